@@ -73,7 +73,8 @@ static inline void *_Nullable sluice_easy_get_private(CURL *easy) {
   return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
 }
 
-/// The TLS session of the connection, an `SSL *`; NULL without one, and if libcurl uses another library than OpenSSL.
+/// The TLS session of the connection, an `SSL *`; NULL without TLS, or if libcurl uses another TLS library than
+/// OpenSSL.
 static inline void *_Nullable sluice_easy_get_openssl(CURL *easy) {
   const struct curl_tlssessioninfo *info = NULL;
   if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;

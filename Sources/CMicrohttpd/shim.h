@@ -12,12 +12,12 @@ typedef struct {
   MHD_AccessHandlerCallback on_request;
   void *(*on_target)(void *context, const char *target, struct MHD_Connection *connection);
   MHD_RequestCompletedCallback on_completed;
-  /// NULL where nobody wants to know.
+  /// NULL if the caller needs no notice.
   MHD_NotifyConnectionCallback on_connection;
 } sluice_mhd_options;
 
 /// Makes a daemon without threads that accepts from a socket which is already listening; on success it owns the
-/// socket. NULL when the library refuses, and the socket stays the caller's.
+/// socket. If the library refuses, returns NULL, and the caller keeps the socket.
 ///
 /// The library's own polling threads are not used: up to 0.9.75 at least, a thread that takes a full batch of 128
 /// events waits for the next event, without limit, before it serves them.
@@ -34,13 +34,13 @@ static inline struct MHD_Daemon *sluice_mhd_start(const sluice_mhd_options *opti
       MHD_OPTION_END);
 }
 
-/// The descriptor that is readable when the daemon has something to do; the daemon owns it. -1 without one.
+/// The descriptor that is readable when the daemon has something to do; the daemon owns it. -1 if there is none.
 static inline int sluice_mhd_epoll(struct MHD_Daemon *daemon) {
   const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
   return info ? info->epoll_fd : -1;
 }
 
-/// How many connections are open; on the thread that runs the daemon.
+/// The number of open connections. Call it on the thread that runs the daemon.
 static inline unsigned int sluice_mhd_connection_count(struct MHD_Daemon *daemon) {
   const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
   return info ? info->num_connections : 0;

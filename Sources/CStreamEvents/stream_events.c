@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// As nghttp2 declares them: its headers are not needed for building.
+// Declared as nghttp2 does, so that building does not need its headers.
 typedef struct nghttp2_session nghttp2_session;
 typedef struct nghttp2_session_callbacks nghttp2_session_callbacks;
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
   uint8_t flags;
   uint8_t reserved;
 } frame_head;
-/// What all frames begin with.
+/// The header of every frame.
 typedef struct {
   frame_head head;
 } frame;
@@ -73,7 +73,7 @@ static int frame_received(nghttp2_session *session, const frame *frame, void *co
   return atomic_load(&libcurl_received)(session, frame, context);
 }
 
-/// Whether libcurl sets a function of its own; finds the owners of streams then.
+/// Whether it is libcurl that sets its callback. If so, finds the functions that name the owner of a stream.
 static int is_libcurl(const void *function, const void *return_address) {
   Dl_info caller;
   if (!function || !dladdr(return_address, &caller) || caller.dli_fbase != atomic_load(&libcurl)) return 0;
@@ -91,7 +91,7 @@ EXPORTED void nghttp2_session_callbacks_set_on_frame_recv_callback(
 EXPORTED int32_t nghttp2_submit_request(
     nghttp2_session *session, const void *priority, const void *fields, size_t count, const void *body, void *owner);
 
-// Called for every request: what it needs is looked up once.
+// Called for every request, so what it needs is looked up only once.
 int32_t nghttp2_submit_request(
     nghttp2_session *session, const void *priority, const void *fields, size_t count, const void *body, void *owner) {
   submitter submit = atomic_load(&original_submit);
@@ -102,7 +102,7 @@ int32_t nghttp2_submit_request(
   }
   const int32_t stream = submit(session, priority, fields, count, body, owner);
   const sluice_stream_handler handler = atomic_load(&watcher);
-  // The handler knows the handles that are libcurl's.
+  // The handler knows which handles belong to libcurl.
   if (stream >= 0 && handler && owner) handler(owner, SLUICE_STREAM_BEGUN);
   return stream;
 }

@@ -1,4 +1,4 @@
-// libssl, as far as it tells about a connection.
+// libssl: the functions that describe a connection.
 #ifndef SLUICE_CTLS_SHIM_H
 #define SLUICE_CTLS_SHIM_H
 #include <openssl/ssl.h>

@@ -5,9 +5,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// A descriptor that is closed twice is a fault of memory safety: by the second time the number may be another thread's,
-// which then reads or writes a file that is not its own. libc says so with EBADF, which nobody looks at, and only where
-// nobody has the number yet. So the test program has its own close(), which ends it there.
+// Closing a descriptor twice is a fault of memory safety: at the second close the number may belong to another thread,
+// which then reads or writes a file that is not its own. libc returns EBADF, but only if the number is still free, and
+// no caller checks it. So the test program has its own close(), which ends the process there.
 //
 // Not under ThreadSanitizer, which must see every close().
 #if !__has_feature(thread_sanitizer)

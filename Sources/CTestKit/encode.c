@@ -24,7 +24,7 @@ static size_t encode_zstd(int window_log, const void *bytes, size_t count, void 
   ZSTD_CCtx *context = ZSTD_createCCtx();
   if (!context) return 0;
   ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
-  // If the frame contained the content size, its window would be no larger than that.
+  // If the frame contained the content size, its window would not be larger than the content.
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
   ZSTD_inBuffer input = {bytes, count, 0};
   ZSTD_outBuffer output = {out, room, 0};

@@ -14,7 +14,7 @@ static void *run(void *argument) {
   free(argument);
   struct pollfd waited = {.fd = self.descriptor, .events = POLLIN};
   do {
-    // Without a limit: what the descriptor does not announce is never noticed.
+    // Waits without a limit, so a test hangs if the descriptor does not announce an event.
     poll(&waited, 1, -1);
   } while (self.turn(self.context));
   return NULL;

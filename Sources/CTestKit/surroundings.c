@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-// What the tests need of their surroundings, whatever the caller's shell is like. Constructors, because libcurl and the
-// children that tests start read the environment too, and no test runs before them.
+// Sets up the environment that the tests need, whatever the caller's shell has set. These are constructors, so that
+// they run before any test: libcurl and the children that tests start read the environment too.
 
-// The servers are on this machine and the contexts are made up: nothing of the caller's may reach them.
+// The servers are on this machine and the contexts are made up: no setting of the caller may affect them.
 __attribute__((constructor)) static void forget_environment(void) {
   static const char *const names[] = {
       "http_proxy",       "https_proxy",       "HTTP_PROXY",        "HTTPS_PROXY",          "all_proxy",
@@ -22,7 +22,7 @@ __attribute__((constructor)) static void raise_descriptor_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
   struct rlimit raised = {wanted, limit.rlim_max > wanted ? limit.rlim_max : wanted};
-  // Past the hard limit only for those who may.
+  // Only a privileged process may raise the hard limit.
   if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);

@@ -9,11 +9,11 @@ extension Engine {
   /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
   ///
   /// - Parameters:
-  ///   - loop: a loop that a thread of the program runs, in place of threads of the engine; `transport.loops` is then 1. It
-  ///     ends with the engine, and if this initializer throws.
+  ///   - loop: a loop that a thread of the program runs, in place of threads of the engine; `transport.loops` is then
+  ///     1. The loop ends with the engine, or when this initializer throws.
   ///   - delegate: decides about redirects and challenges if neither a stage nor the transaction's own delegate does.
   ///   - trial: tries libraries out before they are loaded; nil loads every library that passes the preflight.
-  ///   - minimumLogLevel: lines of plugins below it are dropped, and plugins can ask for it.
+  ///   - minimumLogLevel: log lines of plugins below this level are dropped; plugins can query the level.
   ///   - log: gets the log lines of the engine and its plugins; called from any thread.
   public convenience init(
     _ configuration: Configuration, on loop: HostedLoop? = nil, delegate: (any TransactionDelegate)? = nil,

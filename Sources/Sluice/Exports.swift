@@ -1,4 +1,4 @@
-// What the engine's API is made of. Stages that are types need SluicePlugin too.
+// The modules of the engine's API. A program that writes stages as Swift types must import SluicePlugin too.
 @_exported public import SluiceAssembly
 @_exported public import SluiceIDNA
 @_exported public import SluiceJSON

@@ -3,7 +3,7 @@ import SluiceCurl
 package import SluiceTrial
 
 extension ReplayRun {
-  /// Replays with libcurl for the files of bodies; nothing is sent.
+  /// Replays without sending anything; libcurl's module is used only for bodies in files.
   package static func perform(_ request: TrialRequest, _ channel: TrialChannel) {
     perform(request, channel) { loop, settings throws(TransportError) in
       try CurlTransport(loop: loop, settings: settings)

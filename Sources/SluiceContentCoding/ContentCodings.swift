@@ -1,9 +1,9 @@
 /// The codings of one body, in the order in which they were applied: what `Content-Encoding` lists.
 package struct ContentCodings: Sendable, Hashable {
-  /// A body with more codings than this is refused: each one takes memory, and multiplies the size that a few bytes can
-  /// expand to.
+  /// A body with more codings than this is refused: each coding takes memory, and multiplies the size that a few bytes
+  /// can expand to.
   package static let maximumCount = 5
-  /// How much of an unknown name an error quotes.
+  /// An error quotes at most this many bytes of an unknown name.
   private static let quotedCharacters = 40
 
   package private(set) var codings: [ContentCoding] = []

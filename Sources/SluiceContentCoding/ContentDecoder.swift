@@ -1,4 +1,4 @@
-/// Decodes one body incrementally: takes bytes and returns bytes, never more than there is room for.
+/// Decodes one body incrementally: takes bytes and returns bytes, never more than fit into the caller's buffer.
 ///
 ///     wire ──► last coding ──► … ──► first coding ──► output
 ///

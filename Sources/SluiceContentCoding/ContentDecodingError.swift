@@ -5,7 +5,7 @@ package struct ContentDecodingError: Error, Sendable, Hashable, CustomStringConv
     case truncated
     /// The bytes are not valid for the coding.
     case invalid
-    /// Other bytes follow the end of the coded data.
+    /// More bytes follow the end of the coded data.
     case trailingBytes
     case unknownCoding
     case tooManyCodings

@@ -56,8 +56,8 @@ final class InflateDecoder: StreamDecoder {
   /// zlib's code for the format and the window size.
   private func windowBits(_ first: UInt8) -> Int32 {
     if coding == .gzip { return 16 + MAX_WBITS }
-    // RFC 1950 §2.2: the method is 8, the window size code at most 7. Bare deflate data begins like that only with a
-    // stored block whose padding is not zero, which no encoder writes.
+    // RFC 1950 §2.2: the method is 8, the window size code at most 7. Bare deflate data begins with these values only
+    // if its first block is stored and has padding other than zero, which no encoder writes.
     let isZlib = first & 0x0F == 8 && first >> 4 <= 7
     return isZlib ? MAX_WBITS : -MAX_WBITS
   }

@@ -12,12 +12,12 @@ protocol StreamDecoder: AnyObject {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Without the first bytes.
+  /// The rest after the first `count` bytes.
   func dropping(_ count: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[count...]) }
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// Without the first bytes.
+  /// The rest after the first `count` bytes.
   func dropping(_ count: Int) -> UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(rebasing: self[count...])
   }

@@ -2,9 +2,10 @@ import Glibc
 public import SluicePluginImage
 import SluiceSupport
 
-/// Where crash reports are kept for later: a text and a JSON document of each, the oldest removed beyond a number.
+/// The folder that keeps crash reports: a text and a JSON document for each. Beyond a limit, the oldest reports are
+/// removed.
 public struct CrashFolder: Sendable {
-  /// Files of one report, without the end of their names: `2026-11-21T22-10-00-4711`.
+  /// The two files of one report. Both names begin like `2026-11-21T22-10-00Z-4711`.
   public struct Entry: Sendable, Hashable {
     /// The file with ``CrashReport/text``; it ends in `.txt`.
     public let textPath: String
@@ -12,7 +13,7 @@ public struct CrashFolder: Sendable {
     public let documentPath: String
   }
 
-  /// How many reports are kept unless the caller says otherwise.
+  /// The number of reports that are kept by default.
   public static let defaultLimit = 32
 
   /// The folder, which ``save(_:)`` creates if it does not exist.
@@ -20,8 +21,8 @@ public struct CrashFolder: Sendable {
   private let limit: Int
 
   /// - Parameters:
-  ///   - path: nil for ``defaultPath()``; nil is the result where the user has no home.
-  ///   - limit: how many reports are kept.
+  ///   - path: nil for ``defaultPath()``. The initializer returns nil if the user has no home folder.
+  ///   - limit: the number of reports that are kept.
   public init?(at path: String? = nil, limit: Int = Self.defaultLimit) {
     guard let path = path ?? Self.defaultPath() else { return nil }
     self.path = path
@@ -29,7 +30,7 @@ public struct CrashFolder: Sendable {
   }
 
   /// `$XDG_STATE_HOME/sluice/crashes`, or below `~/.local/state`. A relative XDG_STATE_HOME is ignored, as its
-  /// specification wants.
+  /// specification demands.
   public static func defaultPath() -> String? { defaultPath(environment: PluginStore.environment) }
 
   static func defaultPath(environment: (String) -> String?) -> String? {
@@ -37,7 +38,8 @@ public struct CrashFolder: Sendable {
     return PluginStore.home(environment).map { $0 + "/.local/state/sluice/crashes" }
   }
 
-  /// Writes both files, 0600 in a folder that only the user can look into. The folder is made, and has to be the user's own.
+  /// Writes both files with mode 0600 into a folder that only the user can read. Creates the folder if necessary; an
+  /// existing one must belong to the user.
   public func save(_ report: CrashReport) throws(PluginError) -> Entry {
     do { try StoreFolder.prepare(path, for: .files) } catch {
       throw PluginError(error.code, .folder(path: path), error.reason, advice: error.advice)
@@ -50,7 +52,7 @@ public struct CrashFolder: Sendable {
     return entry
   }
 
-  /// Sorts by time.
+  /// A name that sorts by time.
   private func name(of report: CrashReport) -> String {
     var seconds = time_t(report.moment.components.seconds)
     var parts = tm()
@@ -79,7 +81,7 @@ public struct CrashFolder: Sendable {
     }
   }
 
-  /// What others may have put there stays.
+  /// Files that are not reports are never removed.
   private static func isReport(_ name: String) -> Bool {
     let bytes = Array(name.utf8)
     return bytes.count > 21 && bytes[10] == UInt8(ascii: "T") && bytes[19] == UInt8(ascii: "Z")

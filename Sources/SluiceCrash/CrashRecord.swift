@@ -1,7 +1,7 @@
 import SluiceMessages
 import SluicePluginImage
 
-/// What the handler of a crash has written down, line by line; `crash_handler.c` writes it.
+/// The record that the crash handler (`crash_handler.c`) has written, line by line.
 ///
 ///     sluice crash record 1
 ///     time 1763762400.123456789
@@ -25,9 +25,9 @@ import SluicePluginImage
 ///     …/proc/self/maps…
 ///     end of crash record
 ///
-/// Nothing in it is believed: the process that wrote it was broken.
+/// The reader trusts no value in it: the process that wrote it was broken.
 struct CrashRecord: Sendable {
-  /// One build, and its instance where there is one.
+  /// One build, and its instance if it has one.
   struct Subject: Sendable, Hashable {
     var stage = ""
     var plugin = ""
@@ -47,7 +47,7 @@ struct CrashRecord: Sendable {
     var subject = Subject()
   }
 
-  /// The handler does not write more frames.
+  /// The handler writes at most this many frames.
   static let maximumFrames = 128
   static let firstLine = "sluice crash record 1"
   static let lastLine = "end of crash record"
@@ -67,7 +67,7 @@ struct CrashRecord: Sendable {
   private(set) var frames: [UInt64] = []
   private(set) var known: [Subject] = []
   private(set) var map = MemoryMap([])
-  /// False where the handler did not come to its end.
+  /// False if the handler did not finish.
   private(set) var isComplete = false
 
   /// nil if the bytes are not a record, or empty.
@@ -97,7 +97,7 @@ struct CrashRecord: Sendable {
     switch key {
     case "time":
       let parts = value.split(separator: ".").compactMap { Int64($0) }
-      // The components of a longer Duration would overflow.
+      // With more seconds the Duration would overflow.
       if parts.count == 2, (0..<1 << 40).contains(parts[0]), (0..<1_000_000_000).contains(parts[1]) {
         time = .seconds(parts[0]) + .nanoseconds(parts[1])
       }
@@ -154,7 +154,7 @@ extension CrashRecord.Call {
     let digits = words[4]
     let high = UInt64(digits.prefix(16), radix: 16) ?? 0
     let low = UInt64(digits.dropFirst(16), radix: 16) ?? 0
-    // Bits that every id has are set already.
+    // These bits are set in every id.
     transaction = high == 0 && low == 0 ? nil : TransactionID(randomHigh: high, randomLow: low)
   }
 }

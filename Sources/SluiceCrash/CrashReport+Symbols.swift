@@ -3,14 +3,14 @@ import SluicePluginImage
 import SluiceSupport
 
 extension CrashReport {
-  /// How long the tools that know source lines may take.
+  /// The time limit for the tools that look up source lines.
   public static let symbolLimit = Duration.seconds(10)
 
-  /// Gives the frames their functions, from the symbol tables of the files that were mapped, and their source lines where a tool
-  /// for that is on `PATH`. Blocks for a moment, and for the tools up to the limit.
+  /// Adds to each frame its function, from the symbol tables of the mapped files, and its source line if a tool for
+  /// that is on `PATH`. Blocks for a moment, and up to the limit while a tool runs.
   ///
-  /// Call it while the private copies exist: the next process that opens the store removes them. A missing copy is
-  /// replaced by the library itself, if that is still the same build.
+  /// Call it while the private copies exist: the next process that opens the store removes them. If a copy is missing,
+  /// the library itself is read, provided that it is still the same build.
   public mutating func symbolize(limit: Duration = Self.symbolLimit) {
     let deadline = MonotonicClock.now + limit
     let files = Set(frames.compactMap(\.mapped?.path)).sorted()
@@ -29,7 +29,7 @@ extension CrashReport {
     }
   }
 
-  /// The same on a thread of its own.
+  /// Like ``symbolize(limit:)``, on a separate thread.
   public func symbolized(limit: Duration = Self.symbolLimit) async -> CrashReport {
     await ControlThread.run {
       var report = self
@@ -39,14 +39,14 @@ extension CrashReport {
   }
 
   private mutating func addSources(_ indices: [Int], in file: String, until deadline: Duration) {
-    // The tools take each address at once, and a stack overflow has many of the same.
+    // A tool gets all addresses at once, each only once: the frames of a stack overflow repeat a few addresses.
     let addresses = Set(indices.compactMap { frames[$0].offset }).sorted()
     guard let places = SourceLines.find(addresses, in: file, until: deadline) else { return }
     let sources = Dictionary(zip(addresses, places)) { first, _ in first }
     for index in indices { frames[index].source = frames[index].offset.flatMap { sources[$0] ?? nil } }
   }
 
-  /// The file to read in place of the one that was mapped.
+  /// The file to read: the mapped file, or the library if the copy is gone.
   private func readable(_ mapped: String, _ owner: Frame.Owner) -> String? {
     if access(mapped, R_OK) == 0 { return mapped }
     guard case .plugin(let build) = owner, let image = try? LibraryImage(reading: build.library),
@@ -57,7 +57,7 @@ extension CrashReport {
 }
 
 extension CrashReport.Frame {
-  /// Where in the mapped file the code lies.
+  /// The code's offset in the mapped file.
   var fileOffset: UInt64? {
     mapped.map { $0.offset &+ (address - $0.range.lowerBound) }
   }

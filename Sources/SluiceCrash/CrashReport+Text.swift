@@ -1,7 +1,7 @@
 import Glibc
 
 extension CrashReport {
-  /// For people: what happened, where, and what to do. Ends with a line break.
+  /// A text for people: what happened, where, and what to do. Ends with a line break.
   public var text: String {
     var lines = [headline, "  " + reason]
     if let message { lines.append("  it said: \(message)") }

@@ -3,28 +3,29 @@ public import SluiceMessages
 import SluicePluginImage
 import SluiceSupport
 
-/// What is known of a crash: who was called, by whom, for which transaction, and where in the code it happened.
+/// A report of a crash: which function was called, by which caller, for which transaction, and where in the code it
+/// crashed.
 ///
-/// Made from the record that a process left (``CrashReporter``), by its supervisor or the next start:
+/// The supervisor of the process, or the next start, makes it from the record that ``CrashReporter`` left:
 ///
 ///     guard var report = CrashReport(reading: descriptor) else { return }  // it did not crash
 ///     report.addOutput(errorOutput)                                      // what its runtime had to say
 ///     report.symbolize()                                                 // while the private copies are there
 ///     print(report.text)
 ///
-/// There is nothing of requests in it, no header and no body.
+/// The report contains no header and no body of a request.
 public struct CrashReport: Sendable {
   /// A call of a plugin that was under way.
   public struct Call: Sendable, Hashable {
-    /// The kernel's number and name of the thread.
+    /// The kernel's id of the thread.
     public let thread: Int32
     /// At most 15 bytes, as the kernel keeps it.
     public let threadName: String
     /// The build that was called, and its instance.
     public let build: Build
-    /// As the ABI names it: `on_request`, `create`.
+    /// The function's name in the ABI, such as `on_request` or `create`.
     public let callback: String
-    /// Nil where the call belongs to none.
+    /// Nil if the call belongs to no transaction.
     public let transaction: TransactionID?
     /// Counted from 0; 0 also where the call belongs to no transaction.
     public let attempt: Int
@@ -34,39 +35,39 @@ public struct CrashReport: Sendable {
   public struct Build: Sendable, Hashable {
     /// The name in the configuration; nil before there is an instance.
     public let stage: String?
-    /// The plugin's own id; nil before it could say.
+    /// The plugin's own id; nil before the plugin has named it.
     public let plugin: String?
-    /// 0 before it has one.
+    /// 0 before the build has a generation.
     public let generation: Int
-    /// As the configuration names it.
+    /// The library's path as the configuration has it.
     public let library: String
-    /// SHA-256 of the library, in hex: what a list of refused builds is about.
+    /// SHA-256 of the library, in hex: a list of refused builds contains such hashes.
     public let hash: String
     /// The private copy that was mapped.
     package let copy: String
   }
 
-  /// Who is to be asked first.
+  /// The most likely cause, to be examined first.
   public enum Cause: Sendable, Hashable {
-    /// Code of that build, during a call of one of its functions.
+    /// Code of that build crashed, during a call of one of its functions.
     case code(Build)
-    /// Code of the host or of a library that it needs, called by that build.
+    /// Code of the host or of another library crashed, while that build was being called.
     case calledBy(Build)
-    /// Code of that build, on a thread that no call was made on.
+    /// Code of that build crashed, on a thread on which the host had not called it.
     case threadOf(Build)
-    /// No plugin had a part in it, as far as one can see.
+    /// No plugin was involved, as far as the record shows.
     case host
   }
 
   /// One function of the backtrace.
   public struct Frame: Sendable, Hashable {
-    /// Whose code an address belongs to.
+    /// The owner of the code at an address.
     public enum Owner: Sendable, Hashable {
-      /// Of a plugin's library.
+      /// A plugin's library.
       case plugin(Build)
-      /// The program, or whatever else holds the engine.
+      /// The program or library that contains the engine.
       case host
-      /// Of any other library.
+      /// Any other library.
       case library
       /// No code is mapped there.
       case nowhere
@@ -76,15 +77,15 @@ public struct CrashReport: Sendable {
     public let address: UInt64
     /// Decided by the memory map of that process, not by symbols.
     public let owner: Owner
-    /// The file that holds the code; a plugin's own library for a private copy. Nil where nothing is mapped.
+    /// The file with the code; for a private copy, the plugin's own library. Nil if nothing is mapped there.
     public let file: String?
-    /// Within the file's own addresses, for debuggers; nil before ``CrashReport/symbolize(limit:)``.
+    /// The address within the file, for debuggers; nil before ``CrashReport/symbolize(limit:)``.
     public internal(set) var offset: UInt64?
-    /// In words; nil where there is no name.
+    /// The demangled name of the function; nil if it has no name.
     public internal(set) var function: String?
-    /// `Auth.swift:42`; nil where nothing tells.
+    /// The source line, such as `Auth.swift:42`; nil if it is unknown.
     public internal(set) var source: String?
-    /// The file as it was mapped.
+    /// The mapped file.
     let mapped: MemoryMap.Region?
   }
 
@@ -100,21 +101,21 @@ public struct CrashReport: Sendable {
   public let signal: Int32
   /// `SIGSEGV: read of address 0x8, near a null pointer`
   public let reason: String
-  /// What this thread called; nil where it called no plugin.
+  /// The plugin call on this thread; nil if it called no plugin.
   public let call: Call?
-  /// What other threads called at that moment.
+  /// The plugin calls on other threads at that moment.
   public let otherCalls: [Call]
-  /// Decided by the call of this thread, and by the first frame that is code of a plugin or of the host.
+  /// Derived from the call on this thread and from the first frame whose code belongs to a plugin or to the host.
   public let cause: Cause
-  /// From where it happened outwards.
+  /// The backtrace, innermost frame first.
   public internal(set) var frames: [Frame]
-  /// What the runtime of the language, or the C library, said before: `Fatal error: Index out of range`. See
+  /// The last message of the language's runtime or of the C library, such as `Fatal error: Index out of range`. See
   /// ``addOutput(_:hiding:)``.
   public internal(set) var message: String?
-  /// False where the record breaks off.
+  /// False if the record is cut off.
   public let isComplete: Bool
 
-  /// The build that is to be refused from here on; nil where none can be blamed.
+  /// The build to refuse from now on; nil if no build can be blamed.
   public var blamed: Build? {
     switch cause {
     case .code(let build), .calledBy(let build), .threadOf(let build): build
@@ -122,7 +123,7 @@ public struct CrashReport: Sendable {
     }
   }
 
-  /// nil where the bytes are no record: the process did not crash.
+  /// nil if the bytes are not a record: the process did not crash.
   public init?(record bytes: some Collection<UInt8>) {
     guard let record = CrashRecord(bytes) else { return nil }
     self.init(record)
@@ -130,13 +131,13 @@ public struct CrashReport: Sendable {
 
   /// Reads the record from a file or from a pipe whose other ends are closed; the descriptor stays the caller's.
   public init?(reading descriptor: Int32) {
-    // A file was written through the same description, so its offset is at its end.
+    // The handler wrote to a file through the same open file description, so the offset is at the end.
     lseek(descriptor, 0, SEEK_SET)
     guard let bytes = Self.readAll(descriptor) else { return nil }
     self.init(record: bytes)
   }
 
-  /// Reads the record that a process before this one left in a file.
+  /// Reads the record that an earlier process left in a file.
   public init?(path: String) {
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW) else { return nil }
     self.init(reading: file.raw)
@@ -170,7 +171,8 @@ public struct CrashReport: Sendable {
     cause = Self.cause(call, frames)
   }
 
-  /// The code that counts is the first that is not some library's: a plugin that passes a bad pointer to memcpy is meant.
+  /// The first frame outside other libraries decides: if a plugin passes a bad pointer to memcpy, the plugin is at
+  /// fault.
   private static func cause(_ call: Call?, _ frames: [Frame]) -> Cause {
     var first: Frame.Owner?
     for frame in frames where first == nil {
@@ -210,17 +212,17 @@ extension CrashReport.Build {
   }
 }
 
-/// Whose code lies where.
+/// Finds the owner of the code at an address.
 struct CodeOwners {
   private let map: MemoryMap
   private let builds: [String: CrashReport.Build]
-  /// The file that has the handler in it: the program, or a library that others load.
+  /// The file that contains the handler: the program, or a library that other programs load.
   private let host: String?
 
   init(_ record: CrashRecord) {
     map = record.map
     host = record.map.region(at: record.handler)?.path
-    // The one that says most: an instance before a library that was only loaded.
+    // The most informative entry wins: an instance over a library that was only loaded.
     let subjects = (record.known + record.calls.map(\.subject)).sorted { $0.stage.isEmpty && !$1.stage.isEmpty }
     builds = Dictionary(subjects.map { ($0.copy, CrashReport.Build($0)) }) { _, last in last }
   }

@@ -3,28 +3,29 @@ import Glibc
 import SluiceMessages
 import SluiceSupport
 
-/// Has this process leave a record when it crashes, from which ``CrashReport`` tells what happened.
+/// Makes this process leave a record when it crashes. ``CrashReport`` reads the record.
 ///
-/// For a process that runs builds nobody has seen work, such as the engine under `sluice dev`; nothing is installed unless it is
-/// asked for. What the process would have died of it still dies of, with its exit status and its core dump; handlers that
-/// stood there before, such as those of `SWIFT_BACKTRACE`, come after the record. docs/decisions/crash-reports.md says what is
-/// done inside of the handler, and why that is safe.
+/// It is meant for a process that runs untested builds, such as the engine under `sluice dev`; no handler is installed
+/// unless the program asks for it. The process still dies of the same signal, with the same exit status and core dump.
+/// Handlers that were installed before, such as those of `SWIFT_BACKTRACE`, run after the record is written.
+/// docs/decisions/crash-reports.md describes what the handler does, and why that is safe.
 public enum CrashReporter {
-  /// Why a process stays without records of its crashes.
+  /// Why a process cannot leave records of its crashes.
   public struct Unavailable: Error, Sendable, Hashable, CustomStringConvertible {
     /// One sentence without a full stop: `crashes leave no record: …`, with the reason.
     public let description: String
   }
 
-  /// Long enough for a disk that is busy.
+  /// Long enough for a busy disk.
   public static let limit = Duration.seconds(10)
 
-  /// Has crashes written to a descriptor, which must stay open: a pipe or a socket that somebody reads, or a file. A second
-  /// call exchanges it.
+  /// Writes crash records to a descriptor: a pipe or a socket that another process reads, or a file. The descriptor
+  /// must stay open. A second call replaces it.
   ///
-  /// To be called before the engine is made: only threads that call their first plugin afterwards can tell of a stack overflow.
+  /// Call this before creating the engine: only threads that call their first plugin afterwards can report a stack
+  /// overflow.
   ///
-  /// - Parameter limit: the process ends so long after a crash in any case, its record whole or not.
+  /// - Parameter limit: the process ends at most this long after a crash, even if its record is incomplete.
   public static func install(descriptor: Int32, limit: Duration = Self.limit) throws(Unavailable) {
     let milliseconds = UInt32(clamping: limit.nanoseconds / 1_000_000)
     guard sluice_install_crash_handler(descriptor, milliseconds) == 0 else {
@@ -33,7 +34,8 @@ public enum CrashReporter {
     }
   }
 
-  /// The same with a file of its own: made with 0600, or emptied. It stays empty when nothing happens.
+  /// Writes crash records to a file, which is created with mode 0600, or emptied. The file stays empty if the process
+  /// does not crash.
   public static func install(path: String, limit: Duration = Self.limit) throws(Unavailable) {
     let flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW
     let descriptor = open(path, flags, 0o600)

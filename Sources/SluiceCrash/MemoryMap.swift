@@ -1,13 +1,13 @@
-/// Which file was mapped where: the text of /proc/PID/maps (proc(5)).
+/// The mapped files and their addresses, from the text of /proc/PID/maps (proc(5)).
 struct MemoryMap: Sendable {
   struct Region: Sendable, Hashable {
     let range: Range<UInt64>
-    /// In the file, of the first byte.
+    /// The offset of the first byte in the file.
     let offset: UInt64
     let path: String
   }
 
-  /// In order of their addresses; those that show a file.
+  /// The regions that map a file, in order of their addresses.
   private(set) var regions: [Region] = []
 
   init(_ lines: some Sequence<Substring>) {
@@ -22,7 +22,7 @@ struct MemoryMap: Sendable {
     }
   }
 
-  /// The name that a file had which is gone.
+  /// The former name of a deleted file.
   private static func current(_ path: String) -> String {
     let mark = " (deleted)"
     return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path

@@ -1,7 +1,7 @@
 import Glibc
 import SluiceSupport
 
-/// What a signal says about a crash, in words.
+/// Describes the signal of a crash in words.
 enum SignalText {
   /// `SIGSEGV: read of address 0x8`
   static func describe(_ record: CrashRecord) -> String {
@@ -10,7 +10,7 @@ enum SignalText {
   }
 
   private static func meaning(_ record: CrashRecord) -> String? {
-    // SI_USER, SI_TKILL and others: a process sent it, and there is no address; abort(3) does so too.
+    // SI_USER, SI_TKILL and others: a process sent the signal, and there is no address; abort(3) does this too.
     guard record.code > 0 else { return record.signal == SIGABRT ? "the program gave up (abort)" : "sent by a process" }
     switch record.signal {
     case SIGSEGV: return memory(record)
@@ -32,7 +32,7 @@ enum SignalText {
     return "\(access(record))\(hint)"
   }
 
-  /// The same function again and again, down to where the handler stopped counting.
+  /// Whether the same functions repeat up to the last frame that the handler recorded.
   private static func isStackOverflow(_ record: CrashRecord) -> Bool {
     guard record.frames.count >= 100 else { return false }
     return Set(record.frames.suffix(64)).count <= 16

@@ -1,9 +1,10 @@
 import Glibc
 import SluiceSupport
 
-/// Asks a tool of the system for the source lines behind addresses: `llvm-symbolizer`, or else `addr2line`.
+/// Asks a tool of the system for the source lines of addresses: `llvm-symbolizer`, or `addr2line` if that fails.
 enum SourceLines {
-  /// For each address, `FILE:LINE` or nil; nil where no tool is there or none answers by the deadline. Blocks.
+  /// For each address, `FILE:LINE` or nil. Returns nil if no tool is installed or no tool answers by the deadline.
+  /// Blocks.
   static func find(_ addresses: [UInt64], in path: String, until deadline: Duration) -> [String?]? {
     let numbers = addresses.map { SignalText.hex($0) }
     let tools = [
@@ -18,7 +19,7 @@ enum SourceLines {
     return nil
   }
 
-  /// `/src/Auth.swift:42 (discriminator 3)` and `??:0`, as the tools have it.
+  /// `/src/Auth.swift:42 (discriminator 3)` and `??:0`, as the tools write them.
   private static func place(_ line: String) -> String? {
     let parts = line.split(separator: " ").first?.split(separator: ":", omittingEmptySubsequences: false) ?? []
     guard parts.count >= 2, let number = Int(parts[1]), number > 0, parts[0] != "??", !parts[0].isEmpty else {
@@ -28,11 +29,11 @@ enum SourceLines {
   }
 }
 
-/// What a tool writes to its standard output.
+/// The standard output of a tool.
 enum ToolOutput {
   private static let limitBytes = 1 << 20
 
-  /// nil where it is not on `PATH`, fails, or takes too long; then it is killed. Blocks.
+  /// nil if the tool is not on `PATH`, fails, or takes too long; a tool that takes too long is killed. Blocks.
   static func of(_ words: [String], until deadline: Duration) -> String? {
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -41,13 +42,13 @@ enum ToolOutput {
     guard let process = start(words, FileDescriptor(owning: ends[1])) else { return nil }
     let bytes = read(output.raw, until: deadline)
     if bytes == nil { kill(process, SIGKILL) }
-    // A program that waits for all of its children itself has it already.
+    // A program that waits for all of its children may already have reaped this one.
     let status = WaitStatus.wait(for: process) ?? .exited(0)
     guard let bytes, status == .exited(0) else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The writing end is closed here, so that the tool's end is the end of the output.
+  /// This process closes its writing end, so that the output ends when the tool ends.
   private static func start(_ words: [String], _ output: consuming FileDescriptor) -> pid_t? {
     var program = ProgramStart(words)
     program.input = .nothing

@@ -7,17 +7,18 @@ import SluicePluginImage
 struct SymbolTable {
   private struct Symbol {
     let address: UInt64
-    /// Behind its last byte.
+    /// The address after its last byte.
     let end: UInt64
     let name: String
   }
 
-  /// What the loader maps: where in the file it lies, and where by the file's own addresses.
+  /// The segments that the loader maps: their ranges in the file, and their addresses in the file's own numbering.
   private let segments: [(file: Range<UInt64>, address: UInt64)]
-  /// Those that hold one of the places that were asked for.
+  /// The symbols that contain one of the requested addresses.
   private var found: [UInt64: Symbol] = [:]
 
-  /// Looks the places up; nil where the file is not there, or no ELF file. One pass over the table, which may be long.
+  /// Looks the offsets up in one pass over the table, which may be long. Returns nil if the file is missing or not an
+  /// ELF file.
   init?(path: String, offsets: [UInt64]) {
     let read = ELFFile.withFile(at: path) { file in
       let segments = file.segments().filter { $0.p_type == PT_LOAD }.compactMap(Self.place)
@@ -28,13 +29,13 @@ struct SymbolTable {
     (segments, found) = read
   }
 
-  /// The file's own address of a place in the file.
+  /// Converts an offset in the file to an address in the file's own numbering.
   func address(of offset: UInt64) -> UInt64? { Self.address(of: offset, in: segments) }
 
-  /// The name of the function, in words.
+  /// The demangled name of the function.
   func function(at address: UInt64) -> String? { found[address].map { Self.demangle($0.name) } }
 
-  /// nil when the end of a segment overflows: the file may be damaged.
+  /// nil if the end of a segment overflows: the file may be damaged.
   private static func place(_ segment: GElf_Phdr) -> (file: Range<UInt64>, address: UInt64)? {
     let (end, isTooLarge) = segment.p_offset.addingReportingOverflow(max(segment.p_filesz, 1))
     return isTooLarge ? nil : (segment.p_offset..<end, segment.p_vaddr)
@@ -72,7 +73,7 @@ struct SymbolTable {
     return isCxx ? name : shorter(name)
   }
 
-  /// Without what the reader knows or needs not know: the standard library's module, C's, and the marks of private names.
+  /// Removes what a reader does not need: the modules of the standard library and of C, and the marks of private names.
   private static func shorter(_ name: String) -> String {
     name.replacing(#/\b(?:Swift|__C)\.|\ in _[0-9A-F]{32}/#, with: "")
   }

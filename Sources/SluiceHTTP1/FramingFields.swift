@@ -1,12 +1,13 @@
 import SluiceMessages
 
-/// What the fields of a head say about its body, as they come: the same for requests and responses (RFC 9112 §6).
+/// What the fields of a head say about its body, collected field by field; the same for requests and responses (RFC
+/// 9112 §6).
 struct FramingFields: Sendable {
   enum Coding: Sendable {
     case missing
-    /// `chunked`, once and last.
+    /// `chunked` occurs once, as the last coding.
     case chunked(isAlone: Bool)
-    /// Other codings only.
+    /// Only codings other than `chunked`.
     case other
     case invalid(String)
   }
@@ -73,7 +74,7 @@ struct FramingFields: Sendable {
     }
   }
 
-  /// Digits alone, as many as an `Int` has room for.
+  /// Only digits, and a value that fits into an `Int`.
   private static func number(_ digits: Span<UInt8>) -> Int? {
     guard !digits.isEmpty else { return nil }
     var number = 0

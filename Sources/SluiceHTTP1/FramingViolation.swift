@@ -1,4 +1,4 @@
-/// Why nobody can say for certain where a message ends.
+/// Why the end of a message is ambiguous.
 package struct FramingViolation: Error, Hashable, Sendable {
   /// What is wrong with the head, without a full stop.
   package let reason: String

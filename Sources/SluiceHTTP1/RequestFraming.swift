@@ -7,8 +7,9 @@ package import SluiceMessages
 ///     framing.takeTransferEncoding(value)    // for each field of that name
 ///     let body = try framing.body(version: .http11)
 ///
-/// A server that takes another end than the client, or than a proxy before it, takes the rest of the body for the next
-/// request. So each case in which two readers may differ is an error, to be answered with 400; the connection must be closed.
+/// If a server and the client, or a proxy in between, disagree about the end of the body, the server reads the rest of
+/// the body as the next request. So each case in which two readers may disagree is an error: answer it with 400 and
+/// close the connection.
 package struct RequestFraming: Sendable {
   /// What ends the body.
   package enum Body: Sendable, Hashable {
@@ -17,7 +18,8 @@ package struct RequestFraming: Sendable {
     case length(Int)
     /// The last chunk (RFC 9112 §7.1).
     case chunked
-    /// The last chunk; the chunks have other codings too. A server that does not know them answers 501 (RFC 9112 §6.1).
+    /// The last chunk; the body has other transfer codings besides `chunked`. A server that does not know them answers
+    /// 501 (RFC 9112 §6.1).
     case codedChunks
   }
 

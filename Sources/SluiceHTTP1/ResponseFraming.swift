@@ -7,8 +7,8 @@ package import SluiceMessages
 ///     framing.takeTransferEncoding(value)    // for each field of that name
 ///     let body = try framing.body(status: 200, version: .http11, isAnswerToHead: false)
 ///
-/// A length that two readers could understand in two ways is an error: what one of them takes for the end of the body is
-/// the next response for the other.
+/// A length that two readers could understand in two ways is an error: one reader would take the end of the body as the
+/// next response.
 package struct ResponseFraming: Sendable {
   /// What ends the body.
   package enum Body: Sendable, Hashable {
@@ -35,7 +35,7 @@ package struct ResponseFraming: Sendable {
 
   /// What ends the body of a final response.
   ///
-  /// - Throws: where the fields contradict one another, or one of them is not valid. They are not looked at where the
+  /// - Throws: if the fields contradict one another, or if one of them is not valid. The fields are ignored if the
   ///   status or the method says that there is no body.
   package func body(
     status: Int, version: HTTPVersion?, isAnswerToHead: Bool
@@ -54,8 +54,8 @@ package struct ResponseFraming: Sendable {
     }
   }
 
-  /// Whether the connection must not be used again: HTTP/1.0 does not know transfer codings, so that somebody in between may
-  /// have passed on the framing without knowing it (RFC 9112 §6.1).
+  /// Whether the connection must not be used again: HTTP/1.0 has no transfer codings, so a proxy may have forwarded the
+  /// framing without understanding it (RFC 9112 §6.1).
   package func mustClose(version: HTTPVersion?) -> Bool {
     guard version == .http10 else { return false }
     if case .missing = fields.coding { return false }

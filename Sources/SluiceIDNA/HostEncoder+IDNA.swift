@@ -2,13 +2,13 @@ import CIDN2
 public import SluiceMessages
 
 extension HostEncoder {
-  /// IDNA2008 (RFC 5891) over the mapping of Unicode's TS 46, non-transitional, by libidn2, as curl has it: `BÜCHER.example`
-  /// is `xn--bcher-kva.example`, and `straße.example` is not `strasse.example`. To be used on any thread.
+  /// IDNA2008 (RFC 5891) with the non-transitional mapping of Unicode TS 46, by libidn2, as curl does it:
+  /// `BÜCHER.example` is `xn--bcher-kva.example`, and `straße.example` is not `strasse.example`. Any thread may use it.
   public static var idna: HostEncoder { HostEncoder(IDNA.labels) }
 }
 
 private enum IDNA {
-  /// Without `IDN2_USE_STD3_ASCII_RULES`, which drops the characters that it does not like, instead of refusing them.
+  /// Without `IDN2_USE_STD3_ASCII_RULES`, which silently drops forbidden characters instead of refusing them.
   private static let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
 
   @Sendable static func labels(of host: String) throws(HostEncoder.Failure) -> String {

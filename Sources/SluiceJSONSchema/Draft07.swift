@@ -8,7 +8,7 @@ enum Draft07 {
     try SchemaCompiler.rules(of: JSONValue(parsing: text), [:], nil)
   }
 
-  /// Reduced to what restricts a value.
+  /// Only the keywords that restrict a value.
   static let text = #"""
     {
       "$id": "http://json-schema.org/draft-07/schema#",

@@ -52,7 +52,7 @@ struct Conditional: SchemaRule {
 }
 
 extension SchemaChecker {
-  /// The numbers of the first forms that fit, counted from 1, and what is wrong with each of the others.
+  /// The numbers of the first forms that fit, counted from 1, and the violations of each of the others.
   fileprivate mutating func forms(
     _ schemas: [Int], _ value: JSONValue, atMost limit: Int
   ) throws(JSONError) -> (fitting: [Int], misfits: [[JSONSchema.Violation]]) {
@@ -67,7 +67,7 @@ extension SchemaChecker {
     return (fitting, misfits)
   }
 
-  /// Reports the form that came furthest. If all fail at this value itself, reports what each would have taken.
+  /// Reports the form that matched furthest. If all forms fail at this value itself, reports what each form expects.
   fileprivate mutating func fail(_ misfits: [[JSONSchema.Violation]]) -> Bool {
     guard goesOn, let count = found?.count else { return false }
     var closest: [JSONSchema.Violation] = []
@@ -85,6 +85,6 @@ extension SchemaChecker {
 }
 
 extension [JSONSchema.Violation] {
-  /// How far into the value the first one is.
+  /// The depth of the first violation's place.
   fileprivate var depth: Int { first?.pointer.tokens.count ?? 0 }
 }

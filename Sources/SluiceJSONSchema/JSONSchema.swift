@@ -10,7 +10,8 @@ public import SluiceJSON
 public final class JSONSchema: Sendable {
   private let rules: SchemaRules
 
-  /// Compiles a schema, which may be changed afterwards; `documents` are further schemas by their absolute URI.
+  /// Compiles a schema; `documents` are further schemas by their absolute URI. Later changes of these values have no
+  /// effect.
   ///
   /// Throws ``JSONError/Code/invalidSchema`` with the keyword at fault.
   public init(_ schema: JSONValue, documents: [String: JSONValue] = [:]) throws(JSONError) {
@@ -19,21 +20,23 @@ public final class JSONSchema: Sendable {
     }
   }
 
-  /// One thing that is wrong with a value: where, and what was expected there.
+  /// One violation: its place in the value, and what was expected there.
   public struct Violation: Hashable, Sendable {
     /// The place in the value; without tokens it is the whole value.
     public var pointer: JSONPointer
-    /// What was expected there, for people; without the place.
+    /// A description of what was expected there, without the place.
     public var message: String
   }
 
-  /// The first violations, at most eight, and a limit that was met; none for a value that the schema allows.
+  /// The first violations, at most eight, and the limit that the check reached, if any. Empty if the schema allows the
+  /// value.
   public func violations(in value: JSONValue) -> [Violation] { SchemaChecker.violations(of: rules, in: value) }
 
   /// Whether the schema allows a value; cheaper than a check, because it stops at the first mistake.
   public func allows(_ value: JSONValue) -> Bool { SchemaChecker.allows(value, rules) }
 
-  /// Throws ``JSONError/Code/schemaViolation`` that names the first violations, with the pointer of the first.
+  /// Throws ``JSONError/Code/schemaViolation``. The error names the first violations and has the pointer of the first
+  /// one.
   public func check(_ value: JSONValue) throws(JSONError) {
     if allows(value) { return }
     let violations = violations(in: value)

@@ -24,7 +24,7 @@ extension JSONValue {
     return true
   }
 
-  /// Agrees with `equals`.
+  /// Values that `equals` calls equal have the same hash.
   func hash(_ work: inout SchemaWork, depth: Int = 0) throws(JSONError) -> Int {
     try Self.visit(depth, &work)
     var hasher = Hasher()
@@ -34,7 +34,7 @@ extension JSONValue {
     case .boolean, .null: hasher.combine(bool)
     case .array: for item in elements { hasher.combine(try item.hash(&work, depth: depth + 1)) }
     case .object:
-      // A sum, because the order of members does not count.
+      // A sum, because the order of members does not matter.
       var sum = 0
       for (key, item) in members {
         var member = Hasher()
@@ -52,7 +52,8 @@ extension JSONValue {
     try work.spend(1)
   }
 
-  /// Below, equal or above as -1, 0 or 1; nil unless both are numbers. Exact: a double cannot hold every 64-bit integer.
+  /// -1, 0 or 1 for below, equal or above; nil unless both are numbers. Exact: a double cannot hold every 64-bit
+  /// integer.
   func order(_ other: JSONValue) -> Int? {
     switch (integer, real, other.integer, other.real) {
     case (let mine?, _, let other?, _): mine < other ? -1 : mine > other ? 1 : 0
@@ -70,7 +71,7 @@ extension JSONValue {
     return integer < whole ? -1 : 1
   }
 
-  /// True if either is no number. 0.0075 is a multiple of 0.0001, although neither is exact.
+  /// True if one of the two is not a number. 0.0075 is a multiple of 0.0001, although neither is exact.
   func isMultiple(of divisor: JSONValue) -> Bool {
     if let integer, let divisor = divisor.wholeNumber { return integer % divisor == 0 }
     guard let number, let divisor = divisor.number else { return true }
@@ -79,19 +80,19 @@ extension JSONValue {
     return abs(quotient.rounded() * divisor - number) <= 2 * .ulpOfOne * abs(number)
   }
 
-  /// The integer that a number is, 3 for 3.0.
+  /// The number as an integer, such as 3 for 3.0; nil if it has a fraction.
   private var wholeNumber: Int64? { integer ?? real.flatMap(Int64.init(exactly:)) }
 }
 
-/// Values in messages.
+/// Texts of values for messages.
 extension JSONValue {
   /// Compact JSON of bounded length.
   var excerpt: String { kind.isContainer && count > 8 ? noun : PlainText.cut(description, limitBytes: 63) }
 
-  /// As ``excerpt``, with 3 for 3.0.
+  /// Like ``excerpt``, but 3.0 is shown as 3.
   var numberExcerpt: String { wholeNumber.map(String.init) ?? excerpt }
 
-  /// What it is, without a content that may be secret.
+  /// The kind of the value, without its content, which may be secret.
   var noun: String {
     switch kind {
     case .object, .array, .integer: "an \(kind.rawValue)"

@@ -17,7 +17,7 @@ struct Properties: SchemaRule {
 /// `patternProperties` and `additionalProperties`.
 struct OtherProperties: SchemaRule {
   let patterns: [(pattern: SchemaPattern, schema: Int)]
-  /// `properties`. Keys that are looked up here compare by their bytes; strings of Swift compare as Unicode does.
+  /// `properties`. A look-up here compares keys by their bytes, whereas Swift strings compare by Unicode equivalence.
   let named: JSONValue
   let additional: Int
 

@@ -5,9 +5,9 @@ struct SchemaChecker {
   private let rules: SchemaRules
   /// Whether the caller wants the list of broken rules, and not only whether there is one.
   private let reports: Bool
-  /// What was found; nil while a violation is not an error by itself.
+  /// The violations found; nil while a violation is not an error by itself.
   var found: [JSONSchema.Violation]?
-  /// The way to the value that is being looked at, if violations are reported.
+  /// The path to the value that is being checked, if violations are reported.
   private(set) var path: [String] = []
   private var depth = 0
   var work = SchemaWork()
@@ -26,7 +26,7 @@ struct SchemaChecker {
   static func violations(of rules: SchemaRules, in value: JSONValue) -> [JSONSchema.Violation] {
     var checker = SchemaChecker(rules, reports: true)
     do { _ = try checker.apply(rules.root, to: value) } catch {
-      // The path still leads to where the limit was met.
+      // The path still names the place where the check reached the limit.
       checker.found?.append(JSONSchema.Violation(pointer: JSONPointer(tokens: checker.path), message: error.message))
     }
     return checker.found ?? []
@@ -65,10 +65,10 @@ struct SchemaChecker {
     return try apply(schema, to: value)
   }
 
-  /// Whether more violations than the first are wanted.
+  /// Whether the caller wants more violations than the first.
   var goesOn: Bool { found.map { $0.count < SchemaLimit.reports } ?? false }
 
-  /// - Parameter key: of the member that is at fault, instead of the value itself.
+  /// - Parameter key: names the member at fault, if it is not the value itself.
   mutating func fail(_ message: @autoclosure () -> String, at key: String? = nil) -> Bool {
     guard goesOn else { return false }
     let pointer = JSONPointer(tokens: path + (key.map { [$0] } ?? []))

@@ -1,14 +1,14 @@
 import SluiceJSON
 
-/// Turns a schema into rules. Everything that is wrong with a schema is found here.
+/// Turns a schema into rules, and finds every mistake in the schema.
 struct SchemaCompiler {
   private var documents: SchemaDocuments
-  /// What a schema behind a `$ref` must be; nil for the schema of schemas itself.
+  /// The schema that a schema behind a `$ref` must satisfy; nil for draft-07's own schema.
   private let draft07: SchemaRules?
   private var numbers: [JSONValue.Place: Int] = [:]
-  /// The schemas by number, and how many schemas and references lead to each.
+  /// The schemas by number; `level` counts the schemas and references on the way to it.
   private var schemas: [(source: JSONValue, level: Int)] = [(true, 0), (false, 0)]
-  /// Of the schema whose rules are made.
+  /// The level of the schema whose rules are being made.
   private var level = 0
 
   static func rules(
@@ -20,13 +20,13 @@ struct SchemaCompiler {
     return SchemaRules(schemas: try compiler.allRules(), root: root)
   }
 
-  /// Refuses a malformed schema with the place in it, before anything trusts its shape.
+  /// Refuses a malformed schema and names the place in it, before other code relies on its shape.
   private func require(_ schema: JSONValue, _ name: String) throws(JSONError) {
     guard let draft07, let first = SchemaChecker.violations(of: draft07, in: schema).first else { return }
     throw .invalidSchema("\(name) at \"\(first.pointer)\": \(first.message)")
   }
 
-  /// A loop and no recursion: a rule names its schemas by number, and their own rules follow later.
+  /// A loop, not recursion: a rule names its schemas by number, and their rules are made later.
   private mutating func allRules() throws(JSONError) -> [[any SchemaRule]] {
     var rules: [[any SchemaRule]] = []
     var resolved = 0
@@ -51,7 +51,7 @@ struct SchemaCompiler {
       guard let value = schema.source[keyword] else { continue }
       if let rule = try rule(keyword, value, in: schema.source) { rules.append(rule) }
     }
-    // Without `items` and `if` these demand nothing, but what is wrong in them is found.
+    // Without `items` and `if` these keywords demand nothing, but mistakes in them are still found.
     for value in ["additionalItems", "then", "else"].compactMap({ schema.source[$0] }) { _ = try number(of: value) }
     return rules
   }
@@ -151,11 +151,11 @@ struct SchemaCompiler {
 }
 
 extension JSONValue {
-  /// By the bytes of the keys.
+  /// Sorted by the bytes of the keys.
   var sortedMembers: [(key: String, value: JSONValue)] {
     members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
 
-  /// The strings in an array, by their bytes.
+  /// The strings of an array, sorted by their bytes.
   var sortedTexts: [String] { elements.compactMap(\.string).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
 }

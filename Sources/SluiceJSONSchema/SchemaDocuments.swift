@@ -1,13 +1,13 @@
 import SluiceJSON
 
-/// A schema with the documents that it may refer to: finds what each `$ref` in them means. Nothing is fetched.
+/// A schema with the documents that it may refer to. Finds the target of each `$ref`; nothing is fetched.
 struct SchemaDocuments {
-  /// Keeps the copies: the members below know values in them by their address. A copy is a tree, so that a schema is in
-  /// one place only, where it has one base URI.
+  /// Keeps the copies alive: the members below identify values in them by address. A copy is a tree, so each schema is
+  /// in only one place and has one base URI.
   private var copies: [JSONValue] = []
   private var bases: [JSONValue.Place: SchemaURI] = [:]
   private var resources: [String: JSONValue] = [:]
-  /// Where each reference leads in the end; null while that is being found out.
+  /// The final target of each reference; null while it is being resolved.
   private var ends: [JSONValue.Place: JSONValue] = [:]
   /// Every schema that is a `$ref`. Following one can lead to more, which are added at the end.
   private(set) var references: [JSONValue] = []
@@ -37,7 +37,7 @@ struct SchemaDocuments {
     }
     guard schema.isObject, bases[schema.place] == nil else { return }
     var base = base
-    // Beside `$ref` every other keyword is without meaning, `$id` included (draft-07 §8.3).
+    // Next to `$ref` every other keyword is ignored, even `$id` (draft-07 §8.3).
     if schema.reference != nil {
       references.append(schema)
     } else if let identifier = schema["$id"]?.string {
@@ -109,11 +109,11 @@ struct SchemaDocuments {
 }
 
 extension JSONValue {
-  /// Tells one value from another one that is equal, for as long as both exist.
+  /// Identifies a value, and differs from that of an equal value as long as both exist.
   typealias Place = UnsafeRawPointer
 
   var place: Place { withUnsafeJSON { UnsafeRawPointer($0) } }
 
-  /// The URI in a schema that is a reference.
+  /// The URI of a schema's `$ref`.
   var reference: String? { isObject ? self["$ref"]?.string : nil }
 }

@@ -14,12 +14,12 @@ enum SchemaLimit {
   static let matchedBytes = 262_144
   /// See ``SchemaWork``.
   static let steps = 20_000_000
-  /// Violations reported by one check; more are not looked for.
+  /// Violations that one check reports; the check stops after this number.
   static let reports = 8
 }
 
-/// The work of one check: a step for each subschema that is applied, each value that is compared or hashed, and a few
-/// comparisons of characters with a pattern.
+/// The work of one check. It counts a step for each subschema that is applied, for each value that is compared or
+/// hashed, and for every few comparisons of characters with a pattern.
 struct SchemaWork {
   private static let comparisonsPerStep = 4
   private var steps = 0

@@ -3,7 +3,7 @@ import SluiceJSON
 
 /// A regular expression of a schema, as ECMA 262 defines it, over code points.
 ///
-/// `@unchecked Sendable`: what is behind the pointer never changes after it was compiled.
+/// `@unchecked Sendable`: the compiled pattern behind the pointer never changes.
 final class SchemaPattern: @unchecked Sendable {
   let text: String
   private let compiled: OpaquePointer

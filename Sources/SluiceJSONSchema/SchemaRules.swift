@@ -1,6 +1,7 @@
 import SluiceJSON
 
-/// A schema and what it refers to, as rules. Schemas name one another by their number, because they may form a cycle.
+/// The rules of a schema and of the schemas that it refers to. Schemas name one another by their number, because they
+/// may form a cycle.
 struct SchemaRules {
   /// The numbers of the schemas `true` and `false`.
   static let allowed = 0
@@ -11,9 +12,9 @@ struct SchemaRules {
   var root = allowed
 }
 
-/// What a keyword of a schema demands, checked in form and ready to be applied.
+/// The demand of one keyword of a schema, already checked and ready to be applied.
 protocol SchemaRule: Sendable {
-  /// Whether the value is as demanded. If it is not, the checker is told why.
+  /// Whether the value meets the demand. If it does not, the rule reports the reason to the checker.
   func allows(_ value: JSONValue, _ checker: inout SchemaChecker) throws(JSONError) -> Bool
 }
 

@@ -34,7 +34,7 @@ struct SchemaURI {
 
   var text: String { resource + fragment }
 
-  /// What follows the `#`, escapes undone; empty without one.
+  /// The text after the `#`, with escapes decoded; empty without a fragment.
   var fragmentText: String { String(decoding: PercentCoding.decoded(fragment.utf8.dropFirst().span), as: UTF8.self) }
 
   /// The target of this reference against an absolute base (RFC 3986 §5.2).

@@ -91,7 +91,7 @@ struct MultipleOf: SchemaRule {
 }
 
 struct Size: SchemaRule {
-  /// What is counted, in the words of the keywords.
+  /// What the rule counts, named as in the keywords.
   enum Unit: String {
     case items = "Items"
     case characters = "Length"
@@ -107,7 +107,7 @@ struct Size: SchemaRule {
     return checker.fail("expected at \(isMaximum ? "most" : "least") \(limit) \(unit), found \(size)")
   }
 
-  /// nil for a value that the keyword says nothing about.
+  /// nil for a value to which the keyword does not apply.
   private func size(of value: JSONValue) -> Int? {
     switch unit {
     case .items: value.isArray ? value.count : nil

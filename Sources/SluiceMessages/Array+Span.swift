@@ -1,5 +1,5 @@
 extension Array where Element == UInt8 {
-  /// Copies bytes that have another owner.
+  /// Copies bytes that another value owns.
   package init(copying bytes: Span<UInt8>) {
     self = []
     append(copying: bytes)
@@ -13,11 +13,11 @@ extension Array where Element == UInt8 {
 }
 
 extension OutputSpan where Element == UInt8 {
-  /// Writes `name: value` and a NUL; there has to be room for them.
+  /// Writes `name: value` and a NUL; the buffer must have room for them.
   @inline(__always)
   mutating func append(line name: Span<UInt8>, _ value: Span<UInt8>) {
     precondition(name.count + value.count + 3 <= freeCapacity)
-    // Safe because there is room for all of it, and because no pointer leaves the closure that it is given to.
+    // Safe because there is room for everything, and because no pointer leaves its closure.
     unsafe withUnsafeMutableBufferPointer { target, count in
       guard var end = unsafe target.baseAddress?.advanced(by: count) else { return }
       unsafe end.append(name)
@@ -32,7 +32,7 @@ extension OutputSpan where Element == UInt8 {
 }
 
 extension UnsafeMutablePointer<UInt8> {
-  /// Writes the bytes, for which there has to be room, and points behind them.
+  /// Writes the bytes and moves the pointer past them; there must be room for them.
   @inline(__always)
   fileprivate mutating func append(_ bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBufferPointer { source in

@@ -2,7 +2,7 @@
 public enum AttributeValue: Sendable, Hashable {
   case text(String)
   case integer(Int64)
-  /// Finite.
+  /// A finite number.
   case number(Double)
   case bool(Bool)
 }
@@ -43,7 +43,7 @@ public struct Attribute: Sendable, Hashable {
   public let name: String
   /// A text of at most 4096 bytes of UTF-8, a finite number, an integer or a Boolean.
   public let value: AttributeValue
-  /// A secret, which is not shown.
+  /// Whether the value is a secret, which is not shown.
   public let isSensitive: Bool
 
   /// Does not check the rules for name and value; an ``AttributeList`` leaves out an attribute that breaks them.
@@ -53,7 +53,7 @@ public struct Attribute: Sendable, Hashable {
     self.isSensitive = isSensitive
   }
 
-  /// One with a text.
+  /// An attribute with a text.
   public init(_ name: String, _ text: String) { self.init(name, .text(text)) }
 
   /// The value as logs and results show it.
@@ -78,7 +78,7 @@ public struct Attribute: Sendable, Hashable {
     }
   }
 
-  /// Whether name and value keep the rules.
+  /// Whether name and value follow the rules.
   package var isValid: Bool {
     guard Self.isName(name.utf8.span) else { return false }
     switch value {
@@ -92,7 +92,7 @@ public struct Attribute: Sendable, Hashable {
 /// The attributes of a transaction or a log record, in the order in which their names were first set. Empty, it takes no
 /// memory.
 public struct AttributeList: Sendable, Hashable {
-  /// The limit for their number.
+  /// The maximum number of attributes.
   public static let maximumCount = 64
 
   private var entries: [Attribute] = []
@@ -100,7 +100,8 @@ public struct AttributeList: Sendable, Hashable {
   /// An empty list, which takes no memory.
   public init() {}
 
-  /// Without those that are not valid, and those beyond ``maximumCount``; of two with one name the later one counts.
+  /// Leaves out invalid attributes, and attributes beyond ``maximumCount``. If a name occurs twice, the later attribute
+  /// counts.
   public init(_ attributes: some Sequence<Attribute>) {
     for attribute in attributes where attribute.isValid { set(attribute) }
   }
@@ -108,7 +109,7 @@ public struct AttributeList: Sendable, Hashable {
   /// The value of that name; nil without one.
   public subscript(name: String) -> AttributeValue? { entries.first { $0.name == name }?.value }
 
-  /// Sets an attribute; false, and nothing changes, if there is no room for another name.
+  /// Sets an attribute. Returns false and changes nothing if there is no room for another name.
   @discardableResult
   package mutating func set(_ attribute: Attribute) -> Bool {
     if let index = entries.firstIndex(where: { $0.name == attribute.name }) {

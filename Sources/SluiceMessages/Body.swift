@@ -4,7 +4,7 @@ import Synchronization
 public enum Body: Sendable {
   case empty
   case bytes([UInt8])
-  /// Content that lies in a file: an upload, or a response that was too large for memory.
+  /// Content in a file: an upload, or a response that was too large for memory.
   case file(FileBody)
   /// Content produced piece by piece, once; it cannot be sent a second time.
   case stream(BodyStream)
@@ -48,7 +48,8 @@ public final class FileBody: Sendable {
   public let byteCount: Int
   private let onRelease: (@Sendable () -> Void)?
 
-  /// - Parameter onRelease: runs when the last message that refers to the file is gone; a spilled body removes its file there.
+  /// - Parameter onRelease: runs when the last message that refers to the file is released; a spilled body removes its
+  ///   file there.
   public init(path: String, byteCount: Int, onRelease: (@Sendable () -> Void)? = nil) {
     self.path = path
     self.byteCount = byteCount
@@ -70,8 +71,7 @@ public final class BodyStream: Sendable {
   public let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
   private let reader = Mutex<(@Sendable () -> Void)?>(nil)
 
-  /// A stream that throws, ends before `byteCount` or gives a piece that goes beyond it fails its request with
-  /// `body_file`.
+  /// If a stream throws, ends before `byteCount` or returns more bytes than that, its request fails with `body_file`.
   public init(byteCount: Int? = nil, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?) {
     self.byteCount = byteCount
     self.read = read

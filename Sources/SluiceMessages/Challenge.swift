@@ -1,4 +1,4 @@
-/// One demand for credentials out of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.6).
+/// One demand for credentials from a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.6).
 public struct Challenge: Sendable, Hashable {
   /// One `name=value`; the value without its quotes.
   public struct Parameter: Sendable, Hashable {
@@ -17,7 +17,7 @@ public struct Challenge: Sendable, Hashable {
   public let scheme: String
   /// Everything after the scheme, as the server sent it.
   public let text: String
-  /// In the order of the field, at most 64 and no name twice; empty where there is a ``token68``.
+  /// In the order of the field, at most 64 and no name twice; empty if there is a ``token68``.
   public let parameters: [Parameter]
   /// The text that replaces parameters, for instance in `Negotiate a87421000492aa87==`.
   public let token68: String?
@@ -39,9 +39,9 @@ public struct Challenge: Sendable, Hashable {
 }
 
 extension Challenge {
-  /// More in one response are no honest server's.
+  /// An honest server does not send more in one response.
   package static let maximumCount = 16
-  /// More in one challenge make it malformed.
+  /// A challenge with more is malformed.
   static let maximumParameters = 64
 
   /// The challenges of a response in the order of its fields; at most ``maximumCount``.

@@ -19,8 +19,8 @@ public struct ChallengeOffer: Sendable, Hashable {
 
 /// The decision about a challenge.
 public enum ChallengeDecision: Sendable, Hashable {
-  /// Leave it to the next stage or delegate, and finally to the engine, which uses the user and password of the URL, or
-  /// keeps the response.
+  /// Leave it to the next stage or delegate. If all do, the engine uses the user and password of the URL, or keeps the
+  /// response.
   case performDefaultHandling
   /// Send again with this value of the credentials header, for instance `Bearer …`.
   case answer(String)

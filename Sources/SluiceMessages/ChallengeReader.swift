@@ -4,7 +4,7 @@
 ///     challenge = token [ 1*SP ( token68 / [ param ] *( OWS "," OWS [ param ] ) ) ]
 ///     param     = token BWS "=" BWS ( token / quoted-string )
 ///
-/// A comma separates parameters, and challenges too: what follows it is a parameter where a token and a `=` do.
+/// A comma separates parameters, and also challenges: a parameter follows the comma if a token and a `=` follow it.
 struct ChallengeReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -39,7 +39,7 @@ struct ChallengeReader {
     return Challenge(scheme: scheme, text: text(start..<max(start, end)), parameters: parameters, token68: nil)
   }
 
-  /// The parameters up to the next challenge, and where the last of them ends.
+  /// The parameters up to the next challenge, and the end of the last one.
   private mutating func parameters() -> ([Challenge.Parameter], Int)? {
     var parameters: [Challenge.Parameter] = []
     var end = position
@@ -47,7 +47,7 @@ struct ChallengeReader {
       let before = position
       skipCommas()
       guard let name = parameterName() else {
-        // Nothing, or the next challenge, which a comma must part from this one.
+        // Accepts the end of the list, or the next challenge, which must follow a comma.
         guard position == bytes.count || position > before || parameters.isEmpty && isAtSeparator else { return nil }
         return (parameters, end)
       }
@@ -62,7 +62,7 @@ struct ChallengeReader {
     }
   }
 
-  /// Takes a token with the `=` behind it; takes nothing where the token is a scheme.
+  /// Takes a token and the `=` after it; takes nothing if the token is a scheme.
   private mutating func parameterName() -> String? {
     let start = position
     guard let name = token() else { return nil }
@@ -95,7 +95,7 @@ struct ChallengeReader {
     return nil
   }
 
-  /// Takes a token68 that ends the challenge; nothing where it could be the name of a parameter.
+  /// Takes a token68 that ends the challenge; takes nothing if it could be the name of a parameter.
   private mutating func token68() -> String? {
     let start = position
     var end = start

@@ -1,11 +1,11 @@
-/// What is known of the connection of a hop. What a transport does not know is nil. Shares its storage, because it travels with
-/// every end of a hop.
+/// Facts about the connection of a hop; nil for each fact that the transport does not know. Copies share their storage,
+/// because every end of a hop carries one.
 public struct ConnectionFacts: Sendable, Hashable {
   /// One end of a connection.
   public struct Address: Sendable, Hashable {
-    /// In numbers, without brackets.
+    /// The numeric address, without brackets.
     public var host: String
-    /// The port of the socket at this end.
+    /// The port of the socket at this end of the connection.
     public var port: Int
 
     package init(host: String, port: Int) {
@@ -14,7 +14,7 @@ public struct ConnectionFacts: Sendable, Hashable {
     }
   }
 
-  /// Of a connection over TLS.
+  /// Facts about a connection over TLS.
   public struct Security: Sendable, Hashable {
     /// `TLSv1.3`, as OpenSSL names it.
     public var version: String
@@ -34,13 +34,13 @@ public struct ConnectionFacts: Sendable, Hashable {
 
   package init() {}
 
-  /// Not used for another connection of the process.
+  /// Unique within the process: no other connection gets the same id.
   public var id: UInt64? {
     get { fields.value.id }
     set { fields.value.id = newValue }
   }
 
-  /// Whether an earlier request had the connection, or has it still (HTTP/2).
+  /// Whether an earlier request used the connection, or still uses it (HTTP/2).
   public var isReused: Bool? {
     get { fields.value.isReused }
     set { fields.value.isReused = newValue }
@@ -70,7 +70,7 @@ public struct ConnectionFacts: Sendable, Hashable {
     set { fields.value.isSecure = newValue }
   }
 
-  /// Nil without TLS, and where the TLS library does not tell.
+  /// Nil without TLS, and if the TLS library gives no information.
   public var security: Security? {
     get { fields.value.security }
     set { fields.value.security = newValue }

@@ -35,7 +35,8 @@ public enum FieldSyntax {
     }
   }
 
-  /// Fields that the transport writes or leaves out, whatever a caller sets: those of one connection, and `Content-Length`.
+  /// Fields that the transport itself writes or leaves out, even if a caller sets them: fields of one connection, and
+  /// `Content-Length`.
   package static func isTransportField(_ name: Span<UInt8>) -> Bool {
     name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
   }
@@ -54,7 +55,7 @@ public enum FieldSyntax {
     return true
   }
 
-  /// Letters, digits and !#$%&'*+-.^_`|~: letters and the hyphen, which names consist of, before the rest.
+  /// Letters, digits and !#$%&'*+-.^_`|~. Letters and the hyphen are tested first, because most names consist of them.
   @inlinable @inline(__always)
   package static func isTokenCharacter(_ byte: UInt8) -> Bool {
     if (byte | 0x20) &- 0x61 < 26 || byte == 0x2D { return true }

@@ -3,7 +3,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
   /// Since 1970-01-01T00:00:00Z, leap seconds not counted; negative before.
   public var secondsSince1970: Int64
 
-  /// The moment that many seconds after 1970-01-01T00:00:00Z; negative for an earlier one.
+  /// The moment that is `secondsSince1970` after 1970-01-01T00:00:00Z; negative for an earlier moment.
   public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
   /// Reads any of the three forms that a recipient has to accept:
@@ -61,7 +61,7 @@ struct DateFields {
     self.day = day
   }
 
-  /// Counts in years that begin with March, so that the leap day is the last of its year, and in eras of 400 years.
+  /// Counts in eras of 400 years, and in years that begin with March, so that a leap day is the last day of its year.
   init(daysSince1970: Int64) {
     let (era, dayOfEra) = (daysSince1970 + 719_468).quotientAndFloorRemainder(146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -63,8 +63,8 @@ extension HTTPURL {
   private static let maximumHostBytes = 253
   private static let maximumLabelBytes = 63
 
-  /// Whether it is a number to any reader. Some read `127.1`, `0x7f.0.0.1`, `0177.0.0.1` and `2130706433` as `127.0.0.1`
-  /// too, so that a host which ends in one must be an address of four decimal numbers.
+  /// Whether any reader takes the label as a number. Some read `127.1`, `0x7f.0.0.1`, `0177.0.0.1` and `2130706433` as
+  /// `127.0.0.1` too, so a host that ends in a number must be an address of four decimal numbers.
   private static func isNumber(_ label: Substring.UTF8View) -> Bool {
     let isDecimal = label.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
     return isDecimal || label.starts(with: "0x".utf8)

@@ -10,12 +10,13 @@ extension HTTPURL {
     )
   }
 
-  /// `user:password` as a URL takes it: everything that is not unreserved is percent-encoded (RFC 3986 §2.3, §3.2.1).
+  /// `user:password` in the form of a URL: every character that is not unreserved is percent-encoded (RFC 3986 §2.3,
+  /// §3.2.1).
   public static func userInfo(user: String, password: String) -> String {
     userInfo(user: user.utf8.span, password: password.utf8.span)
   }
 
-  /// The same of bytes, which need not be UTF-8 (RFC 7617 §2.1 leaves their charset open).
+  /// Like the function for strings, for bytes that need not be UTF-8 (RFC 7617 §2.1 leaves the charset open).
   public static func userInfo(user: Span<UInt8>, password: Span<UInt8>) -> String {
     PercentCoding.encoded(user) + ":" + PercentCoding.encoded(password)
   }

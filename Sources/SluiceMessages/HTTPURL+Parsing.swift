@@ -1,6 +1,6 @@
 extension HTTPURL {
   /// Parses an absolute URL, or an IRI (RFC 3987), which is converted to a URL: `https://bücher.example/ä` is
-  /// `https://xn--bcher-kva.example/%C3%A4`. The longest accepted is ``maximumBytes``, both before and after.
+  /// `https://xn--bcher-kva.example/%C3%A4`. Both the text and the URL may have at most ``maximumBytes``.
   /// - Parameter hosts: converts a host beyond ASCII; without an encoder such a host is refused.
   public init(_ string: String, hosts: HostEncoder? = nil) throws(MessageError) {
     var string = string
@@ -24,7 +24,7 @@ extension HTTPURL {
       queryRange: hasQuery ? pathEnd + 1..<queryEnd : nil)
   }
 
-  /// 64 KiB; servers refuse far shorter ones.
+  /// 64 KiB; most servers refuse URLs that are far shorter.
   package static let maximumBytes = 65536
 
   private static func checkLength(_ bytes: Span<UInt8>) throws(MessageError) {
@@ -34,7 +34,7 @@ extension HTTPURL {
     }
   }
 
-  /// Refuses spaces, controls and backslashes; says whether everything is ASCII.
+  /// Refuses spaces, controls and backslashes; returns whether everything is ASCII.
   private static func checkCharacters(_ bytes: Span<UInt8>) throws(MessageError) -> Bool {
     try checkLength(bytes)
     var isASCII = true
@@ -48,7 +48,7 @@ extension HTTPURL {
     return isASCII
   }
 
-  /// A character in an error message, so that one that cannot be seen is named too.
+  /// The name of a character for an error message, so that the reader can identify invisible characters too.
   static func name(_ scalar: Unicode.Scalar) -> String {
     switch scalar.value {
     case 0x20: "a space"
@@ -81,8 +81,8 @@ extension HTTPURL {
   /// The URL for an error message.
   static func subject(_ bytes: Span<UInt8>) -> String { "url \"\(shownReference(bytes))\"" }
 
-  /// A URL or a relative reference, valid or not, for an error message: a password could be before any @, a secret
-  /// behind ? and #, and these parts are left out.
+  /// A URL or a relative reference, valid or not, for an error message: it leaves out the parts before any @, which
+  /// could hold a password, and after ? and #, which could hold a secret.
   package static func shownReference(_ reference: Span<UInt8>) -> String {
     let start = reference.indices.last { reference[$0] == UInt8(ascii: "@") } ?? 0
     let end = firstIndex(in: reference, from: start) { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }

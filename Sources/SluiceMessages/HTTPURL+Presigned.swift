@@ -1,9 +1,9 @@
 extension HTTPURL {
-  /// Whether the query carries a signature over the request, so that anybody who has the URL may use it: AWS
+  /// Whether the query has a signature of the request, so that everyone who has the URL can use it: AWS
   /// (`X-Amz-Signature`, or `Signature` with `Expires` or `Key-Pair-Id`), Google Cloud (`X-Goog-Signature`), Azure
   /// (`sig` with `se`).
   ///
-  /// Names are compared without case and with their percent escapes undone.
+  /// Names are compared without case and after percent-decoding.
   public var isPresigned: Bool {
     guard let queryRange else { return false }
     let text = string.utf8.span
@@ -19,11 +19,11 @@ extension HTTPURL {
   }
 }
 
-/// What of a signature a query holds.
+/// The parts of a signature that a query has.
 private struct SignedQuery: OptionSet {
   let rawValue: UInt8
 
-  /// Enough by itself.
+  /// A complete signature by itself.
   static let whole = SignedQuery(rawValue: 1)
   static let signature = SignedQuery(rawValue: 2)
   static let signatureScope = SignedQuery(rawValue: 4)

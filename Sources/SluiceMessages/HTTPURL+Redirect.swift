@@ -1,13 +1,15 @@
 // Where a redirect leads (RFC 9110 §10.2.2).
 extension HTTPURL {
-  /// The URL that the value of a `Location` field means, seen from here.
+  /// Resolves the value of a `Location` field against this URL.
   ///
-  /// Relative references resolve by RFC 3986 §5, dot segments go, and a target without a fragment takes over the one that is
-  /// here. A host beyond ASCII becomes A-labels. Spaces and other bytes beyond ASCII, which servers send though no URL has
-  /// them, are percent-encoded one by one, UTF-8 or not: the server gets back the bytes that it sent.
+  /// Relative references are resolved by RFC 3986 §5, dot segments are removed, and a target without a fragment keeps
+  /// the fragment of this URL. A host beyond ASCII becomes A-labels. Servers also send spaces and bytes beyond ASCII,
+  /// which no URL may have. Each of these bytes is percent-encoded, UTF-8 or not, so the server gets back the bytes
+  /// that it sent.
   ///
-  /// Refused are: what is no URL, an empty value, other schemes than http and https, and a target with user or password,
-  /// which RFC 9110 §4.2.4 has a client treat as an error. Within one origin the user and password of this URL stay.
+  /// The following are refused: a value that is not a URL, an empty value, schemes other than http and https, and a
+  /// target with user or password, which a client must treat as an error (RFC 9110 §4.2.4). Within one origin the user
+  /// and password of this URL are kept.
   public func redirectTarget(_ location: Span<UInt8>, hosts: HostEncoder? = nil) throws(MessageError) -> HTTPURL {
     guard !location.isEmpty else { throw Self.failure(location, "it is empty") }
     guard location.count <= Self.maximumBytes else {

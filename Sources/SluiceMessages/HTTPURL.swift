@@ -1,10 +1,11 @@
-/// An absolute `http` or `https` URL, checked strictly enough that nothing downstream can read it differently.
+/// An absolute `http` or `https` URL. The check is so strict that every later reader must understand the URL in the
+/// same way.
 ///
 /// Parsed by RFC 3986; spaces, controls and backslashes are refused instead of being repaired, since two parsers that
-/// repair differently send a secret to the wrong host. An IRI is converted as RFC 3987 says, before anybody else sees it.
-/// The fragment is kept in ``string`` and never sent.
+/// repair differently send a secret to the wrong host. An IRI is converted by RFC 3987 first. The fragment is kept in
+/// ``string`` and never sent.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
-  /// Behind one reference, so that a copy of a URL, and of a request, costs one retain.
+  /// Stored behind one reference, so that a copy of a URL, and of a request, costs one retain.
   final class Parts: Sendable {
     let string: String
     let origin: Origin
@@ -46,10 +47,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The text after the `?`, percent-encoded as given.
   public var query: String? { queryRange.map { text($0) } }
 
-  /// In lower case, without brackets and without a final dot; a name beyond ASCII in its A-labels.
+  /// The host in lower case, without brackets and without a final dot; a name beyond ASCII as A-labels.
   public var host: String { origin.host }
 
-  /// The same as ``string``, user and password included; ``SecretList/url(_:)`` makes a form that may be shown.
+  /// The same as ``string``, including user and password; ``SecretList/url(_:)`` makes a form that may be shown.
   public var description: String { string }
 
   private func text(_ range: Range<Int>) -> String {
@@ -58,10 +59,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     return String(string[start..<utf8.index(start, offsetBy: range.count)])
   }
 
-  /// Compares ``string``, fragment included and without normalization: `http://a` and `http://a/` differ.
+  /// Compares ``string``, including the fragment and without normalization: `http://a` and `http://a/` differ.
   public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
     left.parts === right.parts || left.string == right.string
   }
-  /// Combines ``string`` alone.
+  /// Combines only ``string``.
   public func hash(into hasher: inout Hasher) { hasher.combine(string) }
 }

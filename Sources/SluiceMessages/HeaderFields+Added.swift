@@ -1,8 +1,9 @@
 extension HeaderFields {
-  /// Marks every field that was not in `original` as ``Marks/addedByStage``; one with another value is a new one.
+  /// Marks every field that was not in `original` as ``Marks/addedByStage``. A field with another value counts as new.
   package mutating func markAdded(since original: HeaderFields) {
     if buffer.count == original.buffer.count, buffer == original.buffer { return }
-    // Fields are written at the end of the buffer, so that where its beginning is as it was, their place tells.
+    // New fields are written at the end of the buffer. So if the beginning of the buffer is unchanged, a field's
+    // position shows whether it is new.
     let isGrown =
       buffer.count > original.buffer.count && buffer.prefix(original.buffer.count).elementsEqual(original.buffer)
     for index in indices {

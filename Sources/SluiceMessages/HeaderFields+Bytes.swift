@@ -1,4 +1,4 @@
-// Fields as bytes: what the wire and the ABI use, without making strings.
+// Fields as bytes, which the wire and the ABI use; no strings are made.
 extension HeaderFields {
   /// The range of the name in ``buffer``; `: ` follows it.
   public func nameRange(at index: Int) -> Range<Int> { entries[index].nameRange }
@@ -27,8 +27,8 @@ extension HeaderFields {
     entries.append(write(name, value, marks: marks))
   }
 
-  /// Adds those bytes to the value of the last field, behind a space unless one of the two is empty, as a line does that
-  /// continues the one before (RFC 9112 §5.2); without a field nothing happens.
+  /// Appends the bytes to the value of the last field, as a continuation line does (RFC 9112 §5.2). A space comes
+  /// between the two unless one is empty. Does nothing without a field.
   package mutating func continueLast(with value: Span<UInt8>) {
     guard let last = entries.popLast() else { return }
     let line = last.start..<last.start + last.byteCount
@@ -60,7 +60,7 @@ extension HeaderFields {
     compactIfWasteful()
   }
 
-  /// Removes every field of that name, from a position on.
+  /// Removes every field of that name at or after a position.
   public mutating func remove(named name: Span<UInt8>, from start: Int = 0) {
     guard let first = firstIndex(named: name, from: start) else { return }
     var keptCount = first
@@ -83,7 +83,7 @@ extension HeaderFields {
     compactIfWasteful()
   }
 
-  /// Removes all fields and keeps the room they took, for the next message.
+  /// Removes all fields and keeps their memory for the next message.
   public mutating func removeAll() {
     entries.removeAll(keepingCapacity: true)
     buffer.removeAll(keepingCapacity: true)
@@ -94,7 +94,8 @@ extension HeaderFields {
   package func isName(at index: Int, _ name: Span<UInt8>) -> Bool {
     let entry = entries[index]
     guard entry.nameCount == name.count else { return false }
-    // From the end: names of one message begin alike (`x-…`, `access-control-…`) more often than they end alike.
+    // Compares from the end: the names in a message have the same beginning (`x-…`, `access-control-…`) more often than
+    // the same end.
     var offset = entry.nameCount
     while offset > 0 {
       offset -= 1
@@ -109,19 +110,18 @@ extension HeaderFields {
   private mutating func write(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks) -> Entry {
     if buffer.capacity - buffer.count < name.count + value.count + 3 { makeRoom(name.count + value.count + 3) }
     let entry = Entry(start: buffer.count, nameCount: name.count, valueCount: value.count, marks: marks)
-    // All at once: each append of its own would look again whether the buffer is shared and large enough.
+    // Appends everything at once: each separate append would check again whether the buffer is shared and large enough.
     buffer.append(addingCapacity: entry.byteCount) { $0.append(line: name, value) }
     return entry
   }
 
-  /// A message has about ten headers: room for them at once, instead of growing field by field.
+  /// A message has about ten headers, so this reserves room for them at once, instead of growing field by field.
   private mutating func makeRoom(_ count: Int) {
     buffer.reserveCapacity(Swift.max(buffer.count * 2, buffer.count + count, 512))
     entries.reserveCapacity(Swift.max(entries.count + 1, 16))
   }
 
-  /// Rewrites the buffer once removed fields hold most of it, so that a header which is rewritten again and again uses
-  /// bounded memory.
+  /// Rewrites the buffer when removed fields take most of it, so that repeated changes of a header use bounded memory.
   private mutating func compactIfWasteful() {
     guard wastedBytes > 4096, wastedBytes > buffer.count / 2 else { return }
     var compact = HeaderFields(fieldCapacity: entries.count, byteCapacity: buffer.count - wastedBytes)
@@ -135,6 +135,6 @@ extension HeaderFields {
 }
 
 extension UInt8 {
-  /// The byte with A–Z folded to a–z, everything else as it is.
+  /// The byte with A–Z converted to a–z; every other byte unchanged.
   @inlinable package var asciiLowercased: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
 }

@@ -1,6 +1,7 @@
 extension HeaderFields {
-  /// Checks that there is at most one `Host`, and that it names a host (RFC 9112 §3.2): two servers on the way that read
-  /// different ones serve one request for two hosts. Without any, the transport writes the URL's.
+  /// Checks that there is at most one `Host`, and that it names a host (RFC 9112 §3.2): if two servers on the way read
+  /// different ones, they treat one request as a request to two hosts. Without a `Host`, the transport writes that of
+  /// the URL.
   package func validateHost() throws(MessageError) {
     let name = "host".utf8.span
     guard let first = firstIndex(named: name) else { return }
@@ -13,9 +14,9 @@ extension HeaderFields {
   /// Checks the value of a `Host`: a host as a URL has it, with an optional port.
   package static func checkHost(_ value: Span<UInt8>) throws(MessageError) {
     let hasUser = HTTPURL.firstIndex(in: value, from: 0) { $0 == UInt8(ascii: "@") } < value.count
-    guard !hasUser else { throw hostFailure("it has an @; expected a host, with an optional :port behind it") }
+    guard !hasUser else { throw hostFailure("it has an @; expected a host, with an optional :port after it") }
     do { _ = try HTTPURL.authority(value, 0..<value.count, scheme: .http) } catch {
-      throw hostFailure("it \(error.reason); expected a host, with an optional :port behind it")
+      throw hostFailure("it \(error.reason); expected a host, with an optional :port after it")
     }
   }
 

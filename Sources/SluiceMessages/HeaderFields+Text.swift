@@ -30,7 +30,7 @@ extension HeaderFields {
   /// The name as it was given; compare it without case.
   public func name(at index: Int) -> String { String(decoding: buffer[entries[index].nameRange], as: UTF8.self) }
 
-  /// The value as text, with U+FFFD for what is not UTF-8; `index` must be one of ``indices``.
+  /// The value as text, with U+FFFD for bytes that are not UTF-8; `index` must be one of ``indices``.
   public func value(at index: Int) -> String { String(decoding: buffer[entries[index].valueRange], as: UTF8.self) }
 }
 
@@ -45,7 +45,7 @@ extension HeaderFields: Sequence {
   /// A field as text; a name that occurs several times is several elements.
   public typealias Element = (name: String, value: String)
 
-  /// Goes through the fields in wire order, as they are now: later changes have no effect on the iterator.
+  /// Iterates over the current fields in wire order; later changes have no effect on the iterator.
   public func makeIterator() -> AnyIterator<Element> {
     var next = 0
     return AnyIterator {
@@ -57,7 +57,8 @@ extension HeaderFields: Sequence {
 }
 
 extension HeaderFields: Hashable {
-  /// Equal when both have the same fields in the same order; names without case, values byte by byte. Marks don't count.
+  /// Equal if both have the same fields in the same order; names are compared without case, values byte by byte. Marks
+  /// are ignored.
   public static func == (left: HeaderFields, right: HeaderFields) -> Bool {
     guard left.count == right.count else { return false }
     return left.indices.allSatisfy { index in

@@ -1,13 +1,13 @@
 /// An ordered list of HTTP fields with case-insensitive names (RFC 9110 §5.1).
 ///
-/// All fields share one byte buffer, in which each is `name: value` and a final NUL. That is the form that libcurl
-/// takes, so a line goes to the wire unchanged. Copies are copy-on-write.
+/// All fields share one byte buffer, which holds each field as `name: value` and a final NUL. Libcurl takes this form,
+/// so a line goes to the wire unchanged. Copies are copy-on-write.
 public struct HeaderFields: Sendable {
   /// The position of one field in the buffer, and its marks.
   struct Entry: Sendable {
     let start: Int
     let valueCount: Int
-    /// Both in one word: a list of entries is a third larger otherwise.
+    /// Both are in one word; otherwise a list of entries would be a third larger.
     private var nameCountAndMarks: Int
 
     init(start: Int, nameCount: Int, valueCount: Int, marks: Marks) {
@@ -34,23 +34,23 @@ public struct HeaderFields: Sendable {
     /// Keeps bits without a meaning, which have no effect.
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A secret: dropped when a redirect leaves the origin, redacted in everything that is shown.
+    /// A secret: dropped when a redirect leaves the origin, and redacted wherever the field is shown.
     @inlinable public static var sensitive: Marks { Marks(rawValue: 1) }
     /// Added by a stage and not by the caller: dropped when a redirect leaves the origin.
     @inlinable public static var addedByStage: Marks { Marks(rawValue: 2) }
-    /// An answer to a proxy's challenge, set by the engine: the only field of a connection that is sent.
+    /// The engine's answer to a proxy's challenge. It is the only connection field that is sent.
     @inlinable public static var forProxy: Marks { Marks(rawValue: 4) }
   }
 
   /// The position of a field in the list.
   public typealias Index = Int
 
-  /// The text of all fields: for each, `name: value` and a NUL, wherever ``nameRange(at:)`` and ``valueRange(at:)`` say.
+  /// The text of all fields: for each, `name: value` and a NUL. ``nameRange(at:)`` and ``valueRange(at:)`` say where.
   ///
-  /// Bytes between the ranges of living fields may belong to removed ones.
+  /// Bytes outside these ranges may belong to removed fields.
   public internal(set) var buffer: [UInt8] = []
   var entries: [Entry] = []
-  /// Bytes of the buffer that no entry refers to any more.
+  /// The number of bytes in the buffer to which no entry refers any more.
   var wastedBytes = 0
 
   /// An empty list, which allocates nothing before the first field.
@@ -78,6 +78,6 @@ public struct HeaderFields: Sendable {
   /// The positions of the fields in wire order, from 0; removing a field moves those after it.
   public var indices: Range<Int> { entries.indices }
 
-  /// Bytes that the fields take on the wire in HTTP/1.1, line ends included.
+  /// The bytes that the fields take on the wire in HTTP/1.1, including line ends.
   public var wireByteCount: Int { entries.reduce(0) { $0 + $1.byteCount + 1 } }
 }

@@ -1,27 +1,29 @@
 /// Converts the host of an internationalized URL (RFC 3987) into A-labels such as `xn--bcher-kva.example` (RFC 5890
 /// §2.3.2.1).
 ///
-/// The tables that this takes belong to a C library, and what parses URLs has no C. So whoever parses a URL passes an
-/// encoder along, or none: then a host beyond ASCII is an error.
+/// The conversion needs the tables of a C library, but this module, which parses URLs, uses no C library. So the caller
+/// passes an encoder to the parser. Without an encoder, a host beyond ASCII is an error.
 public struct HostEncoder: Sendable {
-  /// Why a host has no A-labels.
+  /// Why a host cannot be converted into A-labels.
   package struct Failure: Error, Sendable, Hashable {
-    /// Follows the host in a sentence: `has a label of more than 63 bytes`.
+    /// The end of a sentence whose subject is the host: `has a label of more than 63 bytes`.
     package let reason: String
 
     package init(_ reason: String) { self.reason = reason }
   }
 
-  /// The longest host that is handed on. One that shrinks to the 253 bytes of a name has far fewer.
+  /// The longest host that is passed to the encoder. A host whose A-labels fit into the 253 bytes of a name is far
+  /// shorter.
   static let maximumBytes = 1024
 
   private let convert: @Sendable (String) throws(Failure) -> String
 
-  /// - Parameter convert: is given a host with at least one character beyond ASCII, without a port. What it returns is
-  ///   checked like any other host.
+  /// - Parameter convert: gets a host with at least one character beyond ASCII, without a port. Its result is checked
+  ///   like any other host.
   package init(_ convert: @escaping @Sendable (_ host: String) throws(Failure) -> String) { self.convert = convert }
 
-  /// The host as A-labels, for a URL. The result has only characters of a host, so that it cannot add a port or a path.
+  /// The host as A-labels, for a URL. The result has only characters that a host may have, so it cannot add a port or a
+  /// path.
   func labels(of host: String) throws(Failure) -> String {
     guard host.utf8.count <= Self.maximumBytes else {
       throw Failure("has \(host.utf8.count) bytes; at most \(Self.maximumBytes) are converted")

@@ -1,12 +1,12 @@
 /// A host on a list: `api.example.com`, `*.example.com`, or `*` for every host.
 ///
-/// `*.example.com` matches every name below `example.com` at any depth and not `example.com` itself. A scheme and a port
-/// may be given (`https://api.example.com:8443`, `*:8080`); what is given must match, and nothing but the parsed origin is
-/// looked at. Names are compared as text and never looked up; addresses are compared by value, and an IPv4 address matches
-/// its IPv4-mapped form too (`127.0.0.1` and `[::ffff:127.0.0.1]`), in both directions. An internationalized name is its
-/// A-labels, so that `bücher.example` and `xn--bcher-kva.example` are one host.
+/// `*.example.com` matches every name below `example.com` at any depth and not `example.com` itself. A pattern may have
+/// a scheme and a port (`https://api.example.com:8443`, `*:8080`), which must match then. Only the parsed origin is
+/// compared. Names are compared as text and never looked up; addresses are compared by value, and an IPv4 address
+/// matches its IPv4-mapped form too (`127.0.0.1` and `[::ffff:127.0.0.1]`), in both directions. An internationalized
+/// name is compared as A-labels, so `bücher.example` and `xn--bcher-kva.example` are one host.
 public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
-  /// What is asked of an origin, apart from the text of its host.
+  /// The conditions on an origin, apart from the text of its host.
   struct Rule: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
       case any, exact, suffix
@@ -18,7 +18,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   }
 
   let rule: Rule
-  /// That of a suffix has its leading dot; an IPv4-mapped address is the IPv4 address.
+  /// The host to compare with. A suffix has its leading dot; an IPv4-mapped address is stored as the IPv4 address.
   let host: String
   /// The pattern as it was given.
   public let description: String
@@ -34,7 +34,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     }
     if rest.hasPrefix("*."), rest.count > 2 {
       let origin = try Self.parse("x" + rest.dropFirst(), text, hosts)
-      // `*.:80` has no name behind the star, and would be a suffix of every host.
+      // `*.:80` has no name after the star, and would match every host.
       guard origin.host != "x" else { throw Self.failure(text, hosts) }
       self.init(scheme: scheme, .suffix, String(origin.host.dropFirst()), port: Self.port(rest, origin), text)
     } else if rest == "*" || rest.hasPrefix("*:") {
@@ -82,7 +82,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     return colons > 1 && !text.contains("[") && !text.contains("://") ? "; put an IPv6 address in brackets" : ""
   }
 
-  /// What keeps a name beyond ASCII from having A-labels, if that is what is wrong.
+  /// Why a name beyond ASCII has no A-labels, if that is the mistake.
   private static func nameAdvice(_ text: String, _ hosts: HostEncoder?) -> String {
     guard let hosts else { return "; write a name beyond ASCII in its xn-- form" }
     let authority = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
@@ -95,7 +95,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HostPattern.Rule {
-  /// - Parameter host: that of the pattern.
+  /// - Parameter host: the host of the pattern.
   func matches(_ origin: borrowing Origin, _ host: Span<UInt8>) -> Bool {
     if let scheme, scheme != origin.scheme { return false }
     if let port, port != origin.port { return false }
@@ -108,12 +108,12 @@ extension HostPattern.Rule {
     }
   }
 
-  /// The host of an origin as it is compared: of an IPv4-mapped address, the IPv4 address.
+  /// The host of an origin in the form for comparison: for an IPv4-mapped address, the IPv4 address.
   static func host(of origin: Origin) -> String {
     String(decoding: origin.host.utf8.dropFirst(mappedPrefixCount(origin.host.utf8.span)), as: UTF8.self)
   }
 
-  /// How many bytes of a host, which is canonical, are the `::ffff:` before an IPv4 address.
+  /// The length of the `::ffff:` before an IPv4 address, in a canonical host; 0 without it.
   private static func mappedPrefixCount(_ host: Span<UInt8>) -> Int {
     guard host.count >= 14, host[0] == UInt8(ascii: ":") else { return 0 }
     for (index, byte) in "::ffff:".utf8.enumerated() where host[index] != byte { return 0 }

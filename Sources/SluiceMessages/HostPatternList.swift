@@ -1,4 +1,4 @@
-/// Host patterns in order, laid out so that a URL is held against all of them without counting a reference.
+/// Host patterns in order, stored so that a URL can be compared with all of them without reference counting.
 package struct HostPatternList: Sendable {
   private struct Entry: Sendable {
     let rule: HostPattern.Rule
@@ -13,7 +13,7 @@ package struct HostPatternList: Sendable {
 
   package mutating func append(_ pattern: HostPattern) { append(pattern.rule, pattern.host) }
 
-  /// Adds one origin exactly, scheme and port included.
+  /// Adds exactly one origin, with its scheme and port.
   package mutating func append(_ origin: Origin) {
     append(HostPattern.Rule(scheme: origin.scheme, kind: .exact, port: origin.port), HostPattern.Rule.host(of: origin))
   }

@@ -4,7 +4,7 @@ struct IPv4Address: Sendable, Hashable, CustomStringConvertible {
 
   init(value: UInt32) { self.value = value }
 
-  /// Nil unless the text is `d.d.d.d`, without leading zeros, which some readers take for octal.
+  /// Nil unless the text is `d.d.d.d`, without leading zeros, which some readers take as octal.
   init?(_ text: Span<UInt8>) {
     var value: UInt32 = 0
     var index = 0

@@ -1,9 +1,9 @@
-/// An IPv6 address (RFC 4291 §2.2): two spellings of one address are equal.
+/// An IPv6 address (RFC 4291 §2.2). Different spellings of one address are equal.
 struct IPv6Address: Sendable, Hashable, CustomStringConvertible {
   private let high: UInt64
   private let low: UInt64
 
-  /// Nil where the text is not an address. Brackets and a zone (`%25eth0`) are not part of one.
+  /// Nil if the text is not an address. Brackets and a zone (`%25eth0`) are not part of an address.
   init?(_ text: Span<UInt8>) {
     guard let (groups, count, gap) = Self.groups(of: text) else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)
@@ -17,14 +17,14 @@ struct IPv6Address: Sendable, Hashable, CustomStringConvertible {
     self.low = low
   }
 
-  /// The IPv4 address that the kernel connects to for this one: that of `::ffff:0:0/96` (RFC 4291 §2.5.5.2).
+  /// The IPv4 address to which the kernel connects for this address; only for `::ffff:0:0/96` (RFC 4291 §2.5.5.2).
   var mapped: IPv4Address? {
     high == 0 && low >> 32 == 0xFFFF ? IPv4Address(value: UInt32(truncatingIfNeeded: low)) : nil
   }
 
   var isLoopback: Bool { high == 0 && low == 1 || mapped?.isLoopback == true }
 
-  /// The one canonical text (RFC 5952).
+  /// The canonical text (RFC 5952).
   var description: String {
     if let mapped { return "::ffff:\(mapped)" }
     let zeros = longestZeros
@@ -47,7 +47,7 @@ struct IPv6Address: Sendable, Hashable, CustomStringConvertible {
     UInt16(truncatingIfNeeded: (place < 4 ? high : low) >> (48 - place % 4 * 16))
   }
 
-  /// The longest run of groups that are zero, the first of several.
+  /// The longest run of zero groups; the first one if several are equally long.
   private var longestZeros: Range<Int> {
     var longest = 0..<0
     var start = 0
@@ -61,7 +61,7 @@ struct IPv6Address: Sendable, Hashable, CustomStringConvertible {
     return longest
   }
 
-  /// The groups in the text, how many there are, and in front of which of them `::` is; without one, 8.
+  /// The groups in the text, their number, and the index of the group after `::`; 8 without a `::`.
   private static func groups(of text: Span<UInt8>) -> (InlineArray<8, UInt16>, count: Int, gap: Int)? {
     let colon = UInt8(ascii: ":")
     var groups = InlineArray<8, UInt16>(repeating: 0)
@@ -85,7 +85,7 @@ struct IPv6Address: Sendable, Hashable, CustomStringConvertible {
       count += 1
       guard end < text.count else { break }
       index = end + 1
-      // One colon does not end an address.
+      // A single colon cannot end an address.
       guard index < text.count else { return nil }
       guard text[index] == colon else { continue }
       guard gap == nil else { return nil }

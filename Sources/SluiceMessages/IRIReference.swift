@@ -1,7 +1,7 @@
 /// Internationalized references (RFC 3987), as URI references (§3.1): the host in A-labels, and
 /// every other byte beyond ASCII percent-encoded.
 enum IRIReference {
-  /// The URI reference of a text, absolute or relative. Characters that no reference may have are refused.
+  /// Converts a text, absolute or relative, into a URI reference. Characters that no reference may have are refused.
   static func uri(_ text: String, _ hosts: HostEncoder?) throws(MessageError) -> String {
     guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
     var text = text
@@ -12,7 +12,7 @@ enum IRIReference {
     return try uri(text.utf8.span, hosts)
   }
 
-  /// The URI reference of bytes that need not be UTF-8; those of a host must be.
+  /// Converts bytes into a URI reference. Only the bytes of a host must be UTF-8.
   /// - Parameter encodesSpaces: whether spaces are percent-encoded too.
   static func uri(
     _ reference: Span<UInt8>, _ hosts: HostEncoder?, encodesSpaces: Bool = false
@@ -38,14 +38,14 @@ enum IRIReference {
     }
     guard let hosts else {
       throw failure(
-        reference, name, "has characters beyond ASCII, which nothing converts here; write it with A-labels (xn--…)")
+        reference, name, "is not ASCII and is not converted here; write it with A-labels (xn--…)")
     }
     do { return try hosts.labels(of: name) } catch { throw failure(reference, name, error.reason) }
   }
 
-  /// The range of a host that has to be converted; empty if there is no host, or one in ASCII.
+  /// The range of a host that must be converted; empty if there is no host, or an ASCII host.
   ///
-  /// The part before the last @ may hold a password, and is never taken for a part of the host.
+  /// The part before the last @ may hold a password, and is never treated as a part of the host.
   private static func hostRange(_ reference: Span<UInt8>) -> Range<Int> {
     guard var start = authorityStart(reference) else { return 0..<0 }
     let authorityEnd = HTTPURL.firstIndex(in: reference, from: start) { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }
@@ -56,7 +56,7 @@ enum IRIReference {
     return isAddress || isASCII ? 0..<0 : start..<end
   }
 
-  /// Behind `//`, or `scheme://`.
+  /// The position after `//`, or `scheme://`.
   private static func authorityStart(_ reference: Span<UInt8>) -> Int? {
     let first = HTTPURL.firstIndex(in: reference, from: 0) { $0 == 0x2F || $0 == 0x3A || $0 == 0x3F || $0 == 0x23 }
     let slashes = first < reference.count && reference[first] == UInt8(ascii: ":") ? first + 1 : 0
@@ -64,8 +64,8 @@ enum IRIReference {
     return slashes + 2
   }
 
-  /// Control characters, what is no character, U+FFFD, which replaces bytes that were not UTF-8 (all of these are in no
-  /// range of RFC 3987 §2.2), and marks of direction (§4.1).
+  /// Control characters, noncharacters, and U+FFFD, which replaces bytes that are not UTF-8: RFC 3987 §2.2 allows none
+  /// of these. Also direction marks (§4.1).
   private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x80...0x9F, 0xFDD0...0xFDEF, 0xFFF0...0xFFFF: true

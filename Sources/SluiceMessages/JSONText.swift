@@ -1,12 +1,12 @@
-/// Builds JSON text member by member, without building values first.
+/// Builds JSON text member by member, without creating values first.
 package struct JSONText: Sendable {
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
-  /// - Parameter capacity: how many bytes to make room for.
+  /// - Parameter capacity: the number of bytes to reserve.
   package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  // Each of these adds a member of an object, or with a nil key an element of an array.
+  // Each of these functions adds a member of an object or, if the key is nil, an element of an array.
 
   package mutating func text(_ key: String?, _ value: String) {
     begin(key)
@@ -35,7 +35,7 @@ package struct JSONText: Sendable {
   /// - Parameter body: adds the elements.
   package mutating func array(_ key: String? = nil, _ body: (inout JSONText) -> Void) { group(key, "[", "]", body) }
 
-  /// The text with a line break behind it.
+  /// The text with a final line break.
   package consuming func line() -> [UInt8] {
     bytes.append(UInt8(ascii: "\n"))
     return bytes

@@ -2,7 +2,7 @@
 package struct MediaType: Sendable, Hashable {
   /// `type/subtype`, in lower case.
   package let essence: String
-  /// The parameter of that name, in lower case; its spelling otherwise as given.
+  /// The parameter of that name, which must be in lower case. The value keeps its spelling.
   package let charset: String?
 
   /// Nil if the value does not begin with a type and a subtype. Malformed parameters are ignored.
@@ -15,7 +15,7 @@ package struct MediaType: Sendable, Hashable {
     charset = parts.dropFirst().lazy.compactMap(Self.charset).first
   }
 
-  /// Cut at each `;` outside of quoted strings, without the white space around it.
+  /// The parts between the `;` outside of quoted strings, without the white space around them.
   private static func parts(_ value: String) -> [Substring] {
     var parts: [Substring] = []
     var start = value.startIndex

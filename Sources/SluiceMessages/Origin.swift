@@ -4,7 +4,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   public enum Scheme: String, Sendable, Hashable {
     case http, https
 
-    /// The port that a URL without one means.
+    /// The port of a URL that names none.
     public var defaultPort: UInt16 { self == .http ? 80 : 443 }
   }
 
@@ -16,7 +16,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   /// The port in use; the scheme's default if the URL named none.
   public var port: UInt16
 
-  /// Takes `host` as it is; the caller must pass it in the form that ``host`` has. Without a port, the scheme's default
+  /// Does not convert `host`; the caller must pass it in the form of ``host``. Without a port, the scheme's default
   /// is used.
   public init(scheme: Scheme, host: String, port: UInt16? = nil) {
     self.scheme = scheme

@@ -1,13 +1,13 @@
-/// What servers make of one path, for whoever compares paths.
+/// The ways in which servers read one path, for code that compares paths.
 ///
-/// Servers agree on a path without escapes, empty segments, dot segments and parameters. Of the others RFC 3986 has one
-/// reading, which many servers do not keep to, and that is used to get past rules for paths.
+/// All servers agree on a path without escapes, empty segments, dot segments and parameters. For other paths RFC 3986
+/// defines one reading, but many servers read them differently. Attackers use this to get past rules for paths.
 package struct PathReadings: Sendable, Hashable {
-  /// By RFC 3986: escapes of unreserved characters undone (§6.2.2.2), the others in upper case (§6.2.2.1), and dot segments
-  /// removed (§5.2.4).
+  /// The reading of RFC 3986: escapes of unreserved characters decoded (§6.2.2.2), other escapes in upper case
+  /// (§6.2.2.1), and dot segments removed (§5.2.4).
   package let standard: String
-  /// By servers that also take `%2F` and `%5C` for a slash and several slashes for one, and leave out what follows a `;` in a
-  /// segment; nil where that makes no difference.
+  /// The reading of servers that also read `%2F` and `%5C` as a slash and several slashes as one, and ignore the rest
+  /// of a segment after a `;`. Nil if that makes no difference.
   package let lenient: String?
   /// Whether ``lenient`` had dot segments to remove, so that the readings may be in different folders.
   package let hasDotSegments: Bool
@@ -21,7 +21,7 @@ package struct PathReadings: Sendable, Hashable {
     hasDotSegments = lenient != separated
   }
 
-  /// Whether the path has one reading, which is its spelling.
+  /// Whether the path has only one reading, which is its spelling.
   package static func isPlain(_ path: Span<UInt8>) -> Bool {
     var index = 0
     while index < path.count {
@@ -34,7 +34,7 @@ package struct PathReadings: Sendable, Hashable {
     return true
   }
 
-  /// Whether the segment that begins there is empty and not the last, or a dot segment.
+  /// Whether the segment at this position is a dot segment, or is empty and not the last one.
   private static func isEmptyOrDots(_ path: Span<UInt8>, segment start: Int) -> Bool {
     var end = start
     while end < path.count, end < start + 2, path[end] == UInt8(ascii: ".") { end += 1 }
@@ -42,7 +42,7 @@ package struct PathReadings: Sendable, Hashable {
     return path[end] == UInt8(ascii: "/")
   }
 
-  /// The path with one slash wherever a lenient server ends a segment, and without parameters.
+  /// The path with one slash at each place where a lenient server ends a segment, and without parameters.
   private static func separated(_ text: [UInt8]) -> [UInt8] {
     var separated: [UInt8] = []
     var isParameter = false
@@ -69,7 +69,7 @@ package struct PathReadings: Sendable, Hashable {
 }
 
 extension HTTPURL {
-  /// Lends the bytes of the path, `/` where the URL has none, without making a string of them.
+  /// Lends the bytes of the path, or `/` if the URL has none, without making a string.
   package func withPath<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
     let text = pathRange.isEmpty ? "/" : string
     let range = pathRange.isEmpty ? 0..<1 : pathRange

@@ -1,9 +1,9 @@
 /// Percent-encoding (RFC 3986 §2.1), in URLs and other texts.
 package enum PercentCoding {
-  /// As UTF-8, with everything encoded that is not unreserved (§2.3).
+  /// Encodes every byte of the UTF-8 text that is not unreserved (§2.3).
   package static func encoded(_ text: String) -> String { encoded(text.utf8.span) }
 
-  /// The same for any bytes.
+  /// Encodes every byte that is not unreserved.
   package static func encoded(_ bytes: Span<UInt8>) -> String {
     var encoded: [UInt8] = []
     for index in bytes.indices {
@@ -21,8 +21,8 @@ package enum PercentCoding {
     return decoded
   }
 
-  /// The one spelling of a text (RFC 3986 §6.2.2): escapes of unreserved characters undone, the others in upper case, and what
-  /// no URL has as it is escaped. A `%` without two digits stays.
+  /// The normal form of a text (RFC 3986 §6.2.2): escapes of unreserved characters are decoded, other escapes are in
+  /// upper case, and characters that a URL cannot have are escaped. A `%` without two digits stays.
   package static func normalized(_ text: Span<UInt8>) -> [UInt8] {
     var normalized: [UInt8] = []
     normalized.reserveCapacity(text.count)
@@ -40,7 +40,7 @@ package enum PercentCoding {
     return normalized
   }
 
-  /// The byte that is spelled at the index, which moves behind it and not beyond the end.
+  /// The byte that is spelled at the index. Moves the index past the byte, but not beyond the end.
   static func next(_ text: Span<UInt8>, _ index: inout Int, _ end: Int) -> UInt8 {
     defer { index += 1 }
     guard text[index] == UInt8(ascii: "%"), index + 2 < end, let high = value(text[index + 1]),

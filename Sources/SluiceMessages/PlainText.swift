@@ -1,16 +1,16 @@
 /// Makes foreign text, such as a plugin's message or a value from a file, safe to show: it cannot begin a new line or control
 /// a terminal, and its length is bounded. Valid UTF-8 stays readable.
 package enum PlainText {
-  /// How much of a value a message repeats.
+  /// The most bytes of a value that a message repeats.
   package static let quoteLimitBytes = 120
-  /// How much of a path a message repeats.
+  /// The most bytes of a path that a message repeats.
   private static let pathLimitBytes = 1024
 
   /// Marks the place where text was cut off.
   private static let mark = "…"
 
   /// Returns the text on one line. Control characters, line separators and characters that change the direction of
-  /// writing become escapes (`\n`, `\u{1B}`): they can be read, and have no effect.
+  /// writing become escapes (`\n`, `\u{1B}`), which are visible and have no effect.
   package static func line(_ text: String) -> String {
     guard text.utf8.contains(where: mayAct), text.unicodeScalars.contains(where: acts) else { return text }
     var shown = ""
@@ -36,7 +36,7 @@ package enum PlainText {
   /// `"aaa…" (70000 bytes)`.
   package static func quote(_ text: some StringProtocol) -> String { quote(Array(text.utf8).span) }
 
-  /// The same for bytes; those that are not UTF-8 are shown as `\xE9`.
+  /// Like the function for text; bytes that are not UTF-8 are shown as `\xE9`.
   package static func quote(_ bytes: Span<UInt8>) -> String {
     let size = bytes.count > quoteLimitBytes ? " (\(bytes.count) bytes)" : ""
     return "\"\(excerpt(bytes))\"\(size)"
@@ -48,7 +48,7 @@ package enum PlainText {
   /// The beginning of a value, as ``quote(_:)`` shows it, without quotes and size.
   package static func excerpt(_ bytes: Span<UInt8>) -> String {
     guard bytes.count > quoteLimitBytes else { return line(decoded(bytes)) }
-    // A character that the limit splits is dropped; bytes that are no character in the first place are kept.
+    // A character that the limit splits is dropped; bytes that are not part of a valid character are kept.
     var end = quoteLimitBytes
     while end > quoteLimitBytes - 3, isContinuation(bytes[end]) { end -= 1 }
     if isContinuation(bytes[end]) { end = quoteLimitBytes }
@@ -72,7 +72,7 @@ package enum PlainText {
     (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
   }
 
-  /// How many of the first `limit` bytes form whole characters.
+  /// The number of bytes, at most `limit`, that form whole characters.
   private static func wholeCount(_ bytes: String.UTF8View, _ limit: Int) -> Int {
     var kept = bytes.prefix(max(limit, 0))
     guard kept.endIndex < bytes.endIndex else { return kept.count }
@@ -93,7 +93,7 @@ package enum PlainText {
     }
   }
 
-  /// Whether a byte may be part of an acting character; false for every byte of most texts.
+  /// Whether a byte may be part of a character that acts on the display; false for every byte of most texts.
   private static func mayAct(_ byte: UInt8) -> Bool { byte < 0x20 || byte >= 0x7F }
 
   private static func escape(_ scalar: Unicode.Scalar) -> String {

@@ -23,6 +23,6 @@ public struct Redirect: Sendable, Hashable {
 /// The decision about a redirect.
 public enum RedirectDecision: Sendable, Hashable {
   case follow
-  /// The redirect itself is the response.
+  /// Do not follow: the redirect itself is the response.
   case takeResponse
 }

@@ -1,11 +1,11 @@
-/// Relative references (RFC 3986 §5.2): of requests that name no host, and of the targets of redirects.
+/// Relative references (RFC 3986 §5.2): requests that name no host, and targets of redirects.
 package enum RelativeReference {
   /// The URL that a text means. A text with a scheme is the URL itself; any other text is resolved against the base.
   /// The text may be an IRI; see ``HTTPURL/init(_:hosts:)``.
   package static func resolve(
     _ text: String, against base: HTTPURL?, hosts: HostEncoder? = nil
   ) throws(MessageError) -> HTTPURL {
-    // ASCII from here on, where a character is a byte.
+    // The text is ASCII from here on, so each character is one byte.
     let text = try IRIReference.uri(text, hosts)
     guard let base, !hasScheme(text) else { return try HTTPURL(text) }
     try checkFirstSegment(text)
@@ -23,7 +23,7 @@ package enum RelativeReference {
     return name.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
   }
 
-  /// RFC 3986 §4.2: the first segment of a relative reference has no colon, so that nothing takes it for a scheme.
+  /// RFC 3986 §4.2: the first segment of a relative reference has no colon, so that no reader takes it as a scheme.
   private static func checkFirstSegment(_ text: String) throws(MessageError) {
     let segment = text.utf8.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     guard segment.contains(UInt8(ascii: ":")) else { return }

@@ -1,6 +1,6 @@
 /// An HTTP request as the engine sends it.
 public struct Request: Sendable {
-  /// A token, compared with case (RFC 9110 §9.1).
+  /// A case-sensitive token (RFC 9110 §9.1).
   public var method: String
   /// Where the request goes; the fragment is never sent.
   public var url: HTTPURL
@@ -9,15 +9,16 @@ public struct Request: Sendable {
   public var headers: HeaderFields
   /// A stream can be sent only once, so a request with one cannot be repeated; see ``Body/isReplayable``.
   public var body: Body
-  /// Bounds the whole transaction, retries included; `nil` leaves it to the configuration.
+  /// The time limit for the whole transaction, including retries; `nil` uses that of the configuration.
   public var timeout: Duration?
-  /// What the transport must not add by itself. A field in ``headers`` is sent all the same.
+  /// Fields that the transport must not add by itself. A field in ``headers`` is sent in any case.
   public var omittedDefaults: DefaultFields = []
-  /// Whether the result is to say, of every header that the engine's stages could set in a hop, why they did or did not.
+  /// Whether the result explains, for every header that the engine's stages could set in a hop, why they did or did not
+  /// set it.
   public var wantsExplanation = false
-  /// Whether the result says, for every call of a stage, what it answered and what it changed.
+  /// Whether the result lists, for every call of a stage, what the stage answered and changed.
   public var wantsJournal = false
-  /// Whether the result has the answers of the wire, so that the request can be replayed.
+  /// Whether the result includes the answers from the wire, so that the request can be replayed.
   public var wantsRecording = false
 
   /// Only the URL is required. Method, headers and body are not checked here; see ``validate()``.
@@ -32,15 +33,15 @@ public struct Request: Sendable {
     self.timeout = timeout
   }
 
-  /// Checks the method and every header, `Host` included; the URL was checked when it was made.
+  /// Checks the method and every header, including `Host`; the URL was checked when it was created.
   public func validate() throws(MessageError) {
     try Self.check(method: method.utf8.span)
     try headers.validate()
     try headers.validateHost()
   }
 
-  /// Checks a method: a token, and not `CONNECT`, which asks a proxy for a tunnel and has no URL (RFC 9110 §9.3.6). It is
-  /// refused in any case, since some servers fold it.
+  /// Checks a method: a token, and not `CONNECT`, which asks a proxy for a tunnel and has no URL (RFC 9110 §9.3.6). It
+  /// is refused in upper and lower case, since some servers ignore the case.
   public static func check(method: Span<UInt8>) throws(MessageError) {
     guard FieldSyntax.isToken(method) else {
       throw MessageError(

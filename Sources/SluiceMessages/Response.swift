@@ -24,7 +24,7 @@ public struct Response: Sendable {
   }
 }
 
-/// A version of HTTP, in the spelling of `network.protocol.version` of OpenTelemetry.
+/// A version of HTTP, spelled as OpenTelemetry's `network.protocol.version`.
 public enum HTTPVersion: String, Sendable, Hashable {
   case http10 = "1.0"
   case http11 = "1.1"

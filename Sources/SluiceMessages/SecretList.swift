@@ -13,7 +13,7 @@ public struct SecretList: Sendable, Hashable {
     "x-goog-signature",
   ]
 
-  /// What is shown in place of every secret.
+  /// The text that is shown in place of every secret.
   public static let placeholder = "REDACTED"
 
   /// Fields whose values are URLs, which may contain secrets.
@@ -25,20 +25,20 @@ public struct SecretList: Sendable, Hashable {
     self.query.formUnion(query.map { $0.lowercased() })
   }
 
-  /// A field's value as it may be shown.
+  /// A field's value with secrets replaced.
   public func value(_ value: String, ofHeader name: String) -> String {
     let name = name.lowercased()
     if headers.contains(name) { return Self.placeholder }
     return Self.links.contains(name) ? url(value) : value
   }
 
-  /// A URL, absolute or not, as it may be shown: user and password, the values of secret parameters, and the fragment
-  /// are gone.
+  /// A URL, absolute or not, in a form that may be shown: without user, password, values of secret parameters, and
+  /// fragment.
   public func url(_ url: String) -> String {
-    // The common case: nothing in it that could hide a secret.
+    // The common case: no part of it can contain a secret.
     guard url.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#") })
     else { return url }
-    // By scalars: a delimiter and a combining mark behind it are one character.
+    // Searches by scalars, because a delimiter and a combining mark after it form one character.
     let sent = url.unicodeScalars.prefix { $0 != "#" }
     guard let mark = sent.firstIndex(of: "?") else { return withoutUser(sent) }
     return withoutUser(sent[..<mark]) + "?" + parameters(sent[sent.index(after: mark)...])
@@ -60,7 +60,7 @@ public struct SecretList: Sendable, Hashable {
     return "\(Substring(url[..<start]))\(Self.placeholder):\(Self.placeholder)\(Substring(url[end...]))"
   }
 
-  /// A name with its percent escapes undone, so that no spelling gets past the list.
+  /// A percent-decoded name, so that no spelling gets past the list.
   private func unescaped(_ name: String) -> String {
     guard name.utf8.contains(UInt8(ascii: "%")) else { return name }
     return String(decoding: PercentCoding.decoded(name.utf8.span), as: UTF8.self)

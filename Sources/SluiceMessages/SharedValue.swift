@@ -1,6 +1,6 @@
-/// A value behind one reference, copied on write: for what goes through many hands, and is seldom looked at or changed.
+/// A value behind one reference, copied on write. For values that are passed on often, but seldom read or changed.
 package struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
-  /// Unchecked, since nobody changes it but the one value that refers to it.
+  /// Unchecked, since only a value that holds the single reference changes it.
   private final class Storage: @unchecked Sendable {
     var value: Value
 

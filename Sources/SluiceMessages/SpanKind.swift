@@ -1,4 +1,4 @@
-/// What a span describes; numbered as in OpenTelemetry's protocol.
+/// The kind of work that a span describes; numbered as in OpenTelemetry's protocol.
 public enum SpanKind: UInt32, Sendable, Hashable {
   /// Work inside the program.
   case `internal` = 1
@@ -6,7 +6,7 @@ public enum SpanKind: UInt32, Sendable, Hashable {
   case client = 3
 }
 
-/// How the work of a span went; numbered as in OpenTelemetry's protocol.
+/// The status of a span; numbered as in OpenTelemetry's protocol.
 public enum SpanStatus: UInt32, Sendable, Hashable {
   case unset = 0
   case ok = 1

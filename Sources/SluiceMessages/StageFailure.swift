@@ -1,6 +1,6 @@
-/// The error that a stage ends a transaction with.
+/// The error with which a stage ends a transaction.
 public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Behind one reference, so that a verdict, which seldom is a failure, takes two words.
+  /// Stored behind one reference, so that a verdict takes two words; verdicts are seldom failures.
   private var parts: SharedValue<Parts>
 
   private struct Parts: Sendable, Hashable {
@@ -36,7 +36,7 @@ public struct RetryRequestError: Error, Sendable, Hashable {
   /// The wait before the next attempt.
   public var delay: Duration
 
-  /// Without a delay the next attempt begins at once. With one that reaches the deadline of the transaction, it fails
-  /// with `deadline`.
+  /// Without a delay the next attempt begins at once. If the delay reaches the deadline of the transaction, the
+  /// transaction fails with `deadline`.
   public init(after delay: Duration = .zero) { self.delay = delay }
 }

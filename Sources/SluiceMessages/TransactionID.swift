@@ -1,6 +1,6 @@
 /// A random UUID, version 4 (RFC 9562 §5.4).
 public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
-  /// The first 16 digits of ``description``, the version among them.
+  /// The first 16 digits of ``description``, including the version.
   public let high: UInt64
   /// The last 16 digits of ``description``; the first two bits are the variant.
   public let low: UInt64
@@ -11,7 +11,7 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
     low = randomLow & ~(0b11 << 62) | 0b10 << 62
   }
 
-  /// The two halves of an id that exists, as they are.
+  /// Takes the two halves of an existing id unchanged.
   package init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -32,12 +32,12 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
     Self.write(low >> 48, to: &output, 19..<23)
     Self.write(low, to: &output, 24..<36)
     do { return String(copying: try UTF8Span(validating: text.span)) } catch {
-      // Not reached: hexadecimal digits are valid UTF-8.
+      // Never used: hexadecimal digits are valid UTF-8.
       return ""
     }
   }
 
-  /// The last digits of a number, as many as there are places.
+  /// Writes the last digits of a number, as many as the places hold.
   @inline(__always)
   private static func write(_ number: UInt64, to output: inout MutableSpan<UInt8>, _ places: Range<Int>) {
     var rest = number

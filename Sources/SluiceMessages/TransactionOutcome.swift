@@ -6,7 +6,7 @@ public enum TransactionOutcome: UInt32, Sendable, Hashable {
 }
 
 extension TransactionOutcome {
-  /// As a log shows it.
+  /// The name of the outcome in logs.
   public var name: String {
     switch self {
     case .succeeded: "succeeded"
@@ -15,7 +15,7 @@ extension TransactionOutcome {
     }
   }
 
-  /// The outcome that is shown so.
+  /// The outcome with that name.
   public init?(name: String) {
     switch name {
     case "succeeded": self = .succeeded

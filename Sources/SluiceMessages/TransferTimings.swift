@@ -1,19 +1,20 @@
 /// Where a hop spent its time, and over which connection. A phase that did not happen is zero.
 ///
-/// One reference wide, and copied on write: they go through many hands and are seldom looked at.
+/// A single reference, copied on write: timings are passed on often and seldom read.
 public struct TransferTimings: Sendable, Hashable {
   private var fields = SharedValue(Fields())
 
-  /// All phases and counts are zero, and nothing is known of peer and version.
+  /// All phases and counts are zero; peer and version are unknown.
   public init() {}
 
-  /// Before the transport could begin: waiting for the name, for a free connection.
+  /// The time before the transport could begin: waiting for the name look-up and for a free connection.
   public var queue: Duration {
     get { fields.value.queue }
     set { fields.value.queue = newValue }
   }
 
-  /// Zero on a reused connection, and where the name was looked up before the transport began (``queue``).
+  /// The name look-up. Zero on a reused connection, and if the name was looked up before the transport began
+  /// (``queue``).
   public var nameLookup: Duration {
     get { fields.value.nameLookup }
     set { fields.value.nameLookup = newValue }
@@ -31,7 +32,7 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.tlsHandshake = newValue }
   }
 
-  /// From the first byte out to the last byte out, or to the first byte in where that comes before.
+  /// From the first byte out to the last byte out, or to the first byte in if that comes earlier.
   public var send: Duration {
     get { fields.value.send }
     set { fields.value.send = newValue }
@@ -49,7 +50,7 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.receive = newValue }
   }
 
-  /// Whether an earlier request opened the connection; false also where no connection was reached.
+  /// Whether an earlier request opened the connection; false if there was no connection.
   public var isConnectionReused: Bool {
     get { fields.value.isConnectionReused }
     set { fields.value.isConnectionReused = newValue }

@@ -1,10 +1,10 @@
-/// A body together with its media type: what a message is given so that it says what it carries.
+/// A body together with its media type. A message that gets it also gets a fitting `content-type`.
 ///
-/// `TypedBody.json(_:)` of SluiceJSON makes one of a value.
+/// `TypedBody.json(_:)` of SluiceJSON creates one from a value.
 public struct TypedBody: Sendable {
-  /// Sent as it is: nothing checks that its content has the media type.
+  /// Sent unchanged: whether its content has the media type is not checked.
   public var body: Body
-  /// For the `content-type` of the message.
+  /// The value for the `content-type` of the message.
   public var contentType: String
 
   /// - Parameter contentType: a valid field value, such as `text/plain; charset=utf-8`; it is not checked here.

@@ -1,8 +1,8 @@
-/// How scheduled work, or a notification that was taken, ended.
+/// How scheduled work, or a notification that was accepted, ended.
 public enum WorkOutcome: String, Sendable, Hashable, CaseIterable {
   case newData = "new-data"
   case noData = "no-data"
   case failed
-  /// It was not completed in time. The host's own: no plugin can report it.
+  /// It was not completed in time. Only the host sets this outcome; a plugin cannot report it.
   case missedDeadline = "missed-deadline"
 }

@@ -3,8 +3,8 @@
 ///     0 1 2 … 15 | 16 17 … 31 | 32 34 … 62 | 64 68 … | … | 2⁴⁴ … | 2⁴⁵ and more
 ///      exact        exact        2 wide       4 wide
 ///
-/// The middle of a bucket is at most 1/32 off each duration in it. The last bucket begins at 2⁴⁵ ns, which is 9.8 hours,
-/// and has no upper end.
+/// The middle of a bucket differs by at most 1/32 from each duration in it. The last bucket begins at 2⁴⁵ ns, which is
+/// 9.8 hours, and has no upper end.
 package enum LatencyBuckets {
   package static let count = 673
 

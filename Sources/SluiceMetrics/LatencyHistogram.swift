@@ -2,7 +2,7 @@ import Synchronization
 
 /// Durations counted in the buckets of ``LatencyBuckets``, 5.4 KB in one piece.
 ///
-/// One thread records, without lock or allocation; any thread may take a ``snapshot()`` meanwhile.
+/// One thread records, without lock or allocation; any thread may take a ``snapshot()`` at the same time.
 package final class LatencyHistogram: Sendable {
   private let buckets: InlineArray<673, Atomic<UInt64>>
   private let sum = SingleWriterCounter()
@@ -20,8 +20,8 @@ package final class LatencyHistogram: Sendable {
 
   /// The counts so far.
   ///
-  /// While the owner records, a duration may already be in the buckets and not yet in the sum; the count is that of the
-  /// buckets, so quantiles always agree with it.
+  /// While the owner records, a duration may already be in the buckets and not yet in the sum. The count is the sum of
+  /// the buckets, so quantiles always agree with it.
   package func snapshot() -> LatencySnapshot {
     var counts: [UInt64] = []
     counts.reserveCapacity(LatencyBuckets.count)

@@ -1,10 +1,11 @@
 extension LatencySnapshot {
-  /// The bounds, in seconds, that OpenTelemetry advises for `http.client.request.duration`.
+  /// The bounds, in seconds, that OpenTelemetry recommends for `http.client.request.duration`.
   package static let openTelemetryBounds: [Double] = [
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
   ]
 
-  /// The counts between bounds given in seconds and in ascending order: one more than there are bounds.
+  /// The counts between bounds, which are in seconds and in ascending order. The result has one more element than
+  /// `bounds`.
   ///
   /// The element at `i` counts durations above bound `i - 1` and up to bound `i`, the last one those above every bound; they
   /// are not cumulative, and their sum is ``count``. A duration within 1/16 of a bound may be counted on its other side.

@@ -1,10 +1,10 @@
 /// The content of a ``LatencyHistogram`` at one moment, or of several together. All durations are nanoseconds.
 public struct LatencySnapshot: Sendable, Hashable {
-  /// One count a bucket; empty where nothing was recorded.
+  /// One count for each bucket; empty if nothing was recorded.
   private(set) var counts: [UInt64]
   /// How many durations were recorded.
   public private(set) var count: UInt64
-  /// All durations together; wraps around after 584 years.
+  /// The sum of all durations; wraps around after 584 years.
   public private(set) var sum: UInt64
   /// The longest duration, exactly.
   public private(set) var maximum: UInt64
@@ -20,7 +20,7 @@ public struct LatencySnapshot: Sendable, Hashable {
 
   package var isEmpty: Bool { count == 0 }
 
-  /// The arithmetic mean; 0 where nothing was recorded.
+  /// The arithmetic mean; 0 if nothing was recorded.
   public var mean: UInt64 { count == 0 ? 0 : sum / count }
 
   /// The duration that a fraction of all durations did not exceed, with an error of at most 1/32; 0 if nothing was
@@ -43,14 +43,14 @@ public struct LatencySnapshot: Sendable, Hashable {
 
   /// The median in nanoseconds, with an error of at most 1/32; 0 if nothing was recorded.
   public var p50: UInt64 { quantile(0.5) }
-  /// What 90 % of the durations did not exceed, in nanoseconds, as ``p50``.
+  /// The duration that 90 % of all durations did not exceed, in nanoseconds; otherwise like ``p50``.
   public var p90: UInt64 { quantile(0.9) }
-  /// What 99 % of the durations did not exceed, in nanoseconds, as ``p50``.
+  /// The duration that 99 % of all durations did not exceed, in nanoseconds; otherwise like ``p50``.
   public var p99: UInt64 { quantile(0.99) }
-  /// What 99.9 % of the durations did not exceed, in nanoseconds, as ``p50``.
+  /// The duration that 99.9 % of all durations did not exceed, in nanoseconds; otherwise like ``p50``.
   public var p999: UInt64 { quantile(0.999) }
 
-  /// Adds what another histogram held.
+  /// Adds the counts of another histogram.
   package mutating func merge(_ other: LatencySnapshot) {
     if counts.isEmpty {
       counts = other.counts

@@ -1,14 +1,14 @@
 /// The counts of pipelines up to one moment: of one loop, or of several loops and earlier pipelines together.
 public struct MetricsSnapshot: Sendable, Hashable {
-  /// Transactions that began, those in flight included.
+  /// Transactions that began, including those in flight.
   public internal(set) var begun: UInt64 = 0
-  /// Transactions that ended, by how.
+  /// Transactions that ended, by outcome.
   public internal(set) var outcomes: [OutcomeClass: UInt64] = [:]
   /// Transactions that ended, by the class of their final status.
   package internal(set) var statuses: [StatusClass: UInt64] = [:]
-  /// From submission to the end, in nanoseconds; one entry a transaction that ended.
+  /// The time from submission to the end, in nanoseconds; one entry for each transaction that ended.
   public internal(set) var duration = LatencySnapshot()
-  /// Attempts of all transactions, the first of each included.
+  /// Attempts of all transactions, including the first of each.
   public internal(set) var attempts: UInt64 = 0
   /// Decisions to make another attempt, by stages and by the retry policy.
   public internal(set) var retries: UInt64 = 0
@@ -16,25 +16,26 @@ public struct MetricsSnapshot: Sendable, Hashable {
   package internal(set) var retriesOverBudget: UInt64 = 0
   /// Redirects that were followed.
   public internal(set) var redirects: UInt64 = 0
-  /// Requests on the wire, those after redirects and challenges included.
+  /// Requests on the wire, including those after redirects and challenges.
   public internal(set) var hops: UInt64 = 0
   /// Bytes of all requests on the wire, heads and bodies.
   public internal(set) var bytesSent: UInt64 = 0
   /// Bytes of all response bodies on the wire, before decoding.
   public internal(set) var bytesReceived: UInt64 = 0
-  /// One entry for each phase and name, in the order of the phases and of their lists; a stage listed twice has one.
+  /// One entry for each phase and name, in the order of the phases and of their lists; a stage that is listed twice has
+  /// one entry.
   package internal(set) var stages: [StageSnapshot] = []
   package internal(set) var tracers: [TracerSnapshot] = []
 
   package init() {}
 
-  /// All of them as one.
+  /// The sum of several snapshots.
   package init(merging snapshots: some Sequence<MetricsSnapshot>) {
     self.init()
     for snapshot in snapshots { merge(snapshot) }
   }
 
-  /// Transactions that ended, however.
+  /// Transactions that ended, with any outcome.
   public var completed: UInt64 { outcomes.values.reduce(0, &+) }
 
   /// Transactions that have begun and not ended.
@@ -52,7 +53,7 @@ public struct MetricsSnapshot: Sendable, Hashable {
 
   package func tracer(_ name: String) -> TracerSnapshot? { tracers.first { $0.name == name } }
 
-  /// Adds the counts of other loops; stages and tracers are matched by phase and name, new ones follow at the end of
+  /// Adds the counts of other loops; stages and tracers are matched by phase and name; new ones are added at the end of
   /// their phase.
   package mutating func merge(_ other: MetricsSnapshot) {
     begun &+= other.begun

@@ -1,7 +1,8 @@
 /// The counts of a pipeline on one loop: created with the snapshot of stages, written by the loop's thread without lock
 /// or allocation, readable from any thread.
 ///
-/// Stages and tracers are addressed by their position in the lists that were given, so that recording looks nothing up.
+/// Stages and tracers are addressed by their position in the lists that the initializer got, so recording needs no
+/// look-up.
 package final class PipelineMetrics: Sendable {
   private let names: Names
   private let requestStages: [StageMetrics]
@@ -73,7 +74,7 @@ extension PipelineMetrics {
 
   @inline(__always)
   private static func record(_ stages: borrowing [StageMetrics], _ index: Int, _ nanoseconds: UInt64) {
-    // Safe because this object keeps its stages; else each call would retain and release one.
+    // Safe because this object keeps its stages. Without this, each call would retain and release a stage.
     unsafe Unmanaged.passUnretained(stages[index])._withUnsafeGuaranteedRef { $0.time.record(nanoseconds: nanoseconds) }
   }
 
@@ -111,10 +112,10 @@ extension PipelineMetrics {
     statuses[StatusClass(status: status).rawValue].add()
   }
 
-  /// Counts an attempt, the first of a transaction included.
+  /// Counts an attempt, including the first of a transaction.
   package func countAttempt() { attempts.add() }
 
-  /// Counts a decision to make one more attempt.
+  /// Counts a decision to make another attempt.
   package func countRetry() { retries.add() }
 
   /// Counts an attempt that the retry policy wanted and its budget did not allow.
@@ -140,7 +141,7 @@ extension PipelineMetrics {
     var snapshot = MetricsSnapshot()
     for (index, outcome) in OutcomeClass.allCases.enumerated() { snapshot.outcomes[outcome] = outcomes[index].value }
     for (index, status) in StatusClass.allCases.enumerated() { snapshot.statuses[status] = statuses[index].value }
-    // After the ends: what has ended has begun.
+    // Read after the ends, so that there are never more ends than begins.
     snapshot.begun = begun.value
     snapshot.duration = duration.snapshot()
     snapshot.attempts = attempts.value

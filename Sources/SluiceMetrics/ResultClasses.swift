@@ -1,4 +1,4 @@
-/// The class of a final status: its first digit, or no status.
+/// The class of a final status: its first digit, or `none` without a status.
 package enum StatusClass: Int, Sendable, Hashable, CaseIterable {
   /// No response, or a status outside 100…599.
   case none = 0
@@ -14,7 +14,7 @@ package enum StatusClass: Int, Sendable, Hashable, CaseIterable {
   package var text: String { self == .none ? "none" : "\(rawValue)xx" }
 }
 
-/// How a transaction ended, as it is counted.
+/// The outcome of a transaction, as the metrics count it.
 public enum OutcomeClass: Int, Sendable, Hashable, CaseIterable {
   case succeeded = 0
   case failed = 1

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A count that one thread writes and any thread may read.
 ///
-/// Without a locked instruction: two writers at once would lose counts. Wraps around after 2⁶⁴.
+/// It uses no locked instruction, so two writers at the same time would lose counts. Wraps around after 2⁶⁴.
 package struct SingleWriterCounter: ~Copyable, Sendable {
   private let stored = Atomic<UInt64>(0)
 
@@ -17,7 +17,7 @@ package struct SingleWriterCounter: ~Copyable, Sendable {
   package var value: UInt64 { stored.load(ordering: .relaxed) }
 }
 
-/// A count that every thread may write; dearer than ``SingleWriterCounter`` by a locked instruction.
+/// A count that every thread may write. Each addition costs one locked instruction more than ``SingleWriterCounter``.
 package struct SharedCounter: ~Copyable, Sendable {
   private let stored = Atomic<UInt64>(0)
 

@@ -1,4 +1,4 @@
-/// In which of its calls a stage was.
+/// The kind of call that a stage got.
 package enum StagePhase: Int, Sendable, Hashable, CaseIterable {
   case request = 0
   case issue = 1
@@ -9,7 +9,7 @@ package enum StagePhase: Int, Sendable, Hashable, CaseIterable {
   case hop = 4
 }
 
-/// What one stage did in one phase on one loop. Written by the loop's thread, readable from any.
+/// The counts of one stage in one phase on one loop. The loop's thread writes them; any thread may read them.
 final class StageMetrics: Sendable {
   let time = LatencyHistogram()
   let faults = SingleWriterCounter()
@@ -23,7 +23,7 @@ final class StageMetrics: Sendable {
   }
 }
 
-/// What one tracer did on one loop.
+/// The counts of one tracer on one loop.
 final class TracerMetrics: Sendable {
   let time = LatencyHistogram()
   let overruns = SingleWriterCounter()

@@ -1,15 +1,15 @@
-/// What a stage did in one phase, on one loop or on several together.
+/// The counts of a stage in one phase, on one loop or on several loops together.
 package struct StageSnapshot: Sendable, Hashable {
   package let phase: StagePhase
   /// The name of the instance in the configuration.
   package let name: String
-  /// Time spent in the stage's own calls, one entry a call, in nanoseconds; not the time for which it was suspended.
+  /// The time spent in the stage's own calls, in nanoseconds, one entry for each call; without the time of suspensions.
   package private(set) var time: LatencySnapshot
-  /// Broken rules, timeouts not included.
+  /// Broken rules, without timeouts.
   package private(set) var faults: UInt64
   /// Suspended calls that were not resumed within the deadline.
   package private(set) var timeouts: UInt64
-  /// Faults and timeouts after which the transaction went on, by the stage's failure policy.
+  /// Faults and timeouts after which the stage's failure policy let the transaction continue.
   package private(set) var skips: UInt64
 
   package var calls: UInt64 { time.count }
@@ -31,10 +31,10 @@ package struct StageSnapshot: Sendable, Hashable {
   }
 }
 
-/// What a tracer did, on one loop or on several together.
+/// The counts of a tracer, on one loop or on several loops together.
 package struct TracerSnapshot: Sendable, Hashable {
   package let name: String
-  /// Time spent in the tracer, one entry an event, in nanoseconds.
+  /// The time spent in the tracer, in nanoseconds, one entry for each event.
   package private(set) var time: LatencySnapshot
   /// Events that took longer than the tracer's budget.
   package private(set) var overruns: UInt64

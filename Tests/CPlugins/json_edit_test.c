@@ -3,7 +3,7 @@
 
 static sluice_exchange exchange;
 
-/// What becomes of a request body under operations; the verdict's error code where it fails.
+/// A request body after the operations; the verdict's error code if they fail.
 static const char *edited(const char *operations, const char *json) {
   static char text[1024];
   char config[1024], body[1024];

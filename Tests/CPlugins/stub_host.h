@@ -1,4 +1,4 @@
-/// A host in memory: as much of the engine as the interceptors of a C plugin see.
+/// A host in memory: the part of the engine that the interceptors of a C plugin see.
 #ifndef STUB_HOST_H
 #define STUB_HOST_H
 
@@ -18,17 +18,17 @@ struct sluice_exchange {
   char url[256];
   stub_field fields[2][STUB_FIELDS];
   size_t count[2];
-  /// The bodies as they would be parsed: the `body` member of a document, NULL for none. Owned.
+  /// The parsed bodies: the `body` member of a document, NULL for none. Owned.
   json_t *body[2];
-  /// The documents that were handed out. Owned.
+  /// The documents that the plugin got. Owned.
   json_t *document[2];
-  /// Whether a document became the truth.
+  /// Whether a document became authoritative.
   bool is_written[2];
-  /// What writing a header is answered with; SLUICE_STATUS_OK lets it through.
+  /// The answer to writing a header; SLUICE_STATUS_OK writes it.
   sluice_status refusal;
-  /// What marking is answered with.
+  /// The answer to marking a header.
   sluice_status mark_refusal;
-  /// What comparing the URL with a list of hosts is answered with; SLUICE_STATUS_OK lets it be compared.
+  /// The answer to comparing the URL with a list of hosts; SLUICE_STATUS_OK compares it.
   sluice_status match_refusal;
   char error_code[32];
   char error_message[256];
@@ -50,17 +50,18 @@ void stub_add(sluice_exchange *exchange, sluice_side side, const char *name, con
 const char *stub_values(sluice_exchange *exchange, sluice_side side, const char *name);
 uint32_t stub_marks(sluice_exchange *exchange, sluice_side side, const char *name);
 
-/// An instance of the plugin that is linked in, NULL when `create` refused; the message is in `stub_error`.
+/// An instance of the linked plugin; NULL if `create` refused, with the message in `stub_error`.
 void *stub_create(const char *config);
 void stub_destroy(void *instance);
 const char *stub_error(void);
 const sluice_interceptor *stub_interceptor(void);
-/// Whether the entry point refuses an older host with both revisions, and gives a table that is complete: identity, and a
-/// schema that is JSON and closed against unknown keys.
+/// Whether the entry point refuses an older host and names both revisions, and returns a complete table: identity, and
+/// a JSON schema that forbids unknown keys.
 bool stub_describes_itself(void);
 
-/// Creates with the first allocation failing, then the second, and so on until nothing fails any more; false when a failed
-/// `create` answered anything but SLUICE_STATUS_NO_MEMORY or left an instance. Leaks are the sanitizer's to find.
+/// Calls `create` with the first allocation failing, then the second, and so on until none fails. Returns false if a
+/// failed `create` answered something other than SLUICE_STATUS_NO_MEMORY or left an instance. The sanitizer finds
+/// leaks.
 bool stub_survives_failing_allocations(const char *config);
 /// The number of allocations after which one fails, once; -1 means that none fails.
 void stub_fail_allocation_after(long count);

@@ -1,4 +1,4 @@
-/// A promise is a sentence and a function that checks it.
+/// A test is a sentence and a function that checks it.
 #ifndef TESTING_H
 #define TESTING_H
 
@@ -7,7 +7,7 @@
 
 extern int testing_failures;
 
-/// Counts and names what does not hold, and goes on.
+/// Counts and prints a failed expectation, and continues.
 #define EXPECT(condition)                                                        \
   do {                                                                           \
     if (!(condition)) {                                                          \
@@ -32,7 +32,7 @@ typedef struct promise {
   void (*check)(void);
 } promise;
 
-/// Checks all, prints `SUBJECT: N passed, N failed`, and gives the exit status.
+/// Runs all tests, prints `SUBJECT: N passed, N failed`, and returns the exit status.
 int keep_promises(const char *subject, const promise *promises, size_t count);
 
 #endif

@@ -2,7 +2,7 @@ import CacheRules
 import SluiceMessages
 import Testing
 
-/// What callers' conditions and ranges come to with a stored response.
+/// Answers to callers' conditions and ranges from a stored response.
 @Suite struct AnswerTests {
   private let head = stored(["etag": "\"a\"", "last-modified": (noon + -100).text, "date": noon.text])
 
@@ -18,17 +18,17 @@ import Testing
       (["if-modified-since": (noon + -101).text], false),
       (["if-modified-since": "yesterday"], false),
     ] as [(HeaderFields, Bool)])
-  func `a condition holds where the tag matches, else where the date does`(request: HeaderFields, isUnmodified: Bool) {
+  func `a condition holds if the tag matches, or else the date`(request: HeaderFields, isUnmodified: Bool) {
     #expect(head.isUnmodified(for: asking(request)) == isUnmodified)
   }
 
-  @Test func `without a date of the last change that of the response counts`() {
+  @Test func `without a date of the last change, the date of the response counts`() {
     let head = stored(["date": noon.text])
     #expect(head.isUnmodified(for: asking(["if-modified-since": noon.text])))
     #expect(!head.isUnmodified(for: asking(["if-modified-since": (noon + -1).text])))
   }
 
-  @Test func `the origin is asked with what it said itself`() {
+  @Test func `the condition for the origin uses the origin's own validators`() {
     #expect(head.conditions.map(\.name) == ["if-none-match", "if-modified-since"])
     #expect(head.conditions.map(\.value) == ["\"a\"", (noon + -100).text])
     #expect(stored([:]).conditions.isEmpty)
@@ -54,11 +54,11 @@ import Testing
       (["range": "bytes=0-1", "if-range": (noon + -99).text], .whole),
       ([:], .whole),
     ] as [(HeaderFields, ByteRange)])
-  func `one range of bytes is cut out, and anything else left to the origin`(request: HeaderFields, range: ByteRange) {
+  func `one range of bytes is cut out, and other ranges go to the origin`(request: HeaderFields, range: ByteRange) {
     #expect(ByteRange(asking(request), of: head, byteCount: 10) == range)
   }
 
-  @Test func `no range is cut out of what was stored decoded`() {
+  @Test func `no range is cut out of a body that was stored decoded`() {
     let head = stored(["content-encoding": "gzip"])
     #expect(ByteRange(asking(["range": "bytes=0-1"]), of: head, byteCount: 10) == .unknown)
   }
@@ -74,7 +74,7 @@ import Testing
     #expect(CacheControl(["no-cache=\"A, b\""]).fieldNames("no-cache") == ["a", "b"])
   }
 
-  @Test func `Cache-Status says what was done`() {
+  @Test func `Cache-Status describes the action`() {
     var status = CacheStatus()
     status.forwarded = .stale
     status.forwardedStatus = 304

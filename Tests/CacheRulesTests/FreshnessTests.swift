@@ -2,9 +2,9 @@ import CacheRules
 import SluiceMessages
 import Testing
 
-/// RFC 9111 §4.2, with the clock in the test's hand.
+/// RFC 9111 §4.2, with a clock that the test sets.
 @Suite struct FreshnessTests {
-  @Test func `the age of a response is what it came with and what it spent here`() {
+  @Test func `the age of a response is its initial age plus its time in the cache`() {
     let head = stored(["age": "30", "date": noon.text], requested: noon, received: noon + 2)
     // corrected_age_value is 30 + 2 of the exchange, which is more than the apparent age of 2.
     #expect(head.freshness.initialAge == 32_000)
@@ -12,12 +12,12 @@ import Testing
     #expect(head.freshness.age(at: noon + 10.5) == 40_500)
   }
 
-  @Test func `a date that lies behind makes it old, one that lies ahead does not make it young`() {
+  @Test func `a past date makes it older, a future date does not make it younger`() {
     #expect(stored(["date": (noon + -50).text]).freshness.initialAge == 50_000)
     #expect(stored(["date": (noon + 50).text, "age": "3"]).freshness.initialAge == 3000)
   }
 
-  @Test func `a clock that is set back makes nothing younger than it came`() {
+  @Test func `a clock that is set back makes no response younger than on arrival`() {
     #expect(stored(["age": "7"]).freshness.age(at: noon + -1000) == 7000)
   }
 
@@ -46,7 +46,7 @@ import Testing
       (["last-modified": "yesterday"], 0, true),
       ([:], 0, true),
     ] as [(HeaderFields, Int64, Bool)])
-  func `the lifetime is max-age, else Expires, else a tenth of the time unchanged up to a limit`(
+  func `the lifetime is max-age, otherwise Expires, otherwise a tenth of the unchanged time up to a limit`(
     headers: HeaderFields, lifetime: Int64, isHeuristic: Bool
   ) {
     let freshness = stored(headers).freshness
@@ -54,7 +54,7 @@ import Testing
     #expect(freshness.isHeuristic == isHeuristic)
   }
 
-  @Test func `the largest numbers that a header can say overflow nothing`() {
+  @Test func `the largest numbers in a header do not overflow`() {
     let most = String(repeating: "9", count: 400)
     let head = stored(["cache-control": "max-age=\(most)", "age": most])
     #expect(head.freshness.lifetime > 0)

@@ -2,7 +2,7 @@ import CacheRules
 import SluiceMessages
 import Testing
 
-/// When a stored response is used, when the origin is asked, and what stands in for an error.
+/// When a stored response is used, when the origin is asked, and which response replaces an error.
 @Suite struct ReuseTests {
   private let hour = stored(["cache-control": "max-age=3600", "date": noon.text])
 
@@ -29,14 +29,14 @@ import Testing
     #expect(hour.reuse(request, after: after) == reuse)
   }
 
-  @Test func `the response has the last word on what is stale or not confirmed`() {
+  @Test func `the response decides whether it may be used stale or unconfirmed`() {
     let strict = stored(["cache-control": "max-age=10, must-revalidate"])
     #expect(strict.reuse(["cache-control": "max-stale"], after: 11) == .validate(.stale))
     #expect(stored(["cache-control": "max-age=10, no-cache"]).reuse(after: 1) == .validate(.response))
     #expect(stored(["cache-control": "max-age=10, no-cache=\"a\""]).reuse(after: 1) == .fresh)
   }
 
-  @Test func `what is immutable outlives a reload, and not its lifetime`() {
+  @Test func `an immutable response survives a reload, but not its lifetime`() {
     let head = stored(["cache-control": "max-age=10, immutable"])
     #expect(head.reuse(["cache-control": "max-age=0"], after: 5) == .fresh)
     #expect(head.reuse(["cache-control": "no-cache"], after: 5) == .validate(.request))
@@ -54,7 +54,7 @@ import Testing
       ("max-age=10, stale-if-error=60, no-cache", [:], 11, false),
       ("max-age=10, stale-if-error=60", ["cache-control": "no-cache"], 11, false),
     ] as [(String, HeaderFields, Double, Bool)])
-  func `stale-if-error counts from the end of the lifetime, and the request's goes first`(
+  func `stale-if-error counts from the end of the lifetime, and the request's value has priority`(
     control: String, request: HeaderFields, after: Double, mayStandIn: Bool
   ) {
     let head = stored(["cache-control": control])
@@ -62,7 +62,7 @@ import Testing
       head.mayStandInForError(head.freshness, for: asking(request), at: noon + after, unlessSaid: 0) == mayStandIn)
   }
 
-  @Test func `where nobody says anything, the configured time counts`() {
+  @Test func `without directives, the configured time counts`() {
     let head = stored(["cache-control": "max-age=10"])
     #expect(head.mayStandInForError(head.freshness, for: asking(), at: noon + 40, unlessSaid: 30_000))
     #expect(!head.mayStandInForError(head.freshness, for: asking(), at: noon + 41, unlessSaid: 30_000))

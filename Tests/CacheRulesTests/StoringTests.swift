@@ -24,14 +24,14 @@ import Testing
       (403, ["etag": "\"a\"", "cache-control": "public"], true),
       (403, ["expires": (noon + 9).text], true),
     ] as [(Int, HeaderFields, Bool)])
-  func `a response is stored where it may be, and where it is of use`(
+  func `a response is stored if that is allowed and useful`(
     status: Int, headers: HeaderFields, isStored: Bool
   ) {
     let head = stored(headers, status: status)
     #expect(head.mayBeStored(heuristicLimit: day, standsInForErrors: false) == isStored)
   }
 
-  @Test func `nothing of the connection is kept, and a date is added`() {
+  @Test func `fields of the connection are not kept, and a date is added`() {
     let head = stored([
       "Connection": "close, X-Hop", "x-hop": "1", "TE": "a", "Keep-Alive": "b", "proxy-authenticate": "c",
       "x-kept": "d",
@@ -51,7 +51,7 @@ import Testing
     #expect((head.requested, head.received) == (noon + 1, noon + 2))
   }
 
-  @Test func `bytes that are no text survive the update`() {
+  @Test func `bytes that are not text survive the update`() {
     var answer = stored([:], status: 304)
     answer.headers.append("x-name".utf8.span, [0x66, 0xFC, 0x72].span)
     let head = stored(["x-name": "before"]).updated(by: answer)
@@ -76,7 +76,7 @@ import Testing
     #expect(stored(old).isConfirmed(by: stored(answer, status: 304)) == isConfirmed)
   }
 
-  @Test func `selecting fields are compared as lists, whatever their lines`() {
+  @Test func `selecting fields are compared as lists, independent of their lines`() {
     let names = stored(["vary": "Accept, ,X-A", "Vary": "accept"]).varying
     #expect(names == ["accept", "x-a"])
     let one: HeaderFields = ["accept": "a,b"]

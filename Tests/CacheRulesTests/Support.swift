@@ -1,7 +1,7 @@
 import CacheRules
 import SluiceMessages
 
-/// 2026-01-01T00:00:00Z; what the tests count from.
+/// 2026-01-01T00:00:00Z; the origin of the tests' times.
 let noon = Timestamp(seconds: 1_767_225_600)
 
 extension Timestamp {
@@ -9,11 +9,11 @@ extension Timestamp {
     Timestamp(milliseconds: left.milliseconds + Int64(seconds * 1000))
   }
 
-  /// As a header says it.
+  /// The time as text in a header.
   var text: String { date.description }
 }
 
-/// A 200 that was asked for and came at ``noon``, unless said otherwise.
+/// A 200 that was requested and received at ``noon`` by default.
 func stored(
   _ headers: HeaderFields, status: Int = 200, requested: Timestamp = noon, received: Timestamp = noon
 ) -> StoredHead {

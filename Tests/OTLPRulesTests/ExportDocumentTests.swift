@@ -44,7 +44,7 @@ import Testing
       ])
   }
 
-  @Test func `what is not there is left out`() throws {
+  @Test func `absent values are left out`() throws {
     var span = Self.span
     (span.parentSpanID, span.status, span.attributes) = (nil, .unset, [])
     let text = try JSONValue(parsing: document.traces([span]))
@@ -90,7 +90,7 @@ import Testing
     #expect(point["attributes"] == [["key": "http.request.method", "value": ["stringValue": "GET"]]])
   }
 
-  @Test func `what the host reports is a sum, a gauge or a histogram, as OpenTelemetry's examples have them`() throws {
+  @Test func `the host's metrics are sums, gauges or histograms, as in OpenTelemetry's examples`() throws {
     let labels = [Attribute("kind", "a")]
     let reported = [
       ReportedMetric("hops", "Requests.", unit: "{request}", .counter, [.init([], 3)]),

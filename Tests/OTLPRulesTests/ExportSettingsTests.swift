@@ -21,7 +21,7 @@ import Testing
     } catch { return error }
   }
 
-  @Test func `without anything OpenTelemetry's defaults hold`() throws {
+  @Test func `without settings OpenTelemetry's defaults apply`() throws {
     let settings = try Self.settings()
     #expect(settings.routes[.traces]?.url == "http://localhost:4318/v1/traces")
     #expect(settings.routes[.metrics]?.url == "http://localhost:4318/v1/metrics")
@@ -33,7 +33,7 @@ import Testing
     #expect(settings.resource["telemetry.sdk.version"] == .text("1.2.3"))
   }
 
-  @Test func `what is asked for and not done is a warning`() throws {
+  @Test func `an unsupported setting causes a warning`() throws {
     #expect(try Self.settings().warnings.isEmpty)
     #expect(
       try Self.settings([
@@ -52,7 +52,7 @@ import Testing
   @Test(arguments: [
     ("http://c:4318", "http://c:4318/v1/traces"), ("http://c/", "http://c/v1/traces"),
     ("https://c/otlp", "https://c/otlp/v1/traces"), ("https://c/otlp/", "https://c/otlp/v1/traces"),
-  ]) func `the path of the signal is put behind a base endpoint`(_ base: String, _ url: String) throws {
+  ]) func `the path of the signal is appended to a base endpoint`(_ base: String, _ url: String) throws {
     #expect(try Self.settings(["OTEL_EXPORTER_OTLP_ENDPOINT": base]).routes[.traces]?.url == url)
     #expect(try Self.settings { $0.endpoint = base }.routes[.traces]?.url == url)
   }
@@ -71,7 +71,7 @@ import Testing
     #expect(own.routes[.traces]?.url == "http://own/t" && own.routes[.metrics]?.url == "http://base/v1/metrics")
   }
 
-  @Test func `headers, timeouts and sizes come from the variables where the configuration is silent`() throws {
+  @Test func `headers, timeouts and sizes come from the variables if the configuration has none`() throws {
     let environment = [
       "OTEL_EXPORTER_OTLP_HEADERS": "a=1,b=x%20y", "OTEL_EXPORTER_OTLP_METRICS_HEADERS": "c=2",
       "OTEL_EXPORTER_OTLP_TIMEOUT": "2000", "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT": "3000",

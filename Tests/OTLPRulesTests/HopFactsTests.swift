@@ -41,7 +41,7 @@ import Testing
         == .text("https://REDACTED:REDACTED@api.example.com/a?sig=REDACTED&b=c&TOKEN=REDACTED"))
   }
 
-  @Test(arguments: ["PURGE", "get", "Post"]) func `a method that is not known is _OTHER, with the original beside it`(
+  @Test(arguments: ["PURGE", "get", "Post"]) func `an unknown method is _OTHER, with the original in another attribute`(
     _ method: String
   ) {
     let attributes = facts(method).spanAttributes(hiding: secrets)
@@ -71,7 +71,7 @@ import Testing
     #expect(facts.spanAttributes(hiding: secrets)["http.response.status_code"] == nil)
   }
 
-  @Test func `a body that breaks off is an error beside its status`() {
+  @Test func `an incomplete body is an error in addition to its status`() {
     let facts = HopFacts(method: "GET", url: "http://h/", status: 200, errorCode: "connection_lost", errorMessage: "m")
     #expect(facts.spanStatus.code == .error)
     #expect(facts.spanAttributes(hiding: secrets)["error.type"] == .text("connection_lost"))
@@ -85,7 +85,7 @@ import Testing
     #expect(facts.spanAttributes(hiding: secrets)["http.request.resend_count"] == .integer(2))
   }
 
-  @Test func `what is known of the connection is told`() {
+  @Test func `known facts of the connection are exported`() {
     var facts = facts()
     (facts.protocolVersion, facts.peerAddress, facts.peerPort) = ("2", "192.0.2.1", 8443)
     let attributes = facts.spanAttributes(hiding: secrets)

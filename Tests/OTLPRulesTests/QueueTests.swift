@@ -2,13 +2,13 @@ import OTLPRules
 import SluiceMessages
 import Testing
 
-/// The queue of spans, when a failed export is repeated, and what is known of transactions.
+/// The queue of spans, the retries of a failed export, and the state of transactions.
 @Suite struct QueueTests {
   private static func span(_ name: String, trace: String = "t") -> ExportedSpan {
     ExportedSpan(traceID: trace, spanID: "s", name: name, kind: .client, start: 1, end: 2)
   }
 
-  @Test func `spans come out in order, and what does not fit is dropped and counted`() {
+  @Test func `spans come out in order, and those that do not fit are dropped and counted`() {
     var queue = SpanQueue(capacity: 3)
     #expect((0..<5).map { queue.append(Self.span("\($0)")) } == [true, true, true, false, false])
     #expect(queue.count == 3 && queue.drops == 2)
@@ -29,7 +29,7 @@ import Testing
     #expect(delays(0) == [.milliseconds(500), .seconds(1), .seconds(2), .milliseconds(2500), .milliseconds(2500)])
   }
 
-  @Test func `a collector's own wish is not shortened, and the total time is kept`() {
+  @Test func `a collector's Retry-After is not shortened, and the total time is respected`() {
     func delay(_ elapsed: Duration, _ retryAfter: Duration?) -> Duration? {
       schedule.delay(afterFailures: 1, elapsed: elapsed, retryAfter: retryAfter, random: 0)
     }

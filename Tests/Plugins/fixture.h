@@ -1,4 +1,4 @@
-// The parts of a plugin that works. A fixture replaces the part that it misbehaves in.
+// The parts of a working plugin. A fixture replaces the part in which it misbehaves.
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
@@ -20,19 +20,19 @@ static inline const void *fixture_no_extension(const char *id) {
   return NULL;
 }
 
-/// Declares a plugin in order; the arguments are members of its table.
+/// Declares a correct plugin; the arguments are members of its table.
 #define FIXTURE_PLUGIN(...) SLUICE_PLUGIN("fixture", "1.0.0", .summary = "A fixture.", __VA_ARGS__)
 
-/// The life of an instance that is its host, whatever its configuration.
+/// The lifecycle of an instance that is its host, with any configuration.
 #define FIXTURE_LIFE .create = fixture_create, .destroy = fixture_destroy
 
-/// The members of a table that is in order, for a plugin that SLUICE_PLUGIN cannot declare: with a note or an entry point
-/// of its own.
+/// The members of a correct table, for a plugin that SLUICE_PLUGIN cannot declare because it has its own note or entry
+/// point.
 #define FIXTURE_TABLE                                                                              \
   .size = sizeof(sluice_plugin), .abi = SLUICE_ABI_VERSION, .id = "fixture", .version = "1.0.0", \
   .summary = "A fixture.", FIXTURE_LIFE
 
-/// The entry point that gives such a table.
+/// The entry point that returns such a table.
 #define FIXTURE_ENTRY(table)                                                                           \
   const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) { \
     (void)host, (void)abi, (void)error;                                                               \

@@ -85,7 +85,7 @@ import Testing
     #expect(error.message.utf8.count < 300)
   }
 
-  @Test func `without -c and -m nothing bounds what send does`() throws {
+  @Test func `without -c and -m send has no time limit`() throws {
     let arguments = try ArgumentParser.parse(["http://h/"], for: SendCommand.description)
     let configuration = Mirror(reflecting: try SendConfiguration.make(arguments))
     let deadline = configuration.descendant("deadline") as? Duration
@@ -108,17 +108,17 @@ import Testing
   }
 
   @Test(arguments: ["8 s", "-8", "m", "8.", "1e3", ""])
-  func `a timeout that is no duration is refused`(_ text: String) throws {
+  func `a timeout that is not a duration is refused`(_ text: String) throws {
     let arguments = try ArgumentParser.parse(["--timeout=\(text)", "http://h/"], for: SendCommand.description)
     #expect(throws: CommandError.self) { try SendConfiguration.make(arguments) }
   }
 
   @Test(arguments: [("--outptu", "--output"), ("--silent1", "--silent"), ("--incl", "--include")])
-  func `what was meant is found`(_ word: String, _ meant: String) {
+  func `the intended word is found`(_ word: String, _ meant: String) {
     #expect(Suggestion.nearest(to: word, among: ["--output", "--silent", "--include"]) == meant)
   }
 
-  @Test func `what nobody meant is not suggested`() {
+  @Test func `an unrelated word is not suggested`() {
     #expect(Suggestion.nearest(to: "--colour", among: ["--output", "--silent"]) == nil)
   }
 }

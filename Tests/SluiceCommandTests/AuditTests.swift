@@ -3,8 +3,8 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// The event log of `sluice run`, under faults, before two judges that share nothing: `verify-trace`, and ``EventLogAudit``,
-/// which was written from the rules in `docs/command.md`.
+/// The event log of `sluice run`, under faults, checked by two programs that share no code: `verify-trace`, and
+/// ``EventLogAudit``, which was written from the rules in `docs/command.md`.
 @Suite struct AuditTests {
   /// Scale: 2,000 lines; `SLUICE_SOAK=1` takes 200,000. What fails names its seed, with which `SLUICE_SEED` repeats it.
   @Test func `with 30 % faults each line has one result, and two checkers find no fault in the events`()
@@ -43,7 +43,7 @@ import Testing
     #expect(number("did_configure") == results.attemptCount, "\(all)")
     #expect(number("did_configure") == run.count + number("will_retry"), "\(all)")
     #expect(number("did_validate_payload") == results.codes["none"], "\(all)")
-    // A request that the server has closed a kept connection on may never have been read.
+    // If the server has closed a kept connection, a request on it may never have been read.
     #expect(number("did_issue") >= run.served.requests && run.served.requests >= number("did_receive"), "\(all)")
     let faults = run.served.faults.values.reduce(0, +)
     #expect((0.25...0.35).contains(Double(faults) / Double(run.served.decisions)), "\(all)")
@@ -55,7 +55,7 @@ import Testing
 
   /// Scale: 240 changes, 6,000 with `SLUICE_SOAK`; half of them to logs without `sequence`, where a lost event shows only if
   /// another rule needs it.
-  @Test func `two checkers judge alike a log with one change, and notice all that breaks a rule`() async throws {
+  @Test func `two checkers agree about a log with one change, and notice every broken rule`() async throws {
     let seed = Self.seed
     let run = try await FaultyRun(600, seed: seed)
     var log = try Self.oneOfEachForm(try FileTree.readText(run.events))
@@ -71,7 +71,7 @@ import Testing
     }
     var counts = (accepted: 0, refused: 0)
     while !damages.isEmpty {
-      // Each is a process of its own.
+      // Each is a separate process.
       let some = Array(damages.suffix(4))
       damages.removeLast(some.count)
       let verdicts = try await Self.verdicts(some)
@@ -83,7 +83,7 @@ import Testing
         if isAccepted { counts.accepted += 1 } else { counts.refused += 1 }
       }
     }
-    // What no rule ties to another event can be any.
+    // Values that no rule connects with another event can be anything.
     #expect(counts.accepted > 0 && counts.refused > counts.accepted, "\(counts); SLUICE_SEED=\(seed)")
   }
 

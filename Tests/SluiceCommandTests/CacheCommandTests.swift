@@ -2,9 +2,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The shipped cache below the real command: each call is a process of its own.
+/// The shipped cache in the real command: each call is a separate process.
 @Suite struct CacheCommandTests {
-  @Test func `the second sluice send finds on disk what the first one got`() async throws {
+  @Test func `the second sluice send finds the response of the first one on disk`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(headers: [HeaderLine("cache-control", "max-age=600")], body: .bytes(Array("once".utf8)))
     }

@@ -73,7 +73,7 @@ import Testing
     #expect(try await Tool.run("check", "-c", good).status == 0)
   }
 
-  @Test func `a configuration that is right is said to be`() async throws {
+  @Test func `a valid configuration is reported as valid`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")
     let result = try await Tool.run("check", "-c", file)
@@ -81,7 +81,7 @@ import Testing
     #expect(result.outputText.hasPrefix("ok: \(file)"))
   }
 
-  @Test func `the verdict is to be had as a document`() async throws {
+  @Test func `the verdict is available as a document`() async throws {
     let folder = try TemporaryDirectory()
     let good = try folder.write("{}", to: "good.json")
     let bad = try folder.write(#"{"x": 1}"#, to: "bad.json")

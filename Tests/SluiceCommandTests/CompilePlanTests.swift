@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// The commands that are called in place of a package build, from what the package build has written.
+/// The commands that replace a package build, derived from the files of the package build.
 @Suite struct CompilePlanTests {
   private static let hash = "0123456789"
   private static let outputs = CompilePlan.Outputs(folder: "/p/.build/sluice-direct")
@@ -105,7 +105,7 @@ import Testing
     #expect(plan.outputFileMap["/p/Sources/My/My.swift"]?["object"] == "\(own)/source-0.o")
   }
 
-  @Test func `each build has its own name in the module, and nowhere else`() throws {
+  @Test func `each build has its own name only in the module`() throws {
     let plan = try #require(Self.plan())
     let steps = plan.steps(for: "abcdefabcd")
     #expect(steps[0][2] == "My_abcdefabcd")
@@ -113,7 +113,7 @@ import Testing
     #expect(Array(steps[1...]) == Array(plan.steps[1...]))
   }
 
-  @Test func `what must not change: everything but the module's own sources`() throws {
+  @Test func `everything except the module's own sources must not change`() throws {
     let plan = try #require(Self.plan())
     #expect(
       plan.files == [
@@ -130,12 +130,12 @@ import Testing
     #expect(plan.steps(for: "abcdefabcd") == plan.steps)
   }
 
-  @Test func `the plan survives being written down`() throws {
+  @Test func `a written plan can be read back`() throws {
     let plan = try #require(Self.plan())
     #expect(try JSONValue(encoding: plan).decode(CompilePlan.self) == plan)
   }
 
-  /// A place in the manifest, and what is there instead.
+  /// A place in the manifest, and its replacement.
   struct Change: Sendable, CustomTestStringConvertible {
     let name: String
     let old: String
@@ -188,7 +188,7 @@ import Testing
       new: "/p/.build/0123456789/SDK.build/"),
   ]
 
-  @Test(arguments: unknown) func `what is not known leads to no plan`(_ change: Change) throws {
+  @Test(arguments: unknown) func `unknown input leads to no plan`(_ change: Change) throws {
     try #require(Self.manifest.contains(change.old), "\(change.old)")
     #expect(Self.plan(Self.manifest.replacing(change.old, with: change.new)) == nil)
   }
@@ -216,7 +216,7 @@ import Testing
 
   // MARK: Lists of make
 
-  @Test func `what the compiler has read: spaces, dollars and continued lines`() {
+  @Test func `the compiler's input files: spaces, dollars and continued lines`() {
     let text = "/o/a.o : /p/a.swift /p/with\\ space.h \\\n  /p/d$$.h\n/o/b.o : /p/b.swift\n"
     #expect(DependencyList.paths(in: text) == ["/p/a.swift", "/p/with space.h", "/p/d$.h", "/p/b.swift"])
     #expect(DependencyList.paths(in: "/o/a.o : relative.h") == nil)
@@ -226,7 +226,7 @@ import Testing
 
   // MARK: What is said
 
-  @Test func `the way is said in a line, and read from it`() {
+  @Test func `the kind of build is written in a line, and read from it`() {
     for way in [BuildWay.direct, .package(because: "/p/Package.swift has changed")] {
       #expect(BuildWay(line: "sluice: \(way.message)") == way)
     }

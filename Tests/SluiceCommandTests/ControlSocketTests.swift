@@ -3,7 +3,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Where the control socket is, what it leaves, and how it is found.
+/// Where the control socket is, what remains of it, and how it is found.
 @Suite struct ControlSocketTests {
   private func start(_ arguments: [String], runtime: String? = nil) throws -> RunningCommand {
     try Command(Tool.path, ["run", "--no-progress"] + arguments, environment: environment(runtime)).start()
@@ -22,7 +22,7 @@ import Testing
     return try await running.wait(upTo: Patience.limit)
   }
 
-  @Test func `there is no socket unless it is asked for`() async throws {
+  @Test func `there is no socket unless it is requested`() async throws {
     let folder = try TemporaryDirectory()
     let result = try await end(start([], runtime: folder.path))
     #expect(result.status == 0 && !result.errorText.contains("control"))
@@ -96,7 +96,7 @@ import Testing
     #expect(try await end(first).status == 0)
   }
 
-  @Test func `the configuration asks for a socket too, and the option goes before it`() async throws {
+  @Test func `the configuration can request a socket too, and the option has priority`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write(#"{"control": "own.sock"}"#, to: "c.json")
     let own = try start(["-c", file])
@@ -132,7 +132,7 @@ import Testing
     #expect(try await Tool.run("send", url).status == 1)
   }
 
-  @Test(arguments: ["link", "file", "none/c.sock"]) func `a path that is not fit ends it with 2`(_ name: String)
+  @Test(arguments: ["link", "file", "none/c.sock"]) func `an unsuitable path ends it with 2`(_ name: String)
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -143,7 +143,7 @@ import Testing
     #expect(try FileTree.readText(folder.path("file")) == "precious")
   }
 
-  @Test func `a runtime folder that is another's is not used`() async throws {
+  @Test func `a runtime folder of another user is not used`() async throws {
     let folder = try TemporaryDirectory()
     try folder.makeFolder("sluice")
     chmod(folder.path("sluice"), 0o755)
@@ -151,7 +151,7 @@ import Testing
     #expect(result.status == 2 && result.errorText.contains("not belong to this user alone"), "\(result.errorText)")
   }
 
-  @Test func `without a configuration file SIGHUP ends the run as ever`() async throws {
+  @Test func `without a configuration file SIGHUP ends the run`() async throws {
     let folder = try TemporaryDirectory()
     let running = try start(["--control", folder.path("c.sock")])
     try await running.waitForError(containing: "control socket: ")
@@ -163,7 +163,7 @@ import Testing
     ["ctl"], ["ctl", "sing"], ["ctl", "status", "a"], ["ctl", "notify"], ["ctl", "notify", "a", "{}", "b"],
     ["ctl", "status", "--socket", "/nowhere/a.sock"], ["ctl", "status", "--socket", "/"],
   ])
-  func `wrong usage is told from a refusal`(_ arguments: [String]) async throws {
+  func `wrong usage and a refusal have different statuses`(_ arguments: [String]) async throws {
     let result = try await Command.run(Tool.path, arguments, environment: Tool.cleared)
     #expect(result.status == 2 && !result.errorText.isEmpty, "\(result)")
   }

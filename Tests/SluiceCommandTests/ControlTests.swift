@@ -40,7 +40,7 @@ import Testing
     #expect(report["changes"]?[0]?["new"]?["generation"]?.integer == 2)
   }
 
-  @Test func `rollback goes back, and a swap without a change says so`() async throws {
+  @Test func `rollback returns to the old build, and a swap without a change says so`() async throws {
     let run = try await ControlledRun()
     #expect(try await run.ctl("rollback").status == 1)
     let unchanged = try await run.ctl("swap")
@@ -69,7 +69,7 @@ import Testing
     #expect(count("sluice: warning: ", "rollback 3: refused") == 1, "\(lines)")
   }
 
-  @Test func `with --log-format json every message is a document, and --log-level says from where on`() async throws {
+  @Test func `--log-format json makes every message a document, --log-level sets the lowest level`() async throws {
     let run = try await ControlledRun(options: ["--log-format", "json", "--log-level", "info"])
     try run.library.install(2, at: run.folder.path("a.so"))
     #expect(try await run.ctl("swap").status == 0)
@@ -90,7 +90,7 @@ import Testing
     #expect(try await quiet.end().errorText.isEmpty)
   }
 
-  @Test func `a bad build is refused with the reason, and what served goes on`() async throws {
+  @Test func `a bad build is refused with the reason, and the old one continues to serve`() async throws {
     let run = try await ControlledRun()
     let bad = try await StampedLibrary.inC(.failsCreate)
     try bad.install(2, at: run.folder.path("a.so"))
@@ -110,7 +110,7 @@ import Testing
     #expect(try await run.end().documents.compactMap(\.stamp) == [1])
   }
 
-  @Test func `the status shows who holds a build, in tables without colour`() async throws {
+  @Test func `the status shows what holds a build, in tables without colour`() async throws {
     let run = try await ControlledRun(swap: #"{"probation": {"duration": "0s"}, "drain": "240s"}"#)
     run.server.hold()
     try run.running.write(#"{"url": "\#(run.server.baseURL)/"}"# + "\n")
@@ -129,7 +129,7 @@ import Testing
     #expect(try await run.end().documents.map(\.stamp) == [1])
   }
 
-  @Test func `a crowd of idle clients takes few of the engine's descriptors, and ctl goes on`() async throws {
+  @Test func `a crowd of idle clients takes few of the engine's descriptors, and ctl still works`() async throws {
     let run = try await ControlledRun()
     try await run.request()
     #expect(try await run.status()["snapshot"]?.integer == 1)
@@ -137,7 +137,7 @@ import Testing
     let before = facts.openDescriptorCount
     let crowd = try (0..<500).map { _ in try StreamSocket.connect(unixSocket: run.socket) }
     #expect(try await run.status()["snapshot"]?.integer == 1, "while they are there")
-    // Those that were sent away all are: 64 stay, and what serves meanwhile.
+    // The others were disconnected: 64 stay, and the connection in use.
     for client in crowd.dropLast(64) { #expect(try client.read().isEmpty) }
     #expect(facts.openDescriptorCount <= before + 64 + 16, "\(before)")
     try await run.request()
@@ -162,7 +162,7 @@ import Testing
     _ = try await run.end()
   }
 
-  @Test func `OTEL_SERVICE_NAME names the program in its metrics where the configuration is silent`() async throws {
+  @Test func `OTEL_SERVICE_NAME names the program in its metrics if the configuration does not`() async throws {
     let run = try await ControlledRun(environment: ["OTEL_SERVICE_NAME": " shop "])
     #expect(try await run.ctl("metrics", "--json").documents.first?["resource"]?["service.name"]?.string == "shop")
     let prometheus = try await run.ctl("metrics", "--prometheus").outputText

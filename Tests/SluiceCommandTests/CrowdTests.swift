@@ -11,7 +11,7 @@ import Testing
   private static let limitBytes = Tool.isSoak ? 300_000_000 : 100_000_000
 
   @Test func `a crowd in flight takes no thread each and little memory, and every answer arrives`() async throws {
-    // One connection each, in this process as in the other; what the test run has open comes on top.
+    // One connection each, in both processes, in addition to the descriptors of the test run.
     let descriptors = DescriptorLimit.raise(to: Self.count + 2000)
     try #require(descriptors >= Self.count * 3 / 2, "the descriptor limit is \(descriptors); raise it with ulimit -n")
     let server = try LoopbackServer(recording: .countOnly)

@@ -25,7 +25,7 @@ import Testing
     try StampedLibrary.install(Array(text.replacing(old, with: new).utf8), at: file)
   }
 
-  @Test func `a plugin in C is built again at each edit, and an error is shown in its place until it is fixed`()
+  @Test func `a plugin in C is built again at each edit, and an error is shown until it is fixed`()
     async throws
   {
     let run = try await DevRun(configuration: { Self.configuration($0, library: "build/libmy.so") }) {
@@ -49,7 +49,7 @@ import Testing
     #expect(try await run.request()["snapshot"]?.integer == 2, "the build before serves")
 
     try Self.edit(source, "self = contxt;", "self = context; // mended")
-    // Built; with debug information the comment alone makes no other library, or it does.
+    // It was built; depending on debug information, a changed comment may or may not change the library.
     try await run.next("built")
     try Self.edit(source, "\"0.2.0\"", "\"0.3.0\"")
     try await run.next("swapped")
@@ -57,7 +57,7 @@ import Testing
     try await run.end()
   }
 
-  /// Builds the SDK for the plugin first, which takes its minutes.
+  /// Builds the SDK for the plugin first, which takes minutes.
   @Test(.enabled(if: Tool.isSoak)) func `a plugin in Swift is built again at each edit`() async throws {
     let run = try await DevRun(configuration: { Self.configuration($0, library: ".build/debug/libmy.so") }) {
       try await Self.scaffold("swift", in: $0)
@@ -90,7 +90,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `the newest edit wins: a build that runs is killed, with all that it started`() async throws {
+  @Test func `the newest edit wins: a running build is killed, with all its processes`() async throws {
     let library = try await StampedLibrary.inC()
     let script = """
       #!/bin/sh
@@ -130,7 +130,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a build that fails without diagnostics shows what was written, and an end kills one that runs`()
+  @Test func `a build that fails without diagnostics shows its output, and the end kills a running build`()
     async throws
   {
     let library = try await StampedLibrary.inC()

@@ -5,7 +5,7 @@ import Testing
 
 /// `sluice dev`: plugins that crash while they serve.
 @Suite struct DevCrashTests {
-  /// Sets `x-stamp-a` to `build`, and crashes at the path `/crash` where it is to.
+  /// Sets `x-stamp-a` to `build`, and crashes at the path `/crash` if the test wants it.
   private static func compile(_ build: Int, crashes: Bool) async throws -> [UInt8] {
     let product = try await PluginCompiler.compile(
       "crashes-on-request", defines: ["BUILD=\(build)", "CRASHES=\(crashes ? 1 : 0)"])
@@ -19,7 +19,7 @@ import Testing
     """
   }
 
-  @Test func `what a supervisor that was killed leaves is removed by the next one, and nothing of one that lives`()
+  @Test func `the next supervisor removes the files of a killed one, and none of a living one`()
     async throws
   {
     let library = try await StampedLibrary.inC()
@@ -53,7 +53,7 @@ import Testing
     #expect(folders().isEmpty)
   }
 
-  @Test func `a build that crashes takes only the engine along, which goes on with the one before`() async throws {
+  @Test func `a build that crashes ends only the engine, which continues with the previous build`() async throws {
     let (good, bad, mended) = (
       try await Self.compile(1, crashes: false), try await Self.compile(2, crashes: true),
       try await Self.compile(3, crashes: false)
@@ -89,7 +89,7 @@ import Testing
     #expect(rename(run.folder.path("b.so"), run.library) == 0)
     try await run.next("unchanged")
     #expect(try await run.stamp(at: address) == "1")
-    // The configuration can change all the same.
+    // The configuration can still change.
     try run.folder.write(Self.configuration(run.server.baseURL, more: #", "m": {"builtin": "metrics"}"#), to: "c.json")
     try await run.next("restarted")
     #expect(try await run.stamp(at: address) == "1")
@@ -121,7 +121,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `what was given up is not started again by a build that fails, and is by one that mends it`()
+  @Test func `an engine that was given up is started again only by a build that works`()
     async throws
   {
     let (bad, mended) = (try await Self.compile(1, crashes: true), try await Self.compile(2, crashes: false))

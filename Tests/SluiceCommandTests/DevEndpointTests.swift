@@ -38,7 +38,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `a request that ends in two places is refused, and nothing of it reaches the server`() async throws {
+  @Test func `a request with two possible ends is refused, and no part of it reaches the server`() async throws {
     let server = try LoopbackServer()
     let library = try await StampedLibrary.inC()
     let run = try await DevRun(
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `a response that has begun is not followed by another`() async throws {
+  @Test func `after a response has begun, no other one follows`() async throws {
     let size = 64 << 20
     let server = try LoopbackServer(recording: .countOnly) { _ in
       ServerResponse(body: .generated(.alphabet, byteCount: UInt64(size), chunked: false))

@@ -11,7 +11,7 @@ import Testing
 @Suite struct DevPartsTests {
   // MARK: Debounce
 
-  @Test func `a change is due after the silence, each its own, counted from its last change`() {
+  @Test func `each change is reported after its own silence, counted from its last change`() {
     var debounce = Debounce<String>(longest: .milliseconds(500))
     #expect(debounce.nextDue == nil)
     debounce.note("a", at: .zero, silence: .milliseconds(50))
@@ -24,7 +24,7 @@ import Testing
     #expect(debounce.nextDue == nil)
   }
 
-  @Test func `one that never rests is told all the same`() {
+  @Test func `a file that keeps changing is still reported`() {
     var debounce = Debounce<Int>(longest: .milliseconds(500))
     var told = 0
     for millisecond in 0..<2000 {
@@ -36,7 +36,7 @@ import Testing
 
   // MARK: Places
 
-  @Test func `every link on the way is a place, and what is missing too`() throws {
+  @Test func `every link on the way is a place, and so is a missing file`() throws {
     let folder = try TemporaryDirectory()
     let real = try #require(Paths.resolved(folder.path))
     mkdir(folder.path("one"), 0o755)
@@ -77,7 +77,7 @@ import Testing
     #expect(reader.diagnostics.last?.message == "unused variable: 'x' [-Wunused-variable]")
   }
 
-  @Test func `swift: what each step repeats is told once, and what only follows from it not at all`() {
+  @Test func `swift: repeated errors are shown once, and errors that only follow from them are not shown`() {
     let error = """
       /p/Sources/My/My.swift:29:5: error: cannot find 'reqest' in scope
       27 |
@@ -90,7 +90,7 @@ import Testing
     #expect(reader.diagnostics.first?.line == 29 && reader.diagnostics.first?.excerpt.count == 3)
   }
 
-  @Test func `linkers: what is missing, and where it is used`() {
+  @Test func `linkers: the missing symbol, and where it is used`() {
     let reader = read(
       """
       /usr/bin/ld: /tmp/cc1.o: in function `create':
@@ -102,7 +102,7 @@ import Testing
     #expect(reader.diagnostics.first?.message == "undefined reference to `gone'")
   }
 
-  @Test func `colours of others are taken out, and a text without a place is one too`() {
+  @Test func `colours are removed, and a text without a place is shown too`() {
     let reader = read(
       "\u{1B}[1mcc1:\u{1B}[0m \u{1B}]0;title\u{07}\u{1B}[31;1mfatal error: \u{1B}[Kno input files\nerror: no rule")
     #expect(reader.diagnostics.map(\.message) == ["no input files", "no rule"])
@@ -128,7 +128,7 @@ import Testing
 
   // MARK: The end
 
-  @Test func `what comes in one batch with the interrupt, and behind it, is left for the end`() throws {
+  @Test func `events in the same batch as the interrupt, and after it, are left for the end`() throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")
     let arguments = try ArgumentParser.parse(["-c", file, "--json"], for: DevCommand.description)
@@ -142,16 +142,16 @@ import Testing
 
   // MARK: The folder for files
 
-  @Test func `a folder goes with its session; one that was left goes with the next, and nothing else does`() throws {
+  @Test func `a folder is removed with its session, a left-over one with the next, and nothing else is`() throws {
     let base = try TemporaryDirectory()
     func names() -> Set<String> { Set(FileTree.names(in: base.path)) }
     var living: SourceFolder? = try SourceFolder(in: base.path)
     let live = try #require(living?.path.split(separator: "/").last.map { String($0) })
     _ = try living?.write([1], as: "a.so")
-    // As a session that was killed leaves it.
+    // A folder of a killed session.
     try base.makeFolder("sluice-dev-killed")
     for name in ["a.so", "crash-1"] { try base.write("x", to: "sluice-dev-killed/\(name)") }
-    // What looks like one, and is not.
+    // Folders that only look like one.
     let precious = try base.makeFolder("precious")
     try base.write("x", to: "precious/file")
     symlink(precious, base.path("sluice-dev-linked"))
@@ -173,7 +173,7 @@ import Testing
     #expect(names() == others.subtracting([live]))
   }
 
-  @Test(.enabled(if: geteuid() == 0)) func `a folder that is another user's stays`() throws {
+  @Test(.enabled(if: geteuid() == 0)) func `a folder of another user stays`() throws {
     let base = try TemporaryDirectory()
     let other = try base.makeFolder("sluice-dev-others")
     chown(other, 65534, 65534)
@@ -202,7 +202,7 @@ import Testing
 
   // MARK: The sources of a package
 
-  @Test func `a build is named by its sources, and not by what else lies among them`() throws {
+  @Test func `a build is named by its sources, and not by other files among them`() throws {
     let folder = try TemporaryDirectory()
     for name in ["Sources", "Sources/My"] { try folder.makeFolder(name) }
     try folder.write("let a = 1\n", to: "Sources/My/My.swift")
@@ -210,7 +210,7 @@ import Testing
     let build = PluginBuild(folder: folder.path, isRelease: false)
     let name = build.sourceHash
     #expect(name.utf8.count == 10)
-    // As Emacs and Vim leave them; a pipe that nobody writes to, and a way in a circle.
+    // Files of Emacs and Vim, a pipe without a writer, and a circular link.
     #expect(symlink("me@here.1:2", folder.path("Sources/My/.#My.swift")) == 0)
     try folder.write("x", to: "Sources/My/.My.swift.swp")
     #expect(mkfifo(folder.path("Sources/My/pipe"), 0o600) == 0)
@@ -227,13 +227,13 @@ import Testing
     ("tenant", "TenantPlugin"), ("my-plugin", "MyPlugin"), ("plugin", "PluginPlugin"), ("request", "RequestPlugin"),
     ("self-test", "SelfTestPlugin"), ("any", "AnyPlugin"), ("a-1", "A1Plugin"),
   ])
-  func `the type of a new plugin in Swift says that it is one`(_ name: String, _ type: String) {
+  func `the type of a new plugin in Swift conforms to Plugin`(_ name: String, _ type: String) {
     #expect(PluginTemplate.typeName(name) == type)
   }
 
   // MARK: Good builds
 
-  @Test func `the newest build that did no harm is gone back to, and the last one is kept`() {
+  @Test func `the session returns to the newest good build, and keeps the last one`() {
     func build(_ hash: String) -> GoodBuilds.Build {
       GoodBuilds.Build(library: "l", plugins: ["a"], version: "1", hash: hash, generation: 1)
     }
@@ -274,7 +274,7 @@ import Testing
   }
 
   @Test(arguments: ["", "a b c", "{", "[]", "http://", "/\u{0}", "GET", "ht!tp://x"])
-  func `a typed line that is none is refused`(_ line: String) {
+  func `an invalid typed line is refused`(_ line: String) {
     #expect(throws: (any Error).self) { try TypedRequest(line, from: nil) }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// `sluice dev`: the configuration, the traffic, and the ways in which it ends.
 @Suite struct DevSessionTests {
-  @Test func `a configuration that is broken is refused in words, and taken up when it is mended`() async throws {
+  @Test func `an invalid configuration is refused with a message, and used when it is corrected`() async throws {
     let (run, _) = try await DevRun.stamped()
     try await run.start()
     try run.folder.write(#"{"plugin": 1}"#, to: "c.json")
@@ -23,7 +23,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a key that only a start reads restarts the engine, and says which`() async throws {
+  @Test func `a key that is read only at the start restarts the engine, which names the key`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     try library.install(2, at: run.library)
@@ -35,7 +35,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a configuration that is saved while the engine starts is taken up when it has started`()
+  @Test func `a configuration that is saved while the engine starts is used when it has started`()
     async throws
   {
     let plugin = #"""
@@ -53,7 +53,7 @@ import Testing
     try await run.next("building")
     try await run.next("log") { $0["message"]?.string == "waits=1" }
     try run.folder.write(DevRun.configuration(run.server.baseURL, plugin: plugin + #" "x-b"}"#), to: "c.json")
-    // A build for what changed later says that the configuration was looked at.
+    // A build for the later change shows that the configuration was read.
     try run.folder.write("two", to: "source")
     try await run.next("building")
     // For both directions, so that nobody waits for the other end.
@@ -65,7 +65,7 @@ import Testing
     gate.close()
   }
 
-  @Test func `a start that fails waits for what mends it`() async throws {
+  @Test func `a start that fails waits for a correction`() async throws {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun { folder in _ = folder }
     let waiting = try await run.next("waiting")
@@ -96,7 +96,7 @@ import Testing
     try await typed.end()
   }
 
-  @Test func `the endpoint passes on what it gets, and is nobody's proxy`() async throws {
+  @Test func `the endpoint passes requests on, and is not an open proxy`() async throws {
     let (run, _) = try await DevRun.stamped("--listen", "127.0.0.1:0")
     let address = try await run.start()
     func status(_ arguments: String...) async throws -> String {
@@ -110,7 +110,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `wrong usage is said, and ends with 2`() async throws {
+  @Test func `wrong usage is reported, and ends with 2`() async throws {
     #expect(try await Tool.run("dev").status == 2)
     #expect(try await Tool.run("dev", "-c", "/nowhere.json").status == 2)
     let folder = try TemporaryDirectory()
@@ -119,7 +119,7 @@ import Testing
     #expect(try await Tool.run("dev", "-c", file, "-i", "/nowhere").status == 2)
   }
 
-  @Test func `an engine that nothing supervises any more ends, and so do its trials`() async throws {
+  @Test func `an engine without a supervisor ends, and so do its trials`() async throws {
     let (run, _) = try await DevRun.stamped()
     let process = try #require(try await run.next("started")["process"]?.integer)
     try #require(kill(pid_t(process), 0) == 0)

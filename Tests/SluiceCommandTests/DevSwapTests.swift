@@ -32,7 +32,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `one that is overwritten or truncated in place does no harm, and serves when it is whole`()
+  @Test func `a library that is overwritten or truncated in place is harmless, and serves when it is complete`()
     async throws
   {
     let (run, library) = try await DevRun.stamped("--listen", "0")
@@ -50,7 +50,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `links are followed, also where one on the way is switched`() async throws {
+  @Test func `links are followed, even if one on the way is switched`() async throws {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun(
       "--listen", "0",
@@ -95,11 +95,11 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a writer that sets the size first and fills the file through a mapping is waited for`() async throws {
+  @Test func `dev waits for a writer that sets the size first and fills the file through a mapping`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let build = library.build(2)
-    // Closed at its full size and empty: what comes through the mapping is told by nobody.
+    // Closed at its full size and empty: no event reports writes through the mapping.
     let descriptor = open(run.library + ".new", O_RDWR | O_CREAT | O_CLOEXEC, 0o755)
     try #require(descriptor >= 0 && ftruncate(descriptor, build.count) == 0)
     let mapping = mmap(nil, build.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
@@ -118,7 +118,7 @@ import Testing
   /// At its own pace, and so with `SLUICE_SOAK=1`: as gold does it, over two seconds; closed at the end, or before anything
   /// is in it.
   @Test(.enabled(if: Tool.isSoak), arguments: [false, true])
-  func `a writer that sets the size first and fills the file over two seconds is waited for`(_ isMapped: Bool)
+  func `dev waits for a writer that sets the size first and fills the file over two seconds`(_ isMapped: Bool)
     async throws
   {
     let (run, library) = try await DevRun.stamped("--listen", "0")
@@ -152,7 +152,7 @@ import Testing
 
   /// At its own pace, and so with `SLUICE_SOAK=1`.
   @Test(.enabled(if: Tool.isSoak))
-  func `a thousand touches a second for five seconds make no storm, and what comes then is taken`() async throws {
+  func `a thousand touches per second for five seconds cause no storm, and the next build serves`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let began = ContinuousClock.now
@@ -173,7 +173,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `one that is touched all the time makes no storm, and what comes then is taken`() async throws {
+  @Test func `a file that is touched all the time causes no storm, and the next build is swapped in`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     utimensat(AT_FDCWD, run.library, nil, 0)
@@ -191,7 +191,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a build that the trial finds out is refused with the reason, and mended`() async throws {
+  @Test func `a build that fails its trial is refused with the reason, and then repaired`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let bad = try await StampedLibrary.inC(.failsCreate)
@@ -206,7 +206,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `of two that change together the sound one gets in where the other is bad`() async throws {
+  @Test func `if two libraries change together and one is bad, the good one is swapped in`() async throws {
     let library = try await StampedLibrary.inC()
     let bad = try await StampedLibrary.inC(.failsCreate)
     let run = try await DevRun(

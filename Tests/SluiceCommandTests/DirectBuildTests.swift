@@ -57,7 +57,7 @@ import Testing
     return bytes.firstRange(of: Array(text.utf8)) != nil
   }
 
-  @Test func `the second save is built directly, and what the plan does not know is built as a package`()
+  @Test func `the second save is built directly, and changes outside of the plan are built as a package`()
     async throws
   {
     var result = try await build(Self.package + "there is no record of an earlier build")
@@ -70,7 +70,7 @@ import Testing
     #expect(result.status == 0 && result.outputText == first, "\(result.errorText)")
     #expect(try library(result, has: "second-text") && !library(result, has: "first-text"))
 
-    // An error is shown as the compiler says it, and leaves the library as it was.
+    // An error is shown in the compiler's words, and does not change the library.
     try folder.write(Self.source("third-text") + "let wrong = gone\n", to: "my/Sources/My/My.swift")
     let before = try FileTree.read(first.trimmed)
     result = try await build(Self.direct)
@@ -153,7 +153,7 @@ import Testing
     for broken in ["", "{}", "[]", String(text.dropLast(5)), text.replacing(#""form":1"#, with: #""form":2"#)] {
       try #require(broken != text)
       try StampedLibrary.install(Array(broken.utf8), at: record)
-      // What the package build would say is not of interest here, only that it is called.
+      // The output of the package build does not matter here, only that it is called.
       let result = try await Command.run(
         Tool.path, ["plugin", "build", "--direct", "my"],
         environment: Tool.cleared.merging(["PATH": "/nowhere"]) { $1 },

@@ -16,7 +16,7 @@ import Testing
     #expect(try await running.wait().status == 130)
   }
 
-  @Test func `a request that ends in two places is refused with the reason`() async throws {
+  @Test func `a request with two possible ends is refused with the reason`() async throws {
     let running = try Tool.start("echo")
     try await running.waitForOutput(containing: "\n")
     let port = try #require(running.outputSoFar.trimmed.split(separator: ":").last.flatMap { UInt16($0) })
@@ -55,7 +55,7 @@ import Testing
     try await Command.check("prlimit", ["--pid", "\(process)", "--nofile=\(count):"])
   }
 
-  /// How often the threads of a process have begun to wait for something.
+  /// How often the threads of a process have begun to wait.
   private func pauses(of process: Int32) throws -> Int {
     let threads = "/proc/\(process)/task"
     let lines = try FileTree.names(in: threads).flatMap { thread in

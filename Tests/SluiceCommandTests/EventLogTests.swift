@@ -89,7 +89,7 @@ import Testing
     #expect(early.status == 1 && early.errorText.contains("line 2"), "\(early.errorText)")
   }
 
-  @Test func `the log of a run with failures is whole, on two loops`() async throws {
+  @Test func `the log of a run with failures is complete, on two loops`() async throws {
     let server = try LoopbackServer { request in ServerResponse(status: request.target.contains("bad") ? 500 : 200) }
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -114,7 +114,7 @@ import Testing
     #expect(document["transactions"]?.integer == 300)
   }
 
-  @Test func `spans of a stage are in the log, and both judges accept it`() async throws {
+  @Test func `spans of a stage are in the log, and both checkers accept it`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/a" ? ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")]) : .text("ok")
     }
@@ -139,7 +139,7 @@ import Testing
     #expect(verdict.status == 0, "\(verdict.errorText)")
     let text = try FileTree.readText(path).split(separator: "\n").map(String.init)
     #expect(EventLogAudit(lines: text).complaints == [])
-    // Each judge finds a span that is told twice, and one that no schema allows.
+    // Each checker finds a repeated span, and one that no schema allows.
     let index = try #require(text.firstIndex { $0.contains("did_end_span") })
     let damages = [
       Array(text[...index]) + text[index...], text.map { $0.replacing(#""kind":"client""#, with: #""kind":"other""#) },
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `events go to standard output where the results do not`() async throws {
+  @Test func `events go to standard output if the results do not`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let sent = try await Tool.run("send", server.baseURL, "-o", "/dev/null", "--events", "-")
@@ -162,7 +162,7 @@ import Testing
     #expect(refused.errorText.contains("--events -"))
   }
 
-  @Test func `a log that cannot be written is said so and ends with 1`() async throws {
+  @Test func `a log that cannot be written is reported and ends with 1`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let sent = try await Tool.run("send", server.baseURL, "--events", "/dev/full")
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test func `each event says where its hop belongs in a trace, and verify-trace holds the ids against each other`()
+  @Test func `each event has its hop's place in a trace, and verify-trace compares the ids`()
     async throws
   {
     let server = try LoopbackServer { request in
@@ -260,7 +260,7 @@ import Testing
     }
   }
 
-  @Test func `a status that a stage gave is told beside the one that was received`() async throws {
+  @Test func `a status of a stage is reported together with the received one`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 200, headers: [HeaderLine("Cache-Control", "max-age=600")])
     }
@@ -317,7 +317,7 @@ import Testing
       + #""requestId":"r","method":"GET","url":"http://h/",\#(member)}"#
   }
 
-  @Test func `a file that is not there is wrong usage`() async throws {
+  @Test func `a missing file is wrong usage`() async throws {
     let result = try await Tool.run("verify-trace", "/nonexistent")
     #expect(result.status == 2)
     #expect(result.errorText.contains("/nonexistent"))

@@ -27,7 +27,7 @@ import Testing
     return (result, server.requests.first?.headers ?? [], server)
   }
 
-  @Test func `the reasons stand on standard error, the body on standard output`() async throws {
+  @Test func `the reasons go to standard error, the body to standard output`() async throws {
     let sent = try await Self.send(
       "\"hosts\": [\"*\"], \"static\": {\"X-Api-Key\": \"secret\"}", "--explain", path: "/a?sig=hidden")
     #expect(sent.result.status == 0)
@@ -57,7 +57,7 @@ import Testing
     #expect(try silent.result.documents.first?["explain"] == nil)
   }
 
-  /// What brings a header to a reason.
+  /// The condition that gives a header its reason.
   private struct Case: Sendable {
     let reason: String
     let header: String
@@ -66,7 +66,7 @@ import Testing
     var environment: [String: String] = [:]
     /// A header of the request's own.
     var own: String?
-    /// A word of what stands behind the reason; empty where nothing does.
+    /// A word of the details after the reason; empty without details.
     var detail = ""
   }
 
@@ -130,7 +130,7 @@ import Testing
     #expect((decision?["value"] != nil) == (item.reason == "sent"))
   }
 
-  @Test func `an invalid parent is said of the trace that begins instead`() async throws {
+  @Test func `an invalid parent is named for the trace that begins instead`() async throws {
     let environment = ["TRACEPARENT": Self.valid.uppercased(), "TRACESTATE": "a=1"]
     let text = try await Self.send("\"hosts\": [\"*\"]", "--explain", environment: environment)
     #expect(text.result.errorText.contains("not used: traceparent: "))

@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// `sluice run`: what becomes of each SIGHUP.
+/// `sluice run`: the effect of each SIGHUP.
 @Suite struct HangUpTests {
   @Test func `relative URLs start from the base of the configuration that was read last`() async throws {
     let (first, second) = (try LoopbackServer(), try LoopbackServer())
@@ -27,12 +27,12 @@ import Testing
     #expect(second.requests.map(\.target) == ["/two"])
   }
 
-  @Test func `one that comes while the run starts is taken when it has started`() async throws {
+  @Test func `a SIGHUP during the start is handled when the run has started`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")
     let input = folder.path("in.jsonl")
     try #require(mkfifo(input, 0o600) == 0)
-    // The input is opened before the engine starts, and that waits for somebody who writes.
+    // The input is opened before the engine starts, and opening waits for a writer.
     let running = try Tool.start("run", "-q", "-c", file, "-i", input)
     let process = "/proc/\(running.processID)"
     try await Self.wait(for: "the thread of signals") {
@@ -50,7 +50,7 @@ import Testing
     #expect(try await running.wait(upTo: Patience.limit).status == 0)
   }
 
-  @Test func `of two the file that was read last serves`() async throws {
+  @Test func `of two reloads the file that was read last serves`() async throws {
     let run = try await ControlledRun()
     let file = run.folder.path("c.json")
     // To read it takes as long as the test wants.
@@ -69,7 +69,7 @@ import Testing
     #expect(headers["x-second"]?.string == "1" && headers["x-first"] == nil, "\(headers)")
   }
 
-  @Test func `one whose place a newer reload takes says so`() async throws {
+  @Test func `a superseded reload says so`() async throws {
     let folder = try TemporaryDirectory()
     try await Self.installStopping(at: "NEVER", in: folder)
     let run = try await ControlledRun(more: #", "s": {"library": "\#(folder.path("s.so"))"}"#)
@@ -77,7 +77,7 @@ import Testing
     try folder.write("", to: "armed")
     let swap = try Self.ctl(run, "swap", "s")
     try #require(await Readiness.hasWritten(folder.path("stopped"), by: run.running), "\(run.running.errorSoFar)")
-    // Whatever is asked for now waits for the swap.
+    // Requests from now on wait for the swap.
     run.running.send(signal: SIGHUP)
     func isSaid() -> Bool { run.running.errorSoFar.contains("superseded by a newer one") }
     // One that comes before the SIGHUP has to give its own place away, and the next one takes the other's.
@@ -106,7 +106,7 @@ import Testing
     try Command(Tool.path, ["ctl"] + words + ["--socket", run.socket], environment: Tool.cleared).start()
   }
 
-  /// Waits until somebody has the pipe open for reading.
+  /// Waits until the pipe is open for reading.
   private static func openForWriting(_ path: String) async throws -> FileDescriptor {
     try await blocking { FileDescriptor(adopting: open(path, O_WRONLY | O_CLOEXEC)) }
   }

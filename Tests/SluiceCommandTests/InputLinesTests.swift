@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [11, 20, 262_143, 262_144, 262_145])
-  func `a last line longer than the limit counts, also where nothing of it is kept and no line end follows`(
+  func `a last line longer than the limit counts, even if nothing of it is kept and no line end follows`(
     _ count: Int
   ) throws {
     let long = String(repeating: "x", count: count)

@@ -93,7 +93,7 @@ import Testing
     #expect(result.errorText.contains("carries its own jansson"))
   }
 
-  @Test func `an entry point that is a helper library's is named with that library (L8, L9)`() async throws {
+  @Test func `an entry point of a helper library is named with that library (L8, L9)`() async throws {
     let folder = try TemporaryDirectory()
     let helper = try await PluginCompiler.compile("minimal", flags: ["-Wl,-soname,libhelper.so"])
     let helperPath = try folder.write(try FileTree.read(helper.path), to: "libhelper.so")

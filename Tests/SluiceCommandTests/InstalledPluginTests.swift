@@ -58,7 +58,7 @@ import Testing
       """, to: "work/c.json")
   }
 
-  @Test func `a name is the installed library, whatever has the same name elsewhere`() async throws {
+  @Test func `a name is the installed library, even if other files have the same name`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     try configure("static-headers")
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: ["..", "", "Missing", "mis sing", "missing.so.1", "libmissing"])
-  func `what is neither a path nor a name is refused`(_ library: String) async throws {
+  func `a text that is not a path or a name is refused`(_ library: String) async throws {
     try configure(library)
     let result = try await run("check", "-c", "c.json")
     #expect(result.status == 2)
@@ -111,7 +111,7 @@ import Testing
     #expect(!isTrapped)
   }
 
-  @Test func `the traps work: as a path, one is loaded`() async throws {
+  @Test func `the traps work: one is loaded by its path`() async throws {
     try configure("./libmissing.so")
     _ = try await run("check", "-c", "c.json")
     #expect(isTrapped)

@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// An engine that is killed in the middle of a swap leaves nothing that the next one would stumble over.
+/// An engine that is killed in the middle of a swap leaves nothing that disturbs the next one.
 struct KilledSwapTests {
   /// The places at which the old and the new build stop.
   @Test(arguments: [
@@ -26,10 +26,10 @@ struct KilledSwapTests {
     #expect((stopped == first.processID) == (new != "TRIAL"))
     first.send(signal: SIGKILL)
     _ = try await first.wait()
-    // Where the new build served when the engine was killed, the answer may have come before.
+    // If the new build served when the engine was killed, the answer may have come before.
     let status = try await swap.wait(upTo: Patience.limit).status
     #expect(status == 1 || status == 0 && ["DEACTIVATE", "DESTROY"].contains(old))
-    // The trial goes with its engine.
+    // The trial ends with its engine.
     try await scene.waitForEnd(of: stopped)
     unlink(scene.folder.path("armed"))
     try await scene.expectWholeStore()
@@ -85,7 +85,7 @@ private struct KilledSwapScene {
     try Tool.start("run", "-q", "-c", folder.path("c.json"), "--control", socket)
   }
 
-  /// Sends one request, and gives the name of the build that it met.
+  /// Sends one request, and returns the name of the build that handled it.
   func build(of running: RunningCommand) async throws -> String? {
     try running.write(#"{"url": "\#(server.baseURL)/"}"# + "\n")
     try await running.waitForOutput(containing: "\n")
@@ -101,7 +101,7 @@ private struct KilledSwapScene {
     }
   }
 
-  /// Every copy that has its name holds what the name says.
+  /// Every copy has the content that its name says.
   func expectWholeStore() async throws {
     let store = folder.path("store")
     for hash in FileTree.names(in: store) where hash.utf8.count == 64 {

@@ -6,7 +6,7 @@ import Testing
 @testable import SluiceAssembly
 @testable import SluiceCommand
 
-/// What the command shows of the log, and in which form.
+/// The log lines that the command shows, and their form.
 @Suite struct LogOutputTests {
   private static let report = SwapReport(
     id: 3, trigger: .swap, began: .seconds(1), outcome: .published, snapshot: 4)
@@ -29,13 +29,13 @@ import Testing
     #expect(Self.wanted(.error) == [.error])
   }
 
-  @Test func `a line says who speaks, and cannot control a terminal`() {
+  @Test func `a line names its source, and cannot control a terminal`() {
     let line = LogLine(level: .warning, plugin: "auth", message: "a\u{1B}[2J")
     #expect(LogOutput.text(of: line) == "warning: plugin \"auth\": a?[2J")
     #expect(LogOutput.text(of: LogLine(level: .info, message: "b")) == "info: b")
   }
 
-  @Test func `a document has what is known of the line`() {
+  @Test func `a document has all facts of the line`() {
     let line = LogLine(
       level: .info, plugin: "auth", generation: 2, stage: "a", message: "said \"x\"", swap: Self.report)
     let document = LogOutput.document(of: line, at: .milliseconds(1500))
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [["--log-level", "loud"], ["--log-format", "xml"], ["--log-level", "INFO"]])
-  func `a level and a format that are not known are refused`(_ words: [String]) throws {
+  func `an unknown level or format is refused`(_ words: [String]) throws {
     let arguments = try ArgumentParser.parse(words[...], for: RunCommand.description)
     #expect(throws: CommandError.self) { try LogOutput.Settings(arguments) }
   }

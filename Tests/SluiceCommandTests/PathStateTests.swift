@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// Whether what a library is made from is as it was.
+/// Whether the sources of a library are unchanged.
 @Suite struct PathStateTests {
   private let folder: TemporaryDirectory
 
@@ -20,7 +20,7 @@ import Testing
       PathState(files: [folder.path("file"), folder.path("missing")], folders: [], trees: [folder.path("tree")]))
   }
 
-  @Test func `nothing has changed, and what may change in a tree is the content of its files`() throws {
+  @Test func `unchanged files are recognized, and in a tree only the content of files may change`() throws {
     let state = try state()
     #expect(state.changed == nil)
     try folder.write("three", to: "tree/below/source.swift")
@@ -28,7 +28,7 @@ import Testing
     #expect(state.changed == nil)
   }
 
-  @Test func `a file that is written, replaced or removed has changed, and so has one that is there at last`() throws {
+  @Test func `a file that is written, replaced, removed or created has changed`() throws {
     for act in [
       { _ = try folder.write("another length", to: "file") },
       { _ = rename(try folder.write("two", to: "new"), folder.path("file")) },
@@ -61,7 +61,7 @@ import Testing
     #expect(PathState(files: [], folders: [], trees: [folder.path("tree")]) == nil)
   }
 
-  @Test func `what has changed since a time is known, by the kernel's word and not by that of touch`() throws {
+  @Test func `changes since a time are known from the kernel's times, not from those that touch sets`() throws {
     let state = try state()
     var old = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
     try #require(utimensat(AT_FDCWD, folder.path("file"), &old, 0) == 0)

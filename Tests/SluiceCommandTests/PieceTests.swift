@@ -23,7 +23,7 @@ import Testing
       """, to: "c.json")
     let pipe = folder.path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
-    // Both ends, so that opening waits for nobody; the length says where the body ends.
+    // Opens both ends, so that opening does not wait; the length says where the body ends.
     let reader = FileDescriptor(adopting: open(pipe, O_RDWR | O_CLOEXEC))
     let running = try Tool.start("send", "-c", file, "-o", pipe, server.baseURL)
     let facts = ProcessFacts(of: running.processID)

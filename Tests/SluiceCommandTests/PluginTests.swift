@@ -9,7 +9,7 @@ import Testing
   private static let bearer = BuiltProducts.library("bearer-auth")
   private static let editing = BuiltProducts.library("json-edit")
 
-  @Test func `--plugin adds a plugin where it has a part, with its configuration`() async throws {
+  @Test func `--plugin adds a plugin to each list for which it has a callback, with its configuration`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run(
@@ -18,7 +18,7 @@ import Testing
     #expect(server.requests.first?.headers.first("authorization") == "Bearer t0k")
   }
 
-  @Test func `send leaves no file that a plugin gave away`() async throws {
+  @Test func `send removes the files that a plugin gave to the host`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("gives-files")
@@ -56,7 +56,7 @@ import Testing
     #expect(result.errorText.contains("request auth") && result.errorText.contains("request edit"))
   }
 
-  @Test func `a Swift plugin that writes on a thread of its own has written when send ends, whatever became of it`()
+  @Test func `a Swift plugin that writes on its own thread has written when send ends, also after a failure`()
     async throws
   {
     let server = try LoopbackServer()

@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["ATEXIT"], ["DOES=hang()"], ["ATEXIT", "DOES=hang()"], ["ATEXIT", "DOES=exit(9)"]])
-  func `what a library does at the end of a process is left out`(_ defines: [String]) async throws {
+  func `functions of a library for the end of a process do not run`(_ defines: [String]) async throws {
     let plugin = try await PluginCompiler.compile("ends-badly", defines: defines)
     let result = try await run(plugin, ["/", "/"])
     #expect(result.ending == .exited(0), "\(result.errorText)")

@@ -3,14 +3,14 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// Libraries that cannot serve, through `check`, `run` and `send`: what is there is refused with 3, what is not there
-/// is a wrong configuration; each message names the file, the key and what to do.
+/// Libraries that cannot serve, through `check`, `run` and `send`: an existing library is refused with 3, a missing one
+/// is a wrong configuration. Each message names the file, the key and what to do.
 @Suite struct RefusedLibraryTests {
-  /// A fixture of Tests/Plugins, and what is done to it.
+  /// A fixture of Tests/Plugins, and how it is damaged.
   struct Case: Sendable, CustomTestStringConvertible {
     enum Change: Sendable {
       case none, empty, text, otherMachine, inOpenFolder, linked(to: String)
-      /// Thousandths of its length that are left.
+      /// The remaining thousandths of its length.
       case truncated(Int)
     }
 
@@ -79,7 +79,7 @@ import Testing
   static let misbehaving: [(fixture: String, define: String, words: String)] = [
     ("constructor-crashes", "UNUSED", "crashed with SIGSEGV while it was loaded"),
     ("constructor-exits", "UNUSED", "while it was loaded"),
-    ("constructor-hangs", "UNUSED", "had not come to an end while it was loaded"),
+    ("constructor-hangs", "UNUSED", "had not ended while it was loaded"),
     ("create-misbehaves", "DOES=exit(0)", "ended the process with status 0 in create of \"broken\""),
     ("create-misbehaves", "DOES=abort()", "crashed with SIGABRT in create of \"broken\""),
     ("constructor-kills-its-parent", "UNUSED", "ended the process that watched its trial: it got SIGKILL"),
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: [["check"], ["run", "-q"], ["send", "http://127.0.0.1:1/"]])
-  func `a library that is not there ends with 2, and its message names file, key and path`(
+  func `a missing library ends with 2, and its message names file, key and path`(
     _ command: [String]
   ) async throws {
     let folder = try TemporaryDirectory()

@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(arguments: [(2, 130), (15, 143)] as [(Int32, Int32)])
-  func `a signal lets finish what is in flight and begins nothing more`(_ signal: Int32, _ status: Int32) async throws {
+  func `after a signal running requests finish and no new ones begin`(_ signal: Int32, _ status: Int32) async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -28,7 +28,7 @@ import Testing
     #expect(result.errorText.contains("interrupted"))
   }
 
-  @Test func `what does not finish within the drain time fails, and a result says so`() async throws {
+  @Test func `a request that does not finish within the drain time fails, and has a result`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -54,7 +54,7 @@ import Testing
     #expect([130, 143].contains(try await running.wait(upTo: Patience.limit).status))
   }
 
-  @Test func `a reader that goes away ends it quietly with 141, with the input still open`() async throws {
+  @Test func `if the reader ends, the run ends quietly with 141, even with the input open`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -68,7 +68,7 @@ import Testing
     #expect(result.errorText == "closed\n141\n")
   }
 
-  @Test func `with too few descriptors the run is warned about, and what finds none fails by itself`() async throws {
+  @Test func `with too few descriptors there is a warning, and only requests without one fail`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -96,7 +96,7 @@ import Testing
     #expect(result.errorText.contains("cannot write /dev/full: No space left on device"))
   }
 
-  @Test func `a reader that is slow holds the run, and gets every result`() async throws {
+  @Test func `a slow reader delays the run, and gets every result`() async throws {
     let body = String(repeating: "x", count: 40_000)
     let server = try LoopbackServer(recording: .countOnly) { _ in .text(body) }
     defer { server.stop() }

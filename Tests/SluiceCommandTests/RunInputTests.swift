@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Lines that are no requests: an error result for each, and the run goes on.
+/// Lines that are not requests: each gets an error result, and the run continues.
 @Suite struct RunInputTests {
   @Test(arguments: [
     ("hello", "not JSON"), (#"{"url": "#, "not JSON"), (#"["a"]"#, "expected an object"),
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `a line of 50 MB runs where the limit allows it, and gets an error where not`() async throws {
+  @Test func `a line of 50 MB runs if the limit allows it, and otherwise gets an error`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     let line =
@@ -80,7 +80,7 @@ import Testing
     #expect(documents.first { $0["id"]?.string == "small" }?.status == 200)
   }
 
-  @Test func `failures of the network are results with their word, what happened and what to do`() async throws {
+  @Test func `failures of the network are results with a code, the cause and advice`() async throws {
     let garbage = try ScriptedServer(.receiveHead, .send("SSH-2.0-x\r\n"))
     defer { garbage.stop() }
     let cut = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
@@ -138,7 +138,7 @@ import Testing
     #expect(try FileTree.readText(input) == text)
   }
 
-  @Test func `an output that is there already is emptied`() async throws {
+  @Test func `an existing output file is emptied`() async throws {
     let folder = try TemporaryDirectory()
     let input = try folder.write("bad\n", to: "in.jsonl")
     let output = try folder.write(String(repeating: "old\n", count: 1000), to: "out.jsonl")
@@ -147,7 +147,7 @@ import Testing
     #expect(lines.count == 1 && lines.allSatisfy { $0.contains("invalid_request") })
   }
 
-  @Test func `an input that is not there ends with 2`() async throws {
+  @Test func `a missing input ends with 2`() async throws {
     let result = try await Tool.run("run", "-i", "/nonexistent")
     #expect(result.status == 2)
     #expect(result.errorText.contains("cannot read /nonexistent"))

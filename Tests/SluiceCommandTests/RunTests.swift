@@ -47,7 +47,7 @@ import Testing
     #expect(result.status == 0)
   }
 
-  @Test func `with the server killed half-way nothing is lost and the status is 1`() async throws {
+  @Test func `if the server is killed half-way, nothing is lost and the status is 1`() async throws {
     guard NginxServer.isAvailable else { return }
     let server = try await NginxServer.start()
     defer { withExtendedLifetime(server) {} }
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `large bodies stand in the result whole`() async throws {
+  @Test func `large bodies are complete in the result`() async throws {
     let server = try LoopbackServer { _ in .text(String(repeating: "x", count: 3 << 20)) }
     defer { server.stop() }
     let documents = try await Tool.run("run", "-q", input: #"{"url":"\#(server.baseURL)"}"#).documents

@@ -27,7 +27,7 @@ struct ScaffoldTests {
     #expect(result.outputText.contains("passed  exports-only-entry"))
   }
 
-  @Test func `what is said of a new plugin holds: its pipeline is right, and dev serves it`() async throws {
+  @Test func `the advice for a new plugin works: its pipeline is valid, and dev serves it`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "tenant")
     let built = try await run(folder, "plugin", "build", "tenant")
@@ -46,7 +46,7 @@ struct ScaffoldTests {
     #expect(try await dev.wait(upTo: Patience.limit).status == 130)
   }
 
-  @Test func `two builds of a plugin at a time: each makes a whole library, or none`() async throws {
+  @Test func `two builds of a plugin at the same time: each makes a complete library, or none`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "twice")
     try #require(mkfifo(folder.path("gate"), 0o600) == 0)
@@ -123,7 +123,7 @@ struct ScaffoldTests {
     #expect(FileTree.names(in: folder.path("mixed/build")) == ["libmixed.so"])
   }
 
-  @Test func `what an editor leaves beside a C file is no source`() async throws {
+  @Test func `an editor's file next to a C file is not a source`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "edited")
     // As Emacs marks a file that is not saved yet.
@@ -132,7 +132,7 @@ struct ScaffoldTests {
     #expect(built.status == 0, "\(built.errorText)")
   }
 
-  @Test func `the files of a new plugin are all there, and none is written over`() async throws {
+  @Test func `a new plugin has all files, and none is overwritten`() async throws {
     let folder = try TemporaryDirectory()
     for (language, files) in [
       ("c", ["plugin.c"]), ("cpp", ["plugin.cc"]),
@@ -158,8 +158,7 @@ struct ScaffoldTests {
     #expect(FileTree.names(in: folder.path).isEmpty)
   }
 
-  @Test func `what the compiler says is passed on, and a failed build leaves the library that was there`() async throws
-  {
+  @Test func `the compiler's output is shown, and a failed build keeps the old library`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "broken")
     let first = try await run(folder, "plugin", "build", "broken")

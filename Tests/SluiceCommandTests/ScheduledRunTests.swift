@@ -3,9 +3,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Work that plugins schedule and metrics that they record, below the real command.
+/// Work that plugins schedule and metrics that they record, in the real command.
 @Suite struct ScheduledRunTests {
-  @Test func `scheduled work runs while requests flow, and its ends are said and summed up`() async throws {
+  @Test func `scheduled work runs while requests flow, and its ends are logged and counted`() async throws {
     let product = try await PluginCompiler.compile("handles-work")
     // Whatever the umask: nobody else may write a plugin.
     chmod(product.path, 0o755)

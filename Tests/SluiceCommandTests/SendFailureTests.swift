@@ -2,7 +2,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What goes wrong with one request: each with its word, and its status.
+/// Failures of one request: each with its code, and its status.
 @Suite struct SendFailureTests {
   @Test(arguments: [
     (["ftp://127.0.0.1/"], "scheme \"ftp\" is not supported"), (["/items"], "not absolute"),
@@ -24,7 +24,7 @@ import Testing
     (["--cacert", "/nonexistent", "https://127.0.0.1/"], "--cacert: cannot read /nonexistent"),
     (["--plugin", "/nonexistent.so={", "http://127.0.0.1/"], "is not JSON"),
   ])
-  func `what is wrong before anything is sent ends with 2`(_ arguments: [String], _ message: String) async throws {
+  func `an error before anything is sent ends with 2`(_ arguments: [String], _ message: String) async throws {
     let result = try await Command.run(Tool.path, ["send"] + arguments)
     #expect(result.status == 2)
     #expect(result.errorText.contains(message))
@@ -73,7 +73,7 @@ import Testing
     #expect(result.errorText.contains("sluice: connection_lost: "))
   }
 
-  @Test func `a body that is not what the configuration asks for is printed all the same, and fails`() async throws {
+  @Test func `a body that the configuration does not accept is still printed, and fails`() async throws {
     let server = try LoopbackServer { _ in .text("<html>") }
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -99,7 +99,7 @@ import Testing
     #expect(result.errorText.contains("sluice: response_too_large: "))
   }
 
-  @Test func `a certificate of nobody known is refused, and accepted when asked to`() async throws {
+  @Test func `an untrusted certificate is refused, and accepted with an option`() async throws {
     guard NginxServer.isAvailable else { return }
     let certificates = try await TestCertificates.shared()
     let server = try await NginxServer.start(certificates: certificates)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `a request without a response leaves the output file as it was`() async throws {
+  @Test func `a request without a response does not change the output file`() async throws {
     let folder = try TemporaryDirectory()
     let (new, old) = (folder.path("new"), try folder.write("before", to: "old"))
     let url = "http://127.0.0.1:\(try Loopback.freePort())/"
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `a response that breaks off leaves what came of it, and that is said`() async throws {
+  @Test func `an incomplete response leaves its received part, and is reported`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -177,7 +177,7 @@ import Testing
     #expect(last.contains(#""code":"sink","message":"cannot write /dev/full: No space left on device""#), "\(last)")
   }
 
-  @Test func `a timeout has its word`() async throws {
+  @Test func `a timeout has its own code`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()

@@ -36,7 +36,7 @@ import Testing
     #expect(try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "0").status == 0)
   }
 
-  @Test func `-u sends Basic at once, and nothing before it is asked for with --anyauth`() async throws {
+  @Test func `-u sends Basic at once, and with --anyauth only after the server's demand`() async throws {
     let server = try LoopbackServer { request in
       request.headers.first("authorization") == "Basic dTpwOnE="
         ? .text("ok") : ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=x")])

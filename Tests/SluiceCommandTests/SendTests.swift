@@ -7,7 +7,7 @@ import Testing
 
 /// `sluice send` against a real server.
 @Suite struct SendTests {
-  @Test func `the body goes to standard output and nothing else is said`() async throws {
+  @Test func `the body goes to standard output, and there is no other output`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run("send", server.baseURL + "/a?b=c")
@@ -53,7 +53,7 @@ import Testing
     #expect(request.headers.first("x-empty") == "")
   }
 
-  @Test func `a header without a value is removed, also where it is sent by default`() async throws {
+  @Test func `a header without a value is removed, even if it is sent by default`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     _ = try await Tool.run(
@@ -67,7 +67,7 @@ import Testing
     #expect(server.requests[1].headers.first("accept") == "a/b")
   }
 
-  @Test func `a request says who sends it, unless it is told otherwise`() async throws {
+  @Test func `a request names its sender by default`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -140,7 +140,7 @@ import Testing
     #expect(!result.errorText.contains("hidden"))
   }
 
-  @Test func `a header that is not sent is said on standard error`() async throws {
+  @Test func `a header that is not sent is reported on standard error`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run("send", "-H", "Content-Length: 3", "-d", "hello", server.baseURL)
@@ -196,7 +196,7 @@ import Testing
     #expect(result.outputText.trimmed == "\(64 << 20)")
   }
 
-  @Test func `a reader that is slow holds the stream, and gets all of it`() async throws {
+  @Test func `a slow reader delays the stream, and gets all of it`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(.alphabet, byteCount: 32 << 20, chunked: false))
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// Standard streams as the parent process has set them up.
 @Suite struct StandardStreamsTests {
-  @Test func `a pipe that does not block is waited for, by who writes and by who reads`() async throws {
+  @Test func `writer and reader wait for a non-blocking pipe`() async throws {
     StandardSignals.ignoreBrokenPipes()
     var ends: [Int32] = [-1, -1]
     let status = pipe(&ends)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// What `sluice ctl status` makes of the document.
+/// The text of `sluice ctl status`.
 @Suite struct StatusTextTests {
   @Test func `design 2: a stage that keeps its loop stands at the top, and its name is harmless`() throws {
     let status = try JSONValue(

@@ -20,7 +20,7 @@ import Testing
     return (try #require(server.requests.first).headers, result.errorText)
   }
 
-  @Test func `OTEL_PROPAGATORS rules where the configuration is silent, for what is read and what is sent`()
+  @Test func `OTEL_PROPAGATORS applies if the configuration has no setting, for reading and sending`()
     async throws
   {
     let environment: [String: String?] = [
@@ -30,21 +30,21 @@ import Testing
     let silent = try await Self.send(environment)
     #expect(silent.headers.first("X-B3-TraceId") == "0af7651916cd43dd8448eb211c80319c")
     #expect(silent.headers.first("traceparent") == nil)
-    #expect(silent.errorText.contains("OTEL_PROPAGATORS: \"jaeger\" is not known here and is ignored"))
+    #expect(silent.errorText.contains("OTEL_PROPAGATORS: \"jaeger\" is unknown and is ignored"))
     let spoken = try await Self.send(environment, config: "\"hosts\": [\"*\"], \"propagators\": [\"tracecontext\"]")
     #expect(spoken.headers.first("traceparent")?.contains("0af7651916cd43dd8448eb211c80319c") == true)
     #expect(spoken.headers.first("X-B3-TraceId") == nil)
     #expect(spoken.errorText == "")
   }
 
-  @Test func `OTEL_TRACES_SAMPLER rules where the configuration is silent`() async throws {
+  @Test func `OTEL_TRACES_SAMPLER applies if the configuration has no setting`() async throws {
     let environment: [String: String?] = ["OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0"]
     #expect(try await Self.send(environment).headers.first("traceparent")?.hasSuffix("-02") == true)
     let spoken = try await Self.send(environment, config: "\"hosts\": [\"*\"], \"sampler\": {\"type\": \"always_on\"}")
     #expect(spoken.headers.first("traceparent")?.hasSuffix("-03") == true)
   }
 
-  @Test func `OTEL_SDK_DISABLED hands the trace of the environment on as it is`() async throws {
+  @Test func `OTEL_SDK_DISABLED passes the trace of the environment on unchanged`() async throws {
     let handed = try await Self.send(["OTEL_SDK_DISABLED": "true", "TRACEPARENT": Self.parent])
     #expect(handed.headers.first("traceparent") == Self.parent)
     #expect(try await Self.send(["OTEL_SDK_DISABLED": "true"]).headers.first("traceparent") == nil)
@@ -53,7 +53,7 @@ import Testing
     #expect(spoken.headers.first("traceparent") != Self.parent)
   }
 
-  @Test func `the environment carries parent, state and baggage, and what is empty is absent`() async throws {
+  @Test func `the environment carries parent, state and baggage, and empty variables are absent`() async throws {
     let sent = try await Self.send(["TRACEPARENT": Self.parent, "TRACESTATE": "a=1", "BAGGAGE": ""])
     #expect(sent.headers.first("traceparent")?.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-") == true)
     #expect(sent.headers.first("tracestate") == "a=1")

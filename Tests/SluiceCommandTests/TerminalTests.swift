@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// What is shown on a terminal alone.
+/// Output that appears only on a terminal.
 @Suite struct TerminalTests {
   /// Runs a shell line with `$TTY` as a terminal, and gives what was written there.
   private func onTerminal(_ line: String, environment: [String: String?] = [:]) async throws -> String {
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a run shows how far it is, and takes the line away at its end`() async throws {
+  @Test func `a run shows its progress, and removes the line at its end`() async throws {
     let server = try slowServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -80,7 +80,7 @@ import Testing
     #expect(Figures.count(count) == text)
   }
 
-  @Test func `control characters of others do not reach a terminal`() {
+  @Test func `foreign control characters do not reach a terminal`() {
     #expect(PrintableText.of("a\u{1B}[2Jb\u{9B}c\td\n") == "a?[2Jb?c\td\n")
     #expect(PrintableText.line("a\u{1B}\nb\r\nc\n") == "a? b? c")
   }

@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: [
     "localhost:8080/x", "localhost:8080", "127.0.0.1:8080?a", "[::1]:8080/x", "[::1]/x", "example.com:80#a",
   ])
-  func `what begins with a host that can be nothing else means http, also where there is a base`(
+  func `a text that clearly begins with a host means http, even with a base`(
     _ text: String
   ) throws {
     #expect(try Self.resolve(text) == "http://\(text)")
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: ["example.com", "example.com/x?y=z:1", "localhost", "1.2.3.4/a@b", "items"])
-  func `what may be a host is one without a base, and a path with one`(_ text: String) throws {
+  func `an ambiguous text is a host without a base, and a path with one`(_ text: String) throws {
     #expect(try Self.resolve(text) == "http://\(text)")
     #expect(try Self.resolve(text, from: "https://h/a/") == "https://h/a/\(text)")
   }
@@ -34,7 +34,7 @@ import Testing
   @Test(arguments: [
     "", "/x", "?x", "#x", "./x", "mailto:a@b", "a:b@c/", "a@b", "javascript:x", "localhost:/x", "ftp://h",
   ])
-  func `nothing is put before what is no host`(_ text: String) {
+  func `a text that is not a host gets no scheme`(_ text: String) {
     #expect(throws: MessageError.self) { try Self.resolve(text) }
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// What the command says of itself, and to those who misspell.
+/// The help and version of the command, and its answers to misspelled words.
 @Suite struct UsageTests {
   @Test func `without a command there is help on standard error and status 2`() async throws {
     let result = try await Tool.run()

@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// `sluice plugin validate`: what misbehaves fails the check that is meant for it.
+/// `sluice plugin validate`: each misbehaviour fails the check for it.
 struct ValidateTests {
   private func validate(_ path: String, _ more: String...) async throws -> CommandResult {
     var command = Command(Tool.path, ["plugin", "validate", path, "--seed", "1"] + more, environment: Tool.cleared)
@@ -42,7 +42,7 @@ struct ValidateTests {
     ("ends-badly", "ATEXIT", "exit-functions", "crashes with SIGABRT in a function that it registered with atexit"),
     ("ends-badly", "DOES=hang()", "exit-functions", "does not return in a destructor of the library"),
     ("ends-badly", "DOES=_exit(7)", "exit-functions", "ends the process with status 7 in a destructor"),
-    ("breaks-headers", "UNUSED", "no-violations", "malformed argument; it was not taken ("),
+    ("breaks-headers", "UNUSED", "no-violations", "malformed argument; it was ignored ("),
     ("resumes-twice", "UNUSED", "suspend-resume", "malformed argument"),
     ("keeps-exchange", "UNUSED", "no-violations", "after the call"),
     ("uses-other-thread", "UNUSED", "no-violations", "runs no call"),
@@ -58,7 +58,7 @@ struct ValidateTests {
     ("entry-returns-null", "UNUSED", "entry-pure", ""),
     ("breaks-lifecycle", "ACTIVATE=SLUICE_STATUS_FAILED", "exchanges", "the moon is down"),
   ])
-  func `a plugin that misbehaves fails the check for that`(
+  func `a plugin that misbehaves fails the corresponding check`(
     _ behaviour: String, _ define: String, _ check: String, _ reason: String
   ) async throws {
     let product = try await compile(behaviour, [define])
@@ -76,7 +76,7 @@ struct ValidateTests {
     ("misbehaves-in-activity", "UNUSED"), ("keeps-state", "UNUSED"), ("tests-itself", "UNUSED"),
     ("is-serial", "UNUSED"), ("resumes-by-timer", "UNUSED"), ("has-places", "UNUSED"),
   ])
-  func `a plugin that keeps the rules passes every check`(_ behaviour: String, _ define: String) async throws {
+  func `a plugin that follows the rules passes every check`(_ behaviour: String, _ define: String) async throws {
     let product = try await compile(behaviour, [define])
     let result = try await validate(product.path, "--json", "--deadline", "120s")
     withExtendedLifetime(product) {}

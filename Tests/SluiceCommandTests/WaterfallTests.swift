@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test func `every phase of one hop has a row, also where it took no time`() {
+  @Test func `every phase of one hop has a row, even if it took no time`() {
     let rows = Self.rows([
       (0, .configured), (0, .issued), (0, .received(status: 200, Self.timings())), (0, .completed(Self.timings())),
     ])
@@ -73,7 +73,7 @@ import Testing
     #expect(Self.table(marks) == ["connect 10", "send 10", "receive 10"])
   }
 
-  @Test func `what response stages wait for is not taken for the arrival of the body`() {
+  @Test func `the wait of response stages is not counted as the arrival of the body`() {
     let timings = Self.timings(receive: 2)
     let marks: [(Int, Mark)] = [
       (0, .configured), (10, .issued), (20, .received(status: 200, timings)), (300, .completed(timings)),
@@ -83,7 +83,7 @@ import Testing
     #expect(Self.table(marks) == ["prepare 10", "wait 10", "receive 280"])
   }
 
-  @Test func `redirects and challenges are hops with phases of their own`() {
+  @Test func `redirects and challenges are hops with their own phases`() {
     let marks: [(Int, Mark)] = [
       (0, .configured), (10, .issued), (20, .received(status: 302, Self.timings(connect: 10))), (25, .redirected),
       (30, .issued), (40, .received(status: 401, Self.timings())), (50, .issued),
@@ -120,7 +120,7 @@ import Testing
     #expect(Self.table([(7, .completed(nil))]) == ["request 7"])
   }
 
-  @Test func `a response that never comes is waited for until the end`() {
+  @Test func `the wait for a response that never comes lasts until the end`() {
     let timings = Self.timings(send: 5)
     let marks: [(Int, Mark)] = [(0, .configured), (10, .issued), (60, .completed(timings))]
     #expect(Self.table(marks) == ["prepare 10", "send 5", "wait 45"])

@@ -34,7 +34,7 @@ import Testing
     control.stop()
   }
 
-  @Test func `the status says what serves and who asks`() async throws {
+  @Test func `the status names the serving builds and the client`() async throws {
     let (response, status) = try await ask("GET", "/v1/status")
     #expect(response.status == 200)
     #expect(response.headers.first("Content-Type") == "application/json")
@@ -46,7 +46,7 @@ import Testing
     await end()
   }
 
-  @Test func `metrics come as JSON, and as text for whom wants that`() async throws {
+  @Test func `metrics come as JSON, and as text on request`() async throws {
     let (_, document) = try await ask("GET", "/v1/metrics")
     #expect(document["engine"]?["transactions"]?["begun"]?.integer == 0)
     #expect(document["reports"]?["m"]?["hops"]?.integer == 0)
@@ -98,7 +98,7 @@ import Testing
       ("POST", "/v1/notify", #"{"topic": "a", "deadline": 5}"#, 400, "invalid_request"),
       ("POST", "/v1/notify", #"{"topic": "a", "load": {}}"#, 400, "invalid_request"),
     ] as [(String, String, String, Int, String)])
-  func `what makes no sense gets a document that says so`(
+  func `invalid requests get a document with the reason`(
     _ method: String, _ target: String, _ body: String, _ status: Int, _ code: String
   ) async throws {
     let (response, document) = try await ask(method, target, body)
@@ -130,7 +130,7 @@ import Testing
     await end()
   }
 
-  @Test(arguments: [true, false]) func `a huge body is turned away`(_ isChunked: Bool) async throws {
+  @Test(arguments: [true, false]) func `a huge body is refused`(_ isChunked: Bool) async throws {
     let client = try RawClient(unixSocket: control.path)
     let start = "POST /v1/swap HTTP/1.1\r\nHost: a\r\n"
     if isChunked {
@@ -154,7 +154,7 @@ import Testing
     ("Transfer-Encoding: identity", "", 400), ("Transfer-Encoding: gzip, chunked", "0\r\n\r\n", 501),
     ("Content-Length : 99", "", 400),
   ])
-  func `a request that ends in two places is malformed, and no command behind it is run`(
+  func `a request with two possible ends is malformed, and no command after it is run`(
     _ fields: String, _ body: String, _ status: Int
   ) async throws {
     let client = try RawClient(unixSocket: control.path)
@@ -170,7 +170,7 @@ import Testing
     await end()
   }
 
-  @Test func `clients that are silent, slow or gone keep nobody from asking`() async throws {
+  @Test func `clients that are silent, slow or gone do not block others`() async throws {
     let silent = try (0..<20).map { _ in try StreamSocket.connect(unixSocket: control.path) }
     let slow = try StreamSocket.connect(unixSocket: control.path)
     try slow.write(Array("GET /v1/stat".utf8))
@@ -183,22 +183,22 @@ import Testing
     try slow.write(Array("us HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
     let answer = try await blocking { try slow.read() }
     #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 200 "))
-    // Stopping waits for none of them.
+    // Stopping does not wait for them.
     await end()
     for client in silent { #expect(try client.read().isEmpty) }
   }
 
-  @Test func `a crowd of idle clients is bounded, keeps nobody from asking, and ends without a trace`() async throws {
+  @Test func `idle clients are limited in number, do not block others, and leave nothing behind`() async throws {
     let crowd = try (0..<300).map { _ in try StreamSocket.connect(unixSocket: control.path) }
     #expect(try await ask("GET", "/v1/status").response.status == 200)
-    // All but as many as there may be were sent away.
+    // All except the allowed number were disconnected.
     for client in crowd.dropLast(64) { #expect(try client.read().isEmpty) }
     for client in crowd { client.close() }
     for _ in 0..<100 { #expect(try await ask("GET", "/v1/status").response.status == 200) }
     await end()
   }
 
-  @Test func `with as many commands under way as there may be, one more gets a document that says so`() async throws {
+  @Test func `with the maximum number of running commands, one more gets a document that says so`() async throws {
     let (started, isOpen) = (Watched(0), Watched(false))
     engine.setNotificationHandler { _, _ in
       started.update { $0 += 1 }
@@ -237,7 +237,7 @@ import Testing
     await end()
   }
 
-  /// libmicrohttpd answers these itself, before anybody of ours sees them.
+  /// libmicrohttpd answers these itself, before our code sees them.
   @Test(arguments: [
     (["GET /v1/status"], 400), (["GET /v1/status HTTP/1.1", "no colon"], 400), (["GET /v1/status HTTP/9.9"], 505),
     (["POST /v1/swap HTTP/1.1", "Content-Length: -1"], 400),
@@ -263,7 +263,7 @@ import Testing
     await end()
   }
 
-  @Test func `a notification whose instance is replaced has that for an outcome, since the engine serves on`()
+  @Test func `a notification whose instance is replaced ends as replaced, since the engine continues`()
     async throws
   {
     let product = try await PluginCompiler.compile("handles-work")
@@ -283,7 +283,7 @@ import Testing
       try await client.send("POST", "/v1/notify", ["topic": "keep", "deadline": "1h"])
     }
     try await log.wait(for: "the call") { lines in lines.contains { $0.message.hasPrefix("notified-keep") } }
-    // What lies behind the sections of a library does not matter to the loader.
+    // The loader ignores data after the sections of a library.
     try StampedLibrary.install(library + [0], at: folder.path("worker.so"))
     #expect(try await worker.swap().outcome == .published)
     let answer = try await asking.value
@@ -306,7 +306,7 @@ import Testing
     await end()
   }
 
-  /// Only root can be somebody else.
+  /// Only root can act as another user.
   private static let canBeOther: Bool =
     geteuid() == 0
     && (["/usr/bin/curl", "/usr/bin/setpriv"] as [String]).allSatisfy { path in access(path, X_OK) == 0 }
@@ -322,7 +322,7 @@ import Testing
     await end()
   }
 
-  @Test func `an engine that is over answers until the socket goes`() async throws {
+  @Test func `an ended engine answers until the socket is removed`() async throws {
     await engine.shutdown()
     #expect(try await ask("GET", "/v1/status").response.status == 200)
     let (response, document) = try await ask("POST", "/v1/swap")
@@ -333,7 +333,7 @@ import Testing
     #expect(UnixSocket.find(at: control.path) == .nothing)
   }
 
-  @Test func `the client finds words for what it does not reach`() async throws {
+  @Test func `the client explains why it cannot reach an engine`() async throws {
     let client = try ControlClient(at: control.path)
     #expect(try await client.send("GET", "/v1/status")["snapshot"]?.integer == 1)
     let refusal = await #expect(throws: ControlError.self) { try await client.send("POST", "/v1/rollback") }

@@ -26,7 +26,7 @@ import Testing
     metrics.stop()
   }
 
-  @Test func `a scraper gets the text, whatever it accepts`() async throws {
+  @Test func `a scraper gets the text, independent of its Accept field`() async throws {
     #expect(metrics.url == "http://127.0.0.1:\(metrics.port)/metrics")
     for accept in [[], ["Accept: application/json"]] {
       let response = try await ask(headers: accept)
@@ -38,7 +38,7 @@ import Testing
     await end()
   }
 
-  @Test func `a request that ends in two places is refused, and the one behind it is not answered`() async throws {
+  @Test func `a request with two possible ends is refused, and the one after it is not answered`() async throws {
     let client = try RawClient(port: metrics.port)
     // In one piece, so that the server has read it all when it closes.
     try client.send(
@@ -70,7 +70,7 @@ import Testing
     await end()
   }
 
-  @Test func `after its end nobody listens`() async throws {
+  @Test func `after its end nothing listens`() async throws {
     let port = metrics.port
     await end()
     metrics.stop()

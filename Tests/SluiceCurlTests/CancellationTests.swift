@@ -74,7 +74,7 @@ import Testing
     mayResolve.set()
     if moment == .afterEnd { wire.loop.post(cancel) }
     #expect(record.code == (moment == .afterEnd ? nil : .cancelled))
-    // The transport is well, and nothing ends twice.
+    // The transport still works, and nothing ends twice.
     let other = try LoopbackServer()
     #expect(try await wire.get(other.baseURL).bodyText == "ok\n")
     #expect(probe.record.value.ends.count == 1)

@@ -25,13 +25,13 @@ import Testing
     return sent.split(separator: start, omittingEmptySubsequences: true).map(String.init)
   }
 
-  @Test func `a request that says nothing gets all of them, and one that omits them gets none`() async throws {
+  @Test func `a request without own fields gets all defaults, and one that omits them gets none`() async throws {
     let sent = try await Self.send([([:], []), ([:], [.accept, .acceptEncoding, .userAgent]), ([:], [])])
     let all = "Accept: */*\r\n\(Self.codings)User-Agent: test/1\r\n\r\n"
     #expect(sent == [all, "\r\n", all])
   }
 
-  @Test func `each can be omitted alone`() async throws {
+  @Test func `each default can be omitted separately`() async throws {
     let sent = try await Self.send([(["X-A": "1"], .accept), ([:], .acceptEncoding), (["X-A": "1"], .userAgent)])
     #expect(
       sent == [
@@ -40,7 +40,7 @@ import Testing
       ])
   }
 
-  @Test func `a field of the request goes before the default, and is sent where that is omitted`() async throws {
+  @Test func `a field of the request replaces the default, and is sent even if the default is omitted`() async throws {
     let own: HeaderFields = ["accept": "a/b", "Accept-Encoding": "gzip", "user-agent": "mine"]
     let lines = "accept: a/b\r\nAccept-Encoding: gzip\r\nuser-agent: mine\r\n\r\n"
     #expect(try await Self.send([(own, []), (own, [.accept, .acceptEncoding, .userAgent])]) == [lines, lines])

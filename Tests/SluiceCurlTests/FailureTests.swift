@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What goes wrong on the way, and what is said about it.
+/// Failures on the way, and their messages.
 @Suite struct FailureTests {
   @Test func `a refused connection names the address and sent nothing`() async throws {
     let port = try Loopback.freePort()
@@ -22,7 +22,7 @@ import Testing
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "HTTP/1.1 200 OK\r\nB ad: x\r\n\r\n",
   ])
-  func `what is not HTTP is refused as such`(_ answer: String) async throws {
+  func `data that is not HTTP is refused with that reason`(_ answer: String) async throws {
     let server = try ScriptedServer(.receiveHead, .send(answer), .receiveToEnd)
     let record = try await Wire().get(server.baseURL)
     #expect(record.code == .invalidResponse, "\(record.error.map(String.init(describing:)) ?? "no error")")
@@ -86,7 +86,7 @@ import Testing
     #expect(error?.message.contains("transport.tls.ca: cannot read /nonexistent/ca.pem") == true)
   }
 
-  @Test func `a connection that nobody accepts times out`() async throws {
+  @Test func `a connection that is not accepted times out`() async throws {
     // A listener whose queue is full answers nothing.
     let listener = try FullListener()
     var settings = TransportSettings.patient
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: ["http://user:secret@127.0.0.1:1", "127.0.0.1:1", "socks5://127.0.0.1:1/"])
-  func `a proxy that is not there is named, and not the server`(_ proxy: String) async throws {
+  func `if the proxy is missing, the error names the proxy and not the server`(_ proxy: String) async throws {
     var settings = TransportSettings.patient
     settings.proxy = proxy
     for url in ["http://127.0.0.1:2/", "https://example.invalid/"] {

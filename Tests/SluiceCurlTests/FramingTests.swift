@@ -54,7 +54,7 @@ import Testing
     ("Content-Length: 5, 5\r\n\r\nhello", "hello"), ("Content-Length: 5\r\ncontent-length: 5\r\n\r\nhello", "hello"),
     ("Transfer-Encoding: Chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "hi"),
   ])
-  func `a length that is said twice is one length`(_ fields: String, _ body: String) async throws {
+  func `a repeated length is one length`(_ fields: String, _ body: String) async throws {
     let (first, next, connections) = try await records("HTTP/1.1 200 OK\r\n" + fields)
     #expect(first.error == nil && first.bodyText == body, "\(String(describing: first.error))")
     #expect(next.bodyText == "same" && connections == 1)
@@ -96,7 +96,7 @@ import Testing
     #expect(next.bodyText == "other" && connections == 2)
   }
 
-  @Test func `bytes behind a body are not taken for the next response`() async throws {
+  @Test func `bytes after a body are not taken as the next response`() async throws {
     let (first, next, _) = try await records("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\n\r\n")
     #expect(first.error == nil && first.bodyText == "hi")
     #expect(next.bodyText == "other", "\(String(describing: next.error)) \(next.bodyText)")
@@ -119,7 +119,7 @@ import Testing
     "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n",
     "x", "\r\n",
   ])
-  func `bytes that arrive on an idle connection are not taken for a response`(_ bytes: String) async throws {
+  func `bytes that arrive on an idle connection are not taken as a response`(_ bytes: String) async throws {
     let hasSent = Signal()
     let isFirstDone = Signal()
     let server = try ScriptedServer([

@@ -6,7 +6,7 @@ import Testing
 
 /// Servers that break the rules of HTTP/2 (RFC 9113), or end a stream with an error.
 @Suite struct HTTP2FailureTests {
-  /// How a GET ends to which the server answers these bytes.
+  /// The end of a GET that the server answers with these bytes.
   private func end(_ bytes: [UInt8], method: String = "GET", body: Body = .empty) async throws -> (
     Probe.Record, place: String
   ) {
@@ -93,11 +93,11 @@ import Testing
         == place + "the server reset the stream before the response: HTTP/2 stream 1 was not closed cleanly: " + words)
   }
 
-  @Test func `a server that wants HTTP 1_1 is said to, and the request is not sent again`() async throws {
+  @Test func `if the server wants HTTP 1_1, the error says so, and the request is not sent again`() async throws {
     let (record, place) = try await end(HTTP2Frame.settings + HTTP2Frame.reset(13))
     #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
     #expect(
-      record.error?.message == place + "the server takes this request over HTTP/1.1 alone (HTTP_1_1_REQUIRED); set"
+      record.error?.message == place + "the server accepts this request only over HTTP/1.1 (HTTP_1_1_REQUIRED); set"
         + " transport.httpVersion \"1.1\"")
     #expect(record.issued.count == 1)
   }

@@ -12,7 +12,7 @@ import Testing
 
   init() throws { hosted = try HostedLoop() }
 
-  /// Whether whoever waits for the descriptor would be woken.
+  /// Whether a thread that waits for the descriptor would be woken.
   private var isReadable: Bool { hosted.isReadable }
 
   @Test func `posts of other threads wake the descriptor, and run once each, in order, on the thread in C`()
@@ -59,7 +59,7 @@ import Testing
     #expect(count.value == 3)
   }
 
-  @Test func `work that makes work again and again does not keep a turn`() throws {
+  @Test func `work that keeps making new work does not make a turn endless`() throws {
     let again = Again(on: hosted.loop)
     again.run()
     #expect(try hosted.turn())
@@ -187,7 +187,7 @@ import Testing
     #expect(try hosted.close())
   }
 
-  @Test func `what a loop calls can neither run a loop nor close one`() async throws {
+  @Test func `code that a loop calls cannot run or close a loop`() async throws {
     let hosted = hosted
     let errors = Watched<[TransportError]>([])
     let misuse: @Sendable () -> Void = {

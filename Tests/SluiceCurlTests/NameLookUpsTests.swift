@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceCurl
 
-/// Which names are looked up when, told with literals: no thread, no clock.
+/// Which names are looked up when, tested with literals, without threads and clocks.
 @Suite struct NameLookUpsTests {
   typealias LookUps = NameLookUps<Int>
 
@@ -117,7 +117,7 @@ import Testing
     #expect(lookUps.ask("a", 2, at: at(10 + memory)) == .needsThread)
   }
 
-  @Test func `what this process could not ask is asked again at once`() {
+  @Test func `a question that this process could not ask is asked again at once`() {
     var lookUps = lookUps()
     _ = lookUps.ask("a", 0, at: at(0))
     _ = lookUps.next(at: at(0))
@@ -139,7 +139,7 @@ import Testing
     #expect(lookUps.ask("a", 5, at: at(0)) == .joined)
   }
 
-  @Test func `without any thread everybody is told, otherwise the others look it up`() {
+  @Test func `without any thread every caller gets the failure, otherwise other threads look the name up`() {
     var lookUps = lookUps()
     _ = lookUps.ask("a", 1, at: at(0))
     _ = lookUps.ask("a", 2, at: at(0))
@@ -152,7 +152,7 @@ import Testing
     #expect(lookUps.next(at: at(0)) == "c")
   }
 
-  @Test func `only so many failures are remembered`() {
+  @Test func `a limited number of failures is remembered`() {
     var failures = ExpiringTable<NameError>(limit: 2)
     for name in ["a", "b", "c"] { failures.add(Self.unknown, for: name, until: at(1000), at: at(0)) }
     #expect(["a", "b", "c"].map { failures.value(of: $0, at: at(999)) != nil } == [true, true, false])
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(arguments: [(EAI_NONAME, NameError.Kind.noAddress), (EAI_AGAIN, .noAnswer), (EAI_MEMORY, .notAsked)])
-  func `what the system says decides how long a failure is remembered`(_ code: Int32, _ kind: NameError.Kind) {
+  func `the system's error decides how long a failure is remembered`(_ code: Int32, _ kind: NameError.Kind) {
     #expect(SystemNames.failure(code, 0).kind == kind)
   }
 

@@ -43,7 +43,7 @@ import Testing
     #expect(asked.value.count == 2)
   }
 
-  @Test func `names that do not resolve hold up no other name`() async throws {
+  @Test func `names that do not resolve do not delay other names`() async throws {
     let mayAnswer = Signal()
     defer { mayAnswer.set() }
     let asked = Watched(0)
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test(arguments: ["localhost", "app.localhost", "a.b.localhost", "dns-would-say-otherwise.localhost"])
-  func `localhost and every name below it is this machine, whatever the DNS says`(_ name: String) async throws {
+  func `localhost and every name below it is this machine, independent of the DNS`(_ name: String) async throws {
     let addresses = try SystemNames.addresses(of: name).get()
     #expect(!addresses.isEmpty)
     #expect(addresses.allSatisfy { $0 == "::1" || $0.hasPrefix("127.") }, "\(addresses)")

@@ -7,9 +7,9 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// What goes out after the head.
+/// Request bodies on the wire.
 @Suite struct RequestBodyTests {
-  @Test func `without a limit that is set, a body in memory has one and a streamed body has none`() async throws {
+  @Test func `by default a body in memory has a limit and a streamed body has none`() async throws {
     let count = TransportSettings.defaultHeldBytes + 1
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
@@ -25,7 +25,7 @@ import Testing
     #expect(server.receivedText.first?.contains("Content-Length: \(count)\r\n") == true)
   }
 
-  @Test func `a limit that is set holds for streamed bodies too`() async throws {
+  @Test func `a configured limit applies to streamed bodies too`() async throws {
     var settings = TransportSettings.patient
     settings.maximumRequestBytes = 10
     let body = Body.stream(BodyStream(byteCount: 11) { _ in Array("eleven byte".utf8) })
@@ -33,7 +33,7 @@ import Testing
     #expect(record.code == .requestTooLarge)
   }
 
-  @Test func `bytes go out with their length and without headers nobody asked for`() async throws {
+  @Test func `bytes are sent with their length and without unwanted headers`() async throws {
     let server = try LoopbackServer()
     let body = [UInt8](repeating: 7, count: 3_000_000)
     let record = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL), body: .bytes(body)))
@@ -103,7 +103,7 @@ import Testing
   @Test(arguments: [nil, 30_000])
   func `a stream is sent in chunks, or with its length where it is known`(_ length: Int?) async throws {
     let server = try LoopbackServer()
-    // Every other time there is nothing yet.
+    // Every second call returns nothing.
     let pieces = (0..<60).map { $0.isMultiple(of: 2) ? [UInt8](repeating: 65, count: 1000) : [] }
     let stream = PieceStream.make(pieces, announcing: length)
     let wire = try Wire()

@@ -7,10 +7,10 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What becomes of a response body: collected, spilled, streamed, held, discarded, refused.
+/// What happens to a response body: collected, spilled, streamed, held, discarded, refused.
 @Suite struct ResponseBodyTests {
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a body beyond the spill size lies in a file that goes with the last message`() async throws {
+  func `a body beyond the spill size is in a file that is removed with the last message`() async throws {
     let nginx = try await NginxServer.start(.serving(bigFileBytes: 3_000_000))
     var options = TransferOptions()
     options.spillBytes = 100_000
@@ -31,7 +31,7 @@ import Testing
     #expect(access(path, F_OK) != 0)
   }
 
-  @Test func `a body that finds no room for its file says where`() async throws {
+  @Test func `if there is no room for a body's file, the error names the folder`() async throws {
     await #expect(processExitsWith: .success) {
       setenv("TMPDIR", "/nonexistent", 1)
       let server = try ScriptedServer(ScriptStep.respond(body: "more than four"))
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `a taker that pauses on the last piece holds back the end`() async throws {
+  @Test func `an observer that pauses on the last piece delays the end`() async throws {
     let server = try ScriptedServer(ScriptStep.respond(body: "all of it"))
     let wire = try Wire()
     let probe = Probe()
@@ -142,7 +142,7 @@ import Testing
 
   /// Scale: 64 MiB; `SLUICE_SOAK=1` takes 256.
   /// In a process of its own, so that the memory is that of the transfer alone.
-  @Test(.enabled(if: NginxServer.isAvailable)) func `a large body streams in constant memory while its taker pauses`()
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a large body streams in constant memory during pauses`()
     async
   {
     await #expect(processExitsWith: .success) { try await ResponseBodyTests().streamLargeBodies() }

@@ -152,14 +152,14 @@ import Testing
     await #expect(processExitsWith: .success) {
       let server = try LoopbackServer()
       let wire = try Wire()
-      // What the libraries below need for themselves they get now.
+      // The underlying libraries open the descriptors that they need now.
       let other = try LoopbackServer()
       #expect(try await wire.get(other.baseURL).error == nil)
       var limit = rlimit(rlim_cur: 0, rlim_max: 4096)
       let reserve = SluiceSupport.DescriptorLimit.reserve
       limit.rlim_cur = rlim_t(max(64, ProcessFacts().openDescriptorCount) + 3 + reserve)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-      // Fill what is left below the limit, but for what is kept in reserve.
+      // Use all descriptors below the limit, except the reserve.
       while open("/dev/null", O_RDONLY) < Int(limit.rlim_cur) - reserve - 1 {}
       let record = try await wire.get(server.baseURL)
       #expect(record.code == .resources)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SluiceCurl
 
-/// Who waits for room on a connection.
+/// Which transfers wait for room on a connection.
 @Suite struct StreamGateTests {
-  @Test func `who is let in is let go of while others wait`() throws {
+  @Test func `an admitted transfer is released while others wait`() throws {
     var line = try Line()
     let (first, second) = (line.join(), line.join())
     let isFirst = line.letsIn(first)
@@ -16,7 +16,7 @@ import Testing
     #expect(!line.gate.isIdle)
   }
 
-  @Test func `who is cancelled in the line is let go of while others wait`() throws {
+  @Test func `a transfer that is cancelled in the line is released while others wait`() throws {
     var line = try Line()
     let (first, second, third) = (line.join(), line.join(), line.join())
     first.transfer?.isCancelled = true
@@ -27,7 +27,7 @@ import Testing
     #expect(!line.gate.isIdle)
   }
 
-  @Test func `a line that is never empty keeps its order, and nobody who has left it`() throws {
+  @Test func `a line that is never empty keeps its order, and does not keep transfers that have left it`() throws {
     var line = try Line()
     var members: [Member] = []
     var wrong: [Int] = []
@@ -47,7 +47,7 @@ import Testing
   }
 }
 
-/// A transfer that nobody but the line keeps.
+/// A transfer that only the line keeps alive.
 private struct Member {
   weak var transfer: CurlTransfer?
 }

@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What is said about certificates, from both sides.
+/// Messages about certificates of both sides.
 @Suite struct TLSFailureTests {
   private func settings(_ change: (inout TransportSettings) -> Void = { _ in }) async throws -> TransportSettings {
     var settings = TransportSettings.patient
@@ -73,7 +73,7 @@ import Testing
   // MARK: Client certificates
 
   @Test(arguments: [["-tls1_3"], ["-tls1_2"]])
-  func `a server that asks for a client certificate is said to, where there is none`(_ version: [String]) async throws {
+  func `a missing client certificate that the server asks for is named`(_ version: [String]) async throws {
     let certificates = try await TestCertificates.shared()
     let demand = ["-Verify", "1", "-verify_return_error", "-CAfile", certificates.authority]
     let server = try await TLSServer.start(certificates.server, demand + version)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `nginx answers 400 to whom has no certificate, and 200 to whom has one`() async throws {
+  func `nginx answers 400 without a client certificate, and 200 with one`() async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.demandsClientCertificate = true
@@ -119,7 +119,7 @@ import Testing
 
   // MARK: Other handshakes
 
-  @Test func `a server without TLS is said not to speak it`() async throws {
+  @Test func `the error says that a server does not speak TLS`() async throws {
     let server = try LoopbackServer()
     let record = try await Wire(settings()).get("https://localhost:\(server.port)/")
     #expect(record.code == .tls && record.error?.isBeforeSending == true)

@@ -48,7 +48,7 @@ import Testing
     for absent in ["X-Early", "Transfer-Encoding", "Connection", "Content-Length"] { #expect(!sent.contains(absent)) }
   }
 
-  @Test func `fields go out in their order, whichever of them libcurl looks for itself`() async throws {
+  @Test func `fields are sent in their order, even those that libcurl searches for`() async throws {
     let server = try ScriptedServer([ScriptStep.respond() + ScriptStep.respond()])
     var settings = TransportSettings.patient
     settings.decodesContent = false
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"])
-  func `each method is sent as it is, also after another one on the same handle`(_ method: String) async throws {
+  func `each method is sent unchanged, even after another one on the same handle`(_ method: String) async throws {
     let server = try LoopbackServer()
     let wire = try Wire()
     for (name, body) in [("POST", Body.text("abc")), (method, .empty), ("HEAD", .empty), (method, .empty)] {
@@ -140,7 +140,7 @@ import Testing
     #expect(server.requests.dropFirst().first?.body.isEmpty == true)
   }
 
-  @Test func `informational responses are told, trailers come with the end`() async throws {
+  @Test func `informational responses are reported, trailers come with the end`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
       .send(

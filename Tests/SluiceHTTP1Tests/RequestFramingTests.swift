@@ -23,7 +23,7 @@ import Testing
     ([], RequestFraming.Body.none), (["0"], .length(0)), (["5"], .length(5)), (["5, 5"], .length(5)),
     (["5", "5"], .length(5)), (["5", "05"], .length(5)),
   ])
-  func `one length is a length, however often it is said, and none is no body`(
+  func `a repeated equal length counts once, and without a length there is no body`(
     _ lengths: [String], _ expected: RequestFraming.Body
   ) throws {
     for version in [HTTPVersion.http10, .http11] { #expect(try body(lengths, version: version) == expected) }
@@ -54,7 +54,7 @@ import Testing
     (["0"], ["gzip, chunked"], "both a Content-Length and a Transfer-Encoding"),
     (["2", "5"], [], "differ: 2 and 5"),
   ])
-  func `what two readers may frame differently says why`(_ lengths: [String], _ codings: [String], _ words: String) {
+  func `the error says why framing is ambiguous`(_ lengths: [String], _ codings: [String], _ words: String) {
     #expect(reason(lengths, codings)?.contains(words) == true, "\(String(describing: reason(lengths, codings)))")
   }
 

@@ -24,8 +24,7 @@ import Testing
     (["5", "5"], .length(5)), (["5 ,\t5"], .length(5)), (["5", "05"], .length(5)),
     (["9223372036854775807"], .length(.max)), ([], .close),
   ])
-  func `one length is a length, however often it is said`(_ lengths: [String], _ expected: ResponseFraming.Body) throws
-  {
+  func `a repeated equal length counts once`(_ lengths: [String], _ expected: ResponseFraming.Body) throws {
     #expect(try body(lengths) == expected)
   }
 
@@ -66,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: [([], []), (["5"], []), (["2", "5"], []), (["x"], ["chunked, chunked"]), ([], ["chunked"])])
-  func `statuses and methods without a body have none, whatever the fields say`(
+  func `statuses and methods without a body have none, even with framing fields`(
     _ lengths: [String], _ codings: [String]
   ) throws {
     for status in [100, 103, 204, 304] { #expect(try body(lengths, codings, status: status) == .none) }

@@ -2,7 +2,7 @@ import SluiceIDNA
 import SluiceMessages
 import Testing
 
-/// What libidn2 makes of hosts, as far as a URL depends on it.
+/// libidn2's results for hosts, as far as a URL depends on them.
 @Suite struct HostEncoderTests {
   @Test(arguments: [
     ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.Example", "xn--bcher-kva.example"),
@@ -29,7 +29,7 @@ import Testing
     (String(repeating: "ü", count: 500) + ".example", "bytes"),
     (String(repeating: "ü.", count: 100) + "example", "253 bytes"),
   ])
-  func `what is no internationalized name is refused`(_ host: String, _ reason: String) throws {
+  func `an invalid internationalized name is refused`(_ host: String, _ reason: String) throws {
     let error = try #require(throws: MessageError.self) { try HTTPURL("http://\(host)/", hosts: .idna) }
     #expect(error.code == .invalidURL)
     #expect(error.reason.contains(reason), "\(error)")

@@ -4,7 +4,7 @@ import Testing
 
 /// Host lists against every form in which a host can be written, in URLs that the engine parses.
 struct HostListTableTests {
-  /// One host on a list, and the hosts of URLs that are it and are not it.
+  /// One host on a list, and hosts of URLs that match it or do not match it.
   struct Row: Sendable, CustomTestStringConvertible {
     let listed: String
     let matching: [String]
@@ -93,7 +93,7 @@ struct HostListTableTests {
   ]
 
   @Test(arguments: ipv6 + ipv4 + ports + caseAndFinalDot + internationalized)
-  func `a host on a list is itself, however it is written, and nothing else`(_ row: Row) throws {
+  func `a host on a list matches all spellings of itself, and no other host`(_ row: Row) throws {
     let pattern = try HostPattern(row.listed, hosts: .idna)
     var list = HostPatternList()
     list.append(pattern)
@@ -113,7 +113,7 @@ struct HostListTableTests {
     ("bücher.example：81", "stands for"), ("ü@bücher.example", "*.suffix"), ("bücher.example/", "*.suffix"),
     ("bücher.example:0", "*.suffix"), ("b%C3%BCcher.example", "*.suffix"), ("１２７.1", "*.suffix"),
   ])
-  func `what is no host is on no list, and the error says why`(_ listed: String, _ words: String) throws {
+  func `an invalid host is refused in a list, and the error says why`(_ listed: String, _ words: String) throws {
     let error = try #require(throws: MessageError.self) { try HostPattern(listed, hosts: .idna) }
     #expect(error.reason.contains(words), "\(error)")
   }

@@ -20,7 +20,7 @@ struct DecodingTests {
     try JSONValue(parsing: text, options: .containersOnly).decode(type, unknownKeys: .refused)
   }
 
-  @Test func `a value is read into its type, what is null or absent as nil`() throws {
+  @Test func `a value is read into its type, null and absent members as nil`() throws {
     let list = try read(
       List.self,
       #"{"servers": [{"host": "a", "port": 8080, "weight": 1, "mode": "safe", "tags": {"x": true}, "raw": [1]},"#
@@ -62,7 +62,7 @@ struct DecodingTests {
     #expect(error?.keyPath == "servers[0].mode")
   }
 
-  @Test func `unknown keys pass unless they are to be refused`() throws {
+  @Test func `unknown keys are ignored unless they must be refused`() throws {
     #expect(try JSONValue(parsing: #"{"host": "a", "x": 1}"#).decode(Server.self) == Server(host: "a"))
   }
 

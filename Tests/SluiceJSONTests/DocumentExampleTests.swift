@@ -5,12 +5,12 @@ import Testing
 
 /// Every example of JSON in the documents against the published schemas.
 @Suite struct DocumentExampleTests {
-  /// What an opening fence says behind `json`, and the schema of the example.
+  /// The text of an opening fence after `json`, and the schema of the example.
   private static let schemas = [
     "request": "request", "response": "response", "result": "result", "event": "event",
     "configuration": "configuration", "headers": "configuration",
   ]
-  /// Of no published form: it only has to be JSON.
+  /// An example without a published form: it must only be JSON.
   private static let other = "example"
 
   private static let published = Result {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The settings of the built-in `headers` stand in a plugin.
+  /// The settings of the built-in `headers` are inside a plugin.
   private static func completed(_ document: JSONValue, _ kind: String) -> JSONValue {
     kind == "headers" ? ["plugins": ["headers": ["builtin": "headers", "config": document]]] : document
   }
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `the examples of the documents are found, and what a shell block writes too`() {
+  @Test func `the examples of the documents are found, including those in shell blocks`() {
     let pages = Set(DocumentExample.all(in: "json").map(\.page))
     #expect(pages.isSuperset(of: ["README.md", "docs/configuration.md", "plugins/json-edit/README.md"]))
     let written = DocumentExample.all(in: "json").filter { $0.page == "README.md" && $0.words[1] == "configuration" }

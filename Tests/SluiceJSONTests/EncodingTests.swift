@@ -31,7 +31,7 @@ struct EncodingTests {
 
   private func text(_ value: some Encodable) throws -> String { try JSONValue(encoding: value).serializedText() }
 
-  @Test func `what is written is read again`() throws {
+  @Test func `a written value can be read back`() throws {
     let servers = [
       Server(host: "a", port: 8080, tags: ["x": true], nested: [[1, -2], []], raw: ["deep": [1, "two", .null]]),
       Server(host: "ü\u{0}"),
@@ -40,13 +40,13 @@ struct EncodingTests {
     #expect(again == servers)
   }
 
-  @Test func `what is nil is left out, and order is that of the type`() throws {
+  @Test func `nil members are left out, and the order is that of the type`() throws {
     #expect(
       try text(Server(host: "a"))
         == #"{"host":"a","weight":1.5,"mode":"safe","tags":{},"nested":[]}"#)
   }
 
-  @Test func `scalars, nothing and empty containers stand alone too`() throws {
+  @Test func `scalars, nil and empty containers can be written alone too`() throws {
     #expect(try text(7) == "7" && text("x") == "\"x\"" && text(true) == "true" && text(Int?.none) == "null")
     #expect(try text([Int]()) == "[]" && text([String: Int]()) == "{}" && text(UInt64(Int64.max)) == "\(Int64.max)")
     struct Empty: Encodable {}

@@ -107,7 +107,7 @@ struct RequestDocumentTests {
     #expect(try made(.text("{}"), .parsed, type: type)["body"] == ["text": "{}"])
   }
 
-  @Test func `a body is filled in later, and text that a stage has put there is parsed`() throws {
+  @Test func `a body is filled in later, and text that a stage has set is parsed`() throws {
     let document = try made(.text("[1]"), .none)
     BodyDocument.fill(document, from: .text("[1]"), .parsed)
     #expect(document["body"] == ["json": [1]])
@@ -116,7 +116,7 @@ struct RequestDocumentTests {
     #expect(document["body"] == ["json": [2]])
   }
 
-  @Test func `what a document spells out is read back`() throws {
+  @Test func `a written document can be read back`() throws {
     let document = try request(
       #"{"method": "PUT", "url": "http://h/", "headers": {"a": "1", "b": ["2", {"base64": "Mw=="}]}, "body": {"json": [1]}}"#
     )
@@ -174,7 +174,7 @@ struct RequestDocumentTests {
   ]
 
   @Test(arguments: invalid)
-  func `a line that is no request is refused with the key and what was expected`(text: String, message: String) {
+  func `an invalid line is refused with the key and what was expected`(text: String, message: String) {
     #expect {
       _ = try Array(text.utf8).withUnsafeBytes { try RequestLine(parsing: $0) }
     } throws: { error in
@@ -197,7 +197,7 @@ struct RequestDocumentTests {
     #expect(throws: MessageError.self) { try RequestLine(document, rules: [.knownKeysOnly, .namesInAnyCase]) }
   }
 
-  @Test func `a file in a line is sent with its own size, whatever the line says`() throws {
+  @Test func `a file in a line is sent with its own size, not the one in the line`() throws {
     let path = Files.package("docs/schema/request.schema.json")
     let document = try request(#"{"url": "http://h/", "body": {"file": "\#(path)", "bytes": 1}}"#)
     #expect(try RequestLine(document).request.body.byteCount == Files.bytes(of: path).count)
@@ -236,7 +236,7 @@ struct LiveDocumentTests {
     #expect(changed.body.bytes == Array(#"{"name":"a"}"#.utf8))
   }
 
-  @Test func `a content type that a stage takes out of a document stays out`() throws {
+  @Test func `a content type that a stage removes from a document stays removed`() throws {
     var changed = try sample(.text("{}"))
     changed.headers["content-type"] = "application/json"
     let document = RequestDocument.make(changed, body: .parsed)
@@ -277,7 +277,7 @@ struct LiveDocumentTests {
     return Request(url: try HTTPURL("http://h/"), headers: headers, body: body)
   }
 
-  @Test func `an untouched document changes nothing, marks included`() throws {
+  @Test func `an untouched document changes nothing, including marks`() throws {
     let original = try sample()
     var changed = original
     try RequestDocument.update(&changed, from: RequestDocument.make(original), bodyWasFilled: true)
@@ -300,7 +300,7 @@ struct LiveDocumentTests {
     #expect(marks == ["accept": [], "authorization": [.sensitive, .addedByStage], "x-new": .addedByStage])
   }
 
-  @Test func `a missing body leaves the body alone unless it had been there`() throws {
+  @Test func `a missing body does not change the body unless the document had it`() throws {
     var kept = try sample()
     try RequestDocument.update(&kept, from: RequestDocument.make(kept, body: .none), bodyWasFilled: false)
     #expect(kept.body.bytes == Array("x".utf8))
@@ -310,7 +310,7 @@ struct LiveDocumentTests {
     #expect(kept.body.isEmpty)
   }
 
-  @Test func `a file that the document still names is the very same file, and a streamed body stays itself`() throws {
+  @Test func `a file that the document still names is the same object, and a streamed body does not change`() throws {
     let file = FileBody(path: "/no/such/file", byteCount: 3)
     var request = try sample(.file(file))
     try RequestDocument.update(&request, from: RequestDocument.make(request), bodyWasFilled: true)
@@ -335,7 +335,7 @@ struct LiveDocumentTests {
     } throws: { "\($0)" == #""/headers/X-Upper": expected the header name in lower case"# }
   }
 
-  @Test func `a document that is no request any more leaves the request as it was`() throws {
+  @Test func `a document that is not a valid request any more does not change the request`() throws {
     var request = try sample()
     let document = RequestDocument.make(request)
     document["method"] = "PUT"

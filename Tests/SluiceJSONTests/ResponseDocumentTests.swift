@@ -4,7 +4,7 @@ import SluiceMessages
 import Testing
 
 struct ResponseDocumentTests {
-  @Test func `a response goes to its document and back, trailers included`() throws {
+  @Test func `a response goes to its document and back, including trailers`() throws {
     let original = Response(
       status: 201, headers: ["set-cookie": "a=1", "Set-Cookie": "b=2"], body: .text("{}"), trailers: ["x-sum": "9"])
     let document = ResponseDocument.make(original)
@@ -25,7 +25,7 @@ struct ResponseDocumentTests {
     (#"{"status": 200, "trailers": {"a": {}}}"#, #""/trailers/a""#),
     (#"{"status": 200, "url": ""}"#, #""/url": unknown key; known here: status, headers, body, trailers"#),
   ])
-  func `a document that is no response is refused`(text: String, message: String) throws {
+  func `a document that is not a response is refused`(text: String, message: String) throws {
     let document = try JSONValue(parsing: text)
     #expect(!(try ShippedSchemas.shared.get().response.allows(document)))
     #expect {
@@ -46,7 +46,7 @@ struct ResponseDocumentTests {
     #expect(changed.version == .http2)
   }
 
-  @Test func `fields keep their marks, whatever became of the order and of those beside them`() throws {
+  @Test func `fields keep their marks, even if the order or other fields change`() throws {
     var changed = Response(status: 200, headers: ["x-a": "1", "x-gone": "2", "x-b": "3", "X-A": "4", "x-c": "5"])
     for index in [2, 3, 4] { changed.headers.mark(at: index, .sensitive) }
     let document = ResponseDocument.make(changed)
@@ -97,7 +97,7 @@ struct ResultDocumentTests {
         + "\n")
   }
 
-  @Test func `a result with neither response nor error is no result to the schema`() throws {
+  @Test func `the schema refuses a result without response and error`() throws {
     let schemas = try ShippedSchemas.shared.get()
     #expect(!schemas.result.allows(["id": 1, "attempts": 1, "durationMs": 1.0]))
   }

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceJSONSchema
 import Testing
 
-/// Schemas and values that are easy to decide wrongly, or that cost much.
+/// Schemas and values that are easy to judge wrongly, or that are expensive.
 struct SchemaHazardTests {
   @Test func `bounds compare 64-bit integers exactly, with one another and with real numbers`() throws {
     let whole = try JSONSchema(["maximum": 9_007_199_254_740_992])
@@ -61,7 +61,7 @@ struct SchemaHazardTests {
   ]
 
   @Test(arguments: refused)
-  func `a mistake is found wherever it is`(text: String, message: String) throws {
+  func `a mistake is found in every place`(text: String, message: String) throws {
     let schema = try JSONValue(parsing: text)
     let error = #expect(throws: JSONError.self) { try JSONSchema(schema) }
     #expect(error?.code == .invalidSchema && error?.message.contains(message) == true, "\(error?.message ?? "")")
@@ -89,7 +89,7 @@ struct SchemaHazardTests {
     #expect(recursive.violations(in: schema).first?.message.contains("nested too deeply") == true)
   }
 
-  @Test func `a chain of references and nothing else has no limit`() throws {
+  @Test func `a simple chain of references has no limit`() throws {
     let chain = JSONValue.object()
     for link in 0..<5_000 { chain["\(link)"] = ["$ref": JSONValue("#/definitions/\(link + 1)")] }
     chain["5000"] = ["type": "string"]
@@ -104,7 +104,7 @@ struct SchemaHazardTests {
     #expect(!schema.allows(["choice 20000"]))
   }
 
-  @Test func `of forms that contain one another without end the two that fit are named`() throws {
+  @Test func `of forms that contain one another endlessly the two that fit are named`() throws {
     let schema = try JSONSchema(["oneOf": [["type": "integer"], ["minimum": 0], ["$ref": "#"]]])
     #expect(schema.violations(in: 5).map(\.message) == ["fits forms 1 and 2 at once, expected exactly one"])
   }

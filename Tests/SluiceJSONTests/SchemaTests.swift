@@ -30,7 +30,7 @@ struct SchemaTests {
       ])
   }
 
-  @Test func `of several allowed forms the one that came furthest is explained`() throws {
+  @Test func `of several allowed forms the one that matched furthest is explained`() throws {
     let schema: JSONValue = [
       "anyOf": [["type": "string"], ["type": "object", "properties": ["plugin": ["type": "string"]]]]
     ]
@@ -107,7 +107,7 @@ struct SchemaTests {
     #expect(violations.first?.message.contains("262144") == true)
   }
 
-  @Test func `a schema that applies itself without end is stopped in the check`() throws {
+  @Test func `a schema that applies itself endlessly is stopped in the check`() throws {
     let schema = try JSONSchema(["anyOf": [["$ref": "#"], ["$ref": "#"]]])
     #expect(!schema.allows(1))
     #expect(schema.violations(in: 1).first?.message.contains("nested too deeply") == true)
@@ -139,7 +139,7 @@ struct SchemaTests {
     #expect(schema.violations(in: items).first?.message == "items 7 and 50000 are equal")
   }
 
-  @Test func `the names in a referenced schema are held against their own schema`() throws {
+  @Test func `the names in a referenced schema are checked against their own schema`() throws {
     let schema = try JSONSchema(
       [
         "$ref": "#/definitions/map",

@@ -7,7 +7,7 @@ struct TextTests {
     ("[184467440737095516150]", .numberOutOfRange), ("[1e999]", .numberOutOfRange), (#"["\u0000"]"#, .nul),
     (#"{"\u0000": 1}"#, .nul), ("", .truncated), ("   ", .truncated), ("[NaN]", .syntax),
   ])
-  func `what is wrong with a text is told by code`(text: String, code: JSONError.Code) {
+  func `the code of an error names the mistake in a text`(text: String, code: JSONError.Code) {
     #expect {
       _ = try JSONValue(parsing: text)
     } throws: { error in
@@ -56,7 +56,7 @@ struct TextTests {
     #expect(try JSONValue(parsing: #""\u0000""#, options: .allowNUL).string == "\u{0}")
   }
 
-  @Test func `a text that is cut off anywhere is refused without harm`() throws {
+  @Test func `a text that is cut off anywhere is refused safely`() throws {
     let text = Array(#"{"a": [1, -2.5e3, true, null, "ä\u00e4\ud83d\ude00"], "b": {"c": ""}}"#.utf8)
     for length in 0..<text.count {
       #expect(throws: JSONError.self) { try JSONValue(parsing: text.prefix(length)) }
@@ -74,7 +74,7 @@ struct TextTests {
     }
   }
 
-  @Test func `a string of 50 MB goes in and comes out whole`() throws {
+  @Test func `a string of 50 MB is read and written completely`() throws {
     let size = 50_000_000
     var text = [UInt8](repeating: UInt8(ascii: "x"), count: size + 2)
     text[0] = UInt8(ascii: "\"")
@@ -84,7 +84,7 @@ struct TextTests {
     #expect(try value.serialized() == text)
   }
 
-  @Test func `bytes of chance never do harm, and what parses comes out the same`() throws {
+  @Test func `random bytes are handled safely, and what parses is written back the same`() throws {
     var random = SystemRandomNumberGenerator()
     let seed = random.next()
     var state = seed
@@ -108,7 +108,7 @@ struct TextTests {
     #expect(try JSONValue("scalar").serializedText() == #""scalar""#)
   }
 
-  @Test func `a text longer than the first guess is written whole`() throws {
+  @Test func `a text longer than the first guess is written completely`() throws {
     for length in [509, 510, 511, 512, 5000] {
       let text = String(repeating: "x", count: length)
       #expect(try JSONValue(text).serializedText() == "\"\(text)\"")
@@ -141,7 +141,7 @@ struct LocatorTests {
     #expect((position.line, position.column) == (line, column))
   }
 
-  @Test func `a text that is cut off anywhere never does harm`() throws {
+  @Test func `a text that is cut off anywhere is handled safely`() throws {
     let pointer = try #require(JSONPointer("/request/1/0"))
     for length in 0..<text.count {
       #expect(JSONLocator(Array(text.prefix(length))).position(of: pointer).offset <= length)

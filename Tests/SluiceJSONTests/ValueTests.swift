@@ -2,7 +2,7 @@ import SluiceJSON
 import Testing
 
 struct ValueTests {
-  @Test func `each accessor answers for its own kind alone`() {
+  @Test func `each accessor returns a value only for its own kind`() {
     let all: [JSONValue] = [["a": 1], [1], "text", 5, 1.5, true, .null]
     #expect(all.map(\.kind) == [.object, .array, .string, .integer, .real, .boolean, .null])
     #expect(all.map(\.string) == [nil, nil, "text", nil, nil, nil, nil])
@@ -42,7 +42,7 @@ struct ValueTests {
     #expect(inner?["text"]?.string == "kept")
   }
 
-  @Test func `setting on something that is no container changes nothing and says so`() {
+  @Test func `setting on a scalar changes nothing and returns false`() {
     let text: JSONValue = "text"
     #expect(!text.set(1, forKey: "a"))
     #expect(!text.append(1))

@@ -21,7 +21,7 @@ struct BodyTests {
     #expect(Body.stream(BodyStream(byteCount: 3) { _ in nil }).byteCount == 3)
   }
 
-  @Test func `a file is released once, when the last message that holds it is gone`() {
+  @Test func `a file is released once, with the last message that refers to it`() {
     let releases = Releases()
     var first: Body? = Body.file(FileBody(path: "/nowhere", byteCount: 1) { releases.count.add(1, ordering: .relaxed) })
     var second = first

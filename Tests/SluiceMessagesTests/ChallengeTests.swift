@@ -46,7 +46,7 @@ import Testing
     #expect(Self.list(value) == nil)
   }
 
-  @Test func `parameters are found without case, and the text is what was sent`() throws {
+  @Test func `parameters are found without case, and the text is unchanged`() throws {
     let list = try #require(Self.list(#"DIGEST Realm="a \"b\"", NONCE=x , Basic realm=y"#))
     let first = try #require(list.first)
     #expect(first.isScheme("digest"))
@@ -67,7 +67,7 @@ import Testing
     #expect(Challenge.challenges(in: headers, "proxy-authenticate").isEmpty)
   }
 
-  @Test func `a huge list is bounded and takes time in proportion`() {
+  @Test func `a huge list is limited and takes linear time`() {
     let many = Array(repeating: "Basic realm=x", count: 100_000).joined(separator: ", ")
     #expect(Self.list(many)?.count == Challenge.maximumCount)
     var headers = HeaderFields()

@@ -31,7 +31,7 @@ struct FieldSyntaxTests {
     "Connection", "keep-alive", "Proxy-Connection", "PROXY-AUTHENTICATE", "Proxy-Authorization", "TE", "Trailer",
     "transfer-encoding", "Upgrade",
   ])
-  func `a field of one connection only is told in any case`(_ name: String) {
+  func `a field of one connection is recognized in upper and lower case`(_ name: String) {
     #expect(isHopByHop(name) && isTransportField(name))
     #expect(isHopByHop(name.lowercased()))
     #expect(isHopByHop(name.uppercased()))
@@ -40,7 +40,7 @@ struct FieldSyntaxTests {
   }
 
   @Test(arguments: ["", "accept", "authorization", "trailing", "www-authenticate", "connectiom", "proxy-authentic"])
-  func `other fields are a stage's to set`(_ name: String) {
+  func `stages may set other fields`(_ name: String) {
     #expect(!isHopByHop(name) && !isTransportField(name))
   }
 

@@ -39,11 +39,11 @@ struct HTTPDateTests {
     "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 1994 GMT",
     "Sun, 06 Nov +994 08:49:37 GMT", "120", "Sun, ٠٦ Nov 1994 08:49:37 GMT",
   ])
-  func `anything else is no date`(text: String) {
+  func `any other text is not a date`(text: String) {
     #expect(Self.seconds(text) == nil)
   }
 
-  @Test func `every day from 1900 to 2100 comes back from its spelling`() {
+  @Test func `every day from 1900 to 2100 is read back from its text`() {
     var wrong = 0
     for day in Int64(-25_567)...47_846 {
       let date = HTTPDate(secondsSince1970: day * 86_400 + (day & 0xFFFF))

@@ -57,7 +57,7 @@ struct HTTPURLTests {
     "http://1.2.3.256", "http://1.2.3.04", "http://1.2.3.4.5", "http://1.2.3.4.5.6.7", "http://example.1",
     "ht!tp://x", "://x", "1http://x", "h_t://x",
   ])
-  func `what two parsers could read differently is refused`(_ text: String) {
+  func `a text that two parsers could read differently is refused`(_ text: String) {
     let error = #expect(throws: MessageError.self) { try HTTPURL(text) }
     #expect(error?.code == .invalidURL)
   }
@@ -86,7 +86,7 @@ struct HTTPURLTests {
     #expect(error.reason.contains("the character U+001B at offset 9"))
   }
 
-  @Test func `what is no scheme is called so`() throws {
+  @Test func `an invalid scheme is named in the error`() throws {
     let error = try #require(throws: MessageError.self) { try HTTPURL("ht!tp://x") }
     #expect(error.description == #"url "ht!tp://x": "ht!tp" before :// is no scheme; expected http://… or https://…"#)
   }

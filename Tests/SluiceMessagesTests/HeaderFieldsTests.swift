@@ -37,7 +37,7 @@ struct HeaderFieldsTests {
     #expect(fields.isEmpty && fields == HeaderFields() && fields.buffer.isEmpty)
   }
 
-  @Test func `removing many lines keeps the others in order, with their marks, and gives the room back`() {
+  @Test func `removing many lines keeps the others in order, with their marks, and frees the room`() {
     var fields = HeaderFields()
     var kept = HeaderFields()
     for number in 0..<30_000 {
@@ -72,7 +72,7 @@ struct HeaderFieldsTests {
     #expect(fields.wireByteCount == "a: 22\r\nEmpty: \r\n".utf8.count)
   }
 
-  @Test func `the last field is continued where it stands, also behind one that was changed after it`() {
+  @Test func `the last field is continued in place, even if another one was changed after it`() {
     var fields: HeaderFields = ["a": "1"]
     fields.append("b", "2", marks: .sensitive)
     fields.continueLast(with: "3".utf8.span)
@@ -103,7 +103,7 @@ struct HeaderFieldsTests {
     #expect(fields == ["A": "2", "b": "3"])
   }
 
-  @Test func `equality asks for the same order and ignores the case of names alone`() {
+  @Test func `equality needs the same order and ignores only the case of names`() {
     let fields: HeaderFields = ["a": "x", "b": "y"]
     #expect(fields == ["A": "x", "B": "y"])
     #expect(fields.hashValue == (["A": "x", "B": "y"] as HeaderFields).hashValue)
@@ -151,7 +151,7 @@ struct HeaderFieldsTests {
     try (["x": "", "y": "a\tb é", "!#$%&'*+-.^_`|~": "1"] as HeaderFields).validate()
   }
 
-  @Test func `a copy with room says the same, removed and repeated fields included, and changes for itself`() {
+  @Test func `a copy with room is equal, with removed and repeated fields, and changes independently`() {
     var fields: HeaderFields = ["a": "1", "b": "2", "c": "3"]
     fields.append("c", "4")
     fields.remove(named: "b".utf8.span)

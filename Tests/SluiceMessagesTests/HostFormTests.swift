@@ -2,8 +2,8 @@ import SluiceMessages
 import SluiceTestKit
 import Testing
 
-/// The forms of hosts in URLs and on lists: which are refused, and what becomes of the others. `HostListTableTests` holds
-/// lists against URLs.
+/// The forms of hosts in URLs and on lists: which are refused, and how the others are converted. `HostListTableTests`
+/// compares lists with URLs.
 struct HostFormTests {
   @Test(arguments: [
     "münchen.example", "*.münchen.example", "xn--mnchen-3ya。example", "１２７.0.0.1", "m%C3%BCnchen.example",
@@ -15,7 +15,7 @@ struct HostFormTests {
     "[:1::]",
     "[1::2::3]", "[v1.a]", "[::g]", "[]", "[ ::1]",
   ])
-  func `what two readers could take for different hosts is in no URL and on no list`(_ host: String) {
+  func `a text that two readers could take as different hosts is in no URL and on no list`(_ host: String) {
     #expect(throws: MessageError.self) { try HTTPURL("http://\(host)/") }
     #expect(throws: MessageError.self) { try HostPattern(host) }
   }
@@ -44,7 +44,7 @@ struct HostFormTests {
     #expect(try HTTPURL(url.origin.description).origin == url.origin)
   }
 
-  @Test func `an address is itself however it is spelled, and no other address`() throws {
+  @Test func `all spellings of an address are equal, and differ from other addresses`() throws {
     var random = SeededRandom(seed: 8)
     for _ in 0..<2000 {
       let groups = (0..<8).map { _ in [0, 0, 1, 0xFFFF].randomElement(using: &random) ?? 0 }
@@ -70,7 +70,7 @@ struct HostFormTests {
       ("[::127.0.0.1]", false),
       ("0.0.0.0", false), ("[::]", false),
     ])
-  func `loopback is what is on this machine by name or by address`(_ host: String, _ isLoopback: Bool) throws {
+  func `loopback is this machine by name or by address`(_ host: String, _ isLoopback: Bool) throws {
     #expect(try HTTPURL("http://\(host)/").origin.isLoopback == isLoopback)
   }
 }

@@ -3,7 +3,7 @@ import Testing
 
 /// IRIs (RFC 3987) as the URLs that they stand for.
 @Suite struct InternationalURLTests {
-  /// Knows one name, and what libidn2 makes of characters that look like others.
+  /// Knows one name, and libidn2's results for characters that look like others.
   private static let hosts = HostEncoder { host throws(HostEncoder.Failure) in
     switch host {
     case "bücher.example", "BÜCHER.example", "bücher。example": "xn--bcher-kva.example"
@@ -62,13 +62,13 @@ import Testing
     let error = try #require(throws: MessageError.self) { try HTTPURL("http://bücher.example/") }
     #expect(
       error.reason
-        == "its host \"bücher.example\" has characters beyond ASCII, which nothing converts here; write it with A-labels (xn--…)"
+        == "its host \"bücher.example\" is not ASCII and is not converted here; write it with A-labels (xn--…)"
     )
     #expect(try HTTPURL("http://h/ä").string == "http://h/%C3%A4")
   }
 
   @Test(arguments: [0x80, 0xFFFD, 0xFDD0, 0xFFFE, 0x1FFFF, 0x202E, 0x200E, 0x2028] as [UInt32])
-  func `controls, marks of direction and what stands for lost bytes are refused by number`(_ value: UInt32) throws {
+  func `controls, direction marks and U+FFFD are refused by number`(_ value: UInt32) throws {
     let character = try #require(Unicode.Scalar(value))
     let number = String(value, radix: 16, uppercase: true)
     for iri in ["http://h/\(character)", "http://h\(character)/", "http://h/?\(character)", "http://h/#\(character)"] {
@@ -88,7 +88,7 @@ import Testing
     #expect(!error.description.contains("S3CRET"), "\(error)")
   }
 
-  @Test func `what is too long as a URL is refused`() throws {
+  @Test func `an IRI that is too long as a URL is refused`() throws {
     let iri = "http://h/" + String(repeating: "ü", count: 20_000)
     let error = try #require(throws: MessageError.self) { try HTTPURL(iri) }
     #expect(error.reason.contains("120009 bytes"))

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: ["", "text", "text/", "/html", "te xt/html", "a/b/c", ";charset=utf-8"])
-  func `what begins with no type and subtype is no media type`(_ value: String) {
+  func `a text without type and subtype is not a media type`(_ value: String) {
     #expect(MediaType(value) == nil)
   }
 }

@@ -18,7 +18,7 @@ struct PathReadingsTests {
     ("/%61dmin", "/admin"), ("/%41%7e%5F%2D", "/A~_-"), ("/%e2%82%ac", "/%E2%82%AC"), ("/a%20b", "/a%20b"),
     ("/%3fa%23", "/%3Fa%23"), ("/%252e%252e/a", "/%252e%252e/a"), ("/a%", "/a%"), ("/a%2", "/a%2"), ("/a%zz", "/a%zz"),
   ])
-  func `escapes of unreserved characters and dot segments make no other path`(_ path: String, _ standard: String) {
+  func `escapes of unreserved characters and dot segments do not change the path`(_ path: String, _ standard: String) {
     #expect(!isPlain(path))
     #expect(readings(path).standard == standard)
     #expect(readings(path).lenient == nil)

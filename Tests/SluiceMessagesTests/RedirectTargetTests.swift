@@ -1,7 +1,7 @@
 import SluiceMessages
 import Testing
 
-/// Where a `Location` leads (RFC 9110 §10.2.2).
+/// The target of a `Location` (RFC 9110 §10.2.2).
 @Suite struct RedirectTargetTests {
   private static func target(
     _ location: String, from base: String = "http://a.com/b/c?q#s", hosts: HostEncoder? = nil
@@ -34,7 +34,7 @@ import Testing
       ("///x", "no host"), ("http://a b.com/", "character in its host"),
       ("/" + String(repeating: "x", count: 65536), "65537 bytes"),
     ])
-  func `a target that is none is refused with the reason`(location: String, reason: String) throws {
+  func `an invalid target is refused with the reason`(location: String, reason: String) throws {
     let error = try #require(throws: MessageError.self) { try Self.target(location) }
     #expect(error.reason.contains(reason), "\(error)")
   }
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `bytes that are not UTF-8 go back to the server as they came, except in a host`() throws {
+  @Test func `bytes that are not UTF-8 are sent back unchanged, except in a host`() throws {
     let base = try HTTPURL("http://a.com/")
     let hosts = HostEncoder { host in host }
     let path = Array("/caf".utf8) + [0xE9, 0x20, 0xFF]
@@ -62,7 +62,7 @@ import Testing
     #expect(try Self.target(long, from: "http://a.com/") == "http://a.com" + long)
   }
 
-  @Test func `CR and LF are no part of a target`() throws {
+  @Test func `CR and LF are not part of a target`() throws {
     #expect(throws: MessageError.self) { try Self.target("/x\r\nx-evil: 1") }
     #expect(throws: MessageError.self) { try Self.target("/x\n") }
   }

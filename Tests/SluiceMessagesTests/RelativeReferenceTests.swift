@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: ["ht!tp://x", "ht!tp:x", "127.0.0.1:8080/x", "a b:c/d", ":", "é:x"])
-  func `a reference whose first segment has a colon is no URL`(_ reference: String) throws {
+  func `a reference whose first segment has a colon is not a URL`(_ reference: String) throws {
     let base = try HTTPURL("http://a/b/c/d;p?q")
     let error = try #require(throws: MessageError.self) { try RelativeReference.resolve(reference, against: base) }
     #expect(error.code == .invalidURL)
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [("./g:h", "http://a/b/c/g:h"), ("/g:h", "http://a/g:h"), ("?g:h", "http://a/b/c/d;p?g:h")])
-  func `a colon behind the first segment is like any character`(_ reference: String, _ expected: String) throws {
+  func `a colon after the first segment is like any character`(_ reference: String, _ expected: String) throws {
     #expect(try RelativeReference.resolve(reference, against: HTTPURL("http://a/b/c/d;p?q")).string == expected)
   }
 

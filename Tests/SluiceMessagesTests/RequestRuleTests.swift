@@ -1,7 +1,7 @@
 import SluiceMessages
 import Testing
 
-/// What a request must be before anything of it is sent.
+/// The rules for a request before it is sent.
 struct RequestRuleTests {
   @Test(arguments: [
     "example.com", "EXAMPLE.com.", "a_b.example:8080", "example.com:", "127.0.0.1", "127.0.0.1:80", "[::1]",
@@ -17,14 +17,14 @@ struct RequestRuleTests {
     "::1", "[::g]",
     "[fe80::1%25eth0]", "a..b", ".", "a?b", "a#b", "127.1", "0x7f.0.0.1", "1.2.3.256", "a\tb", "ä", "a\\b", "a%2eb",
   ])
-  func `a Host that two readers could take for different hosts is refused`(_ host: String) throws {
+  func `a Host that two readers could take as different hosts is refused`(_ host: String) throws {
     let error = try #require(throws: MessageError.self) { try request(["host": host]).validate() }
     #expect(error.code == .invalidHeader && error.subject == "header \"host\"", "\(error)")
     #expect(error.reason.contains("expected a host"), "\(error)")
   }
 
   @Test(arguments: [["a", "a"], ["a", "b"], ["a", ""], ["", "a"], ["a", "b", "c"]])
-  func `a second Host is refused, also the same one`(_ hosts: [String]) throws {
+  func `a second Host is refused, even an equal one`(_ hosts: [String]) throws {
     var headers = HeaderFields()
     for (number, host) in hosts.enumerated() {
       headers.append(number % 2 == 0 ? "Host" : "host", host)
@@ -40,7 +40,7 @@ struct RequestRuleTests {
   }
 
   @Test(arguments: ["CONNECT", "connect", "Connect"])
-  func `CONNECT is no method of a request, and is named`(_ method: String) throws {
+  func `CONNECT is refused by name`(_ method: String) throws {
     let error = try #require(throws: MessageError.self) {
       try Request(method: method, url: HTTPURL("http://h/")).validate()
     }

@@ -2,7 +2,7 @@ import SluiceMessages
 import Testing
 
 @Suite struct TransactionIDParsingTests {
-  @Test func `an id is read back from what it is written as`() {
+  @Test func `an id is read back from its text`() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<100 {
       let id = TransactionID(using: &random)

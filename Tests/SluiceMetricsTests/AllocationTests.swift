@@ -3,7 +3,7 @@ import SluiceMetrics
 import SluiceTestKit
 import Testing
 
-/// In a process that has no memory left, whatever allocates dies.
+/// The process has no memory left, so any code that allocates ends it.
 ///
 /// Not under a sanitizer, whose own allocator ends the process first.
 @Suite(.disabled(if: Sanitizer.isOn))
@@ -11,7 +11,7 @@ struct AllocationTests {
   @Test func `recording allocates nothing`() async {
     await #expect(processExitsWith: .success) {
       let metrics = PipelineMetrics(requestStages: ["a"], issueStages: ["b"], responseStages: ["c"], tracers: ["t"])
-      // What allocates at its first call only has had it.
+      // Runs code that allocates only at its first call.
       exercise(metrics, rounds: 1)
       ProcessMemory.exhaust()
       exercise(metrics, rounds: 1000)
@@ -30,7 +30,7 @@ struct AllocationTests {
 }
 
 private func exercise(_ metrics: PipelineMetrics, rounds: UInt64) {
-  // Unoptimized, a for loop over a range allocates.
+  // In an unoptimized build, a for loop over a range allocates.
   var round: UInt64 = 0
   while round < rounds {
     metrics.transactionDidBegin()

@@ -52,7 +52,7 @@ struct LatencyHistogramTests {
     #expect(merged == histogram(parts.flatMap { $0 }).snapshot())
   }
 
-  @Test func `what is read while another thread records is never ahead and never goes back`() async {
+  @Test func `counts read while another thread records are never ahead and never go back`() async {
     let histogram = LatencyHistogram()
     let total: UInt64 = 300_000
     await withTaskGroup(of: Void.self) { group in
@@ -72,7 +72,7 @@ struct LatencyHistogramTests {
     #expect(histogram.snapshot().sum == total * (total + 1) / 2)
   }
 
-  @Test func `counts between the OpenTelemetry bounds add up and lie where they belong`() {
+  @Test func `counts between the OpenTelemetry bounds add up and are in the right places`() {
     let milliseconds: [UInt64] = [1, 4, 6, 9, 20, 60, 90, 300, 900, 2000, 6000, 9000, 11_000, 60_000]
     let counts = histogram(milliseconds.map { $0 * 1_000_000 }).snapshot()
       .counts(withinSeconds: LatencySnapshot.openTelemetryBounds)

@@ -2,7 +2,7 @@ import SluiceMetrics
 import Testing
 
 struct PipelineMetricsTests {
-  @Test func `each phase of a stage is counted by itself`() throws {
+  @Test func `each phase of a stage is counted separately`() throws {
     let metrics = PipelineMetrics(
       requestStages: ["auth", "edit"], issueStages: ["headers"], responseStages: ["edit"], tracers: ["log"])
     metrics.recordStage(.request, 1, nanoseconds: 10)
@@ -18,7 +18,7 @@ struct PipelineMetricsTests {
     #expect(snapshot.stage(.issue, "auth") == nil)
   }
 
-  @Test func `faults and timeouts are counted apart, and skips beside them`() throws {
+  @Test func `faults and timeouts are counted separately, and so are skips`() throws {
     let metrics = PipelineMetrics(requestStages: ["a"], issueStages: [], responseStages: [], tracers: ["t"])
     metrics.countFault(.request, 0, isSkipped: false)
     metrics.countFault(.request, 0, isSkipped: true)

@@ -19,7 +19,7 @@ import Testing
       streamsBody: false, isReplayable: true)
   }
 
-  /// From the first hop's head on.
+  /// The events from the first hop's head on.
   private static func script(
     _ plan: Machine.Plan, wantsBody: Bool = false, _ events: [Machine.Event]
   ) -> [String] {
@@ -60,7 +60,7 @@ import Testing
         ])
   }
 
-  @Test func `a stage that takes the redirect has it as the response, told once`() {
+  @Test func `if a stage takes the redirect, it is the response, and is reported once`() {
     #expect(
       Self.script(Self.plan(), [.crossed(Crossing(stages: 1)), .done, Self.respond, Self.proceed, .ended(nil)])
         == ["emit didReceive", "hop stage 0", "response 0", "receive collect", "validate"])
@@ -70,7 +70,7 @@ import Testing
         == ["emit didReceive", "hop stage 0", "receive collect", "response 0", "validate"])
   }
 
-  @Test func `a challenge that nobody answers is the response, one that is answered is another hop`() {
+  @Test func `an unanswered challenge is the response, an answered one begins another hop`() {
     let challenge = Crossing(isChallenge: true, stages: 2)
     #expect(
       Self.script(Self.plan(), [.crossed(challenge), .done, Self.proceed, Self.proceed])
@@ -80,7 +80,7 @@ import Testing
         == ["emit didReceive", "hop stage 0", "hop stage 1", "receive discard", "begin hop", "send"])
   }
 
-  @Test func `an answer with a body that is gone ends the transaction`() {
+  @Test func `an answer ends the transaction if the request body cannot be sent again`() {
     #expect(
       Self.script(
         Self.plan(),
@@ -95,7 +95,7 @@ import Testing
         == ["emit didReceive", "complete redirect_loop"])
   }
 
-  @Test func `a connection that dies while a stage decides is no loss where another hop follows`() {
+  @Test func `a connection that dies while a stage decides does not matter if another hop follows`() {
     #expect(
       Self.script(
         Self.plan(), [.crossed(Crossing(stages: 1)), .done, .ended(Self.lost), Self.proceed, .done, .done])

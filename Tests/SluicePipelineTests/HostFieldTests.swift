@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Every request is sent with one valid `Host`, whoever set it.
+/// Every request is sent with one valid `Host`, even if a stage or the caller set it.
 struct HostFieldTests {
   @Test(arguments: [["a", "b"], ["a b"], [""]])
   func `a caller's request with an invalid Host is refused before any stage is called`(_ hosts: [String]) throws {

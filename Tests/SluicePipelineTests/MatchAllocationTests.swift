@@ -4,7 +4,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// In a process that has no memory left, whatever allocates dies.
+/// The process has no memory left, so any code that allocates ends it.
 ///
 /// Not under a sanitizer, whose own allocator ends the process first.
 @Suite(.disabled(if: Sanitizer.isOn))
@@ -12,7 +12,7 @@ struct MatchAllocationTests {
   @Test func `comparing an ordinary path allocates nothing`() async {
     await #expect(processExitsWith: .success) {
       let (match, requests) = try matchAndRequests("/v1/items/4711.json")
-      // What allocates at its first call only has had it.
+      // Runs code that allocates only at its first call.
       exercise(match, requests, rounds: 1)
       ProcessMemory.exhaust()
       exercise(match, requests, rounds: 1000)
@@ -31,14 +31,14 @@ struct MatchAllocationTests {
   }
 }
 
-// Unoptimized, what looks through the hosts and methods allocates.
+// In an unoptimized build, the search through hosts and methods allocates.
 private func matchAndRequests(_ path: String) throws -> (StageMatch, [Request]) {
   let paths = ["/v2/*", "/v1/*/x/**", "**/a*b", "/*/items/*.json"].map { PathGlob($0) }
   return (StageMatch(paths: paths), [Request(url: try HTTPURL("https://api.example.com\(path)"))])
 }
 
 private func exercise(_ match: StageMatch, _ requests: [Request], rounds: Int) {
-  // Unoptimized, a for loop over a range allocates.
+  // In an unoptimized build, a for loop over a range allocates.
   var round = 0
   while round < rounds {
     _ = match.matches(requests[0])

@@ -2,7 +2,7 @@ import SluicePipeline
 import Testing
 
 struct MessageHashTests {
-  @Test func `SipHash gives what its authors published`() {
+  @Test func `SipHash agrees with the test vectors of its authors`() {
     // The test vectors of the reference: key 00…0f, input 00, 01, … of growing length.
     let key = MessageHash.Key(low: 0x0706_0504_0302_0100, high: 0x0f0e_0d0c_0b0a_0908)
     let expected: [(Int, UInt64)] = [

@@ -13,7 +13,7 @@ struct ObservedTransactionTests {
     return request
   }
 
-  @Test func `neither keeps the transaction once it is over`() throws {
+  @Test func `journal and recording do not keep the transaction after its end`() throws {
     let fixture = RetryFixture(RetryPolicy(), answer: RetryFixture.answers([200]))
     weak var transaction: Transaction?
     var result: TransactionResult?
@@ -26,7 +26,7 @@ struct ObservedTransactionTests {
     #expect(transaction == nil)
   }
 
-  @Test func `a call that its attempt's end cuts off was suspended`() throws {
+  @Test func `a suspended call that ends with its attempt is recorded as suspended`() throws {
     let stage = StubStage([.request, .failure]) { exchange in
       guard exchange.phase == .request else { return .proceed }
       return exchange.suspend() == nil ? .proceed : .suspended

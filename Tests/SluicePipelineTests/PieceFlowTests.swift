@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Who lets a body flow again, and what bounds it, on a loop whose clock the test moves.
+/// When a paused body continues, and its time limits, on a loop whose clock the test moves.
 @Suite struct PieceFlowTests {
   /// A transaction whose response comes in the pieces `a` and `b`; the stage suspends on the first.
   private final class Fixture {
@@ -52,7 +52,7 @@ import Testing
     var text: String? { result?.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } }
   }
 
-  @Test func `a sink that goes on does not let a body flow that a stage has suspended`() throws {
+  @Test func `a sink that continues does not resume a body that a stage has suspended`() throws {
     let fixture = Fixture()
     try fixture.begin(withSink: true)
     #expect(fixture.sink.pieces == ["A"])
@@ -63,7 +63,7 @@ import Testing
     #expect(try #require(fixture.result).error == nil)
   }
 
-  @Test func `a stage that goes on does not let a body flow that the sink has paused`() throws {
+  @Test func `a stage that continues does not resume a body that the sink has paused`() throws {
     let fixture = Fixture()
     fixture.sink.pausesOn = "A"
     try fixture.begin(withSink: true)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a body goes on without a stage that is skipped, and so does the piece that it held back`() throws {
+  @Test func `if a stage is skipped, the body continues, including the piece that the stage held back`() throws {
     let fixture = Fixture(deadline: .seconds(1), onFault: .skip)
     fixture.stage.output = ""
     try fixture.begin()
@@ -108,7 +108,7 @@ import Testing
     #expect(fixture.stage.cancelledCount == 1)
   }
 
-  @Test func `an attempt whose time passed while a stage held the head is bounded in its body`() throws {
+  @Test func `an attempt whose time passed while a stage held the head still has a limit for its body`() throws {
     let fixture = Fixture(
       suspendsHead: true, stalls: true, settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
     try fixture.begin()
@@ -121,7 +121,7 @@ import Testing
     #expect(fixture.result?.error?.code == "timeout")
   }
 
-  @Test func `the time that a stage or the sink holds a body up does not count as the server's`() throws {
+  @Test func `the time for which a stage or the sink delays a body does not count as the server's`() throws {
     let fixture = Fixture(settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
     fixture.sink.pausesOn = "b"
     try fixture.begin(withSink: true)
@@ -143,7 +143,7 @@ import Testing
     #expect(fixture.result?.error?.code == "timeout")
   }
 
-  @Test func `an attempt whose time passed while a stage held the request is bounded on the wire`() throws {
+  @Test func `an attempt whose time passed while a stage held the request still has a limit on the wire`() throws {
     let token = TokenSlot()
     let stage = StubStage([.request]) { exchange in
       token.value = exchange.suspend()
@@ -166,7 +166,8 @@ private final class TokenSlot {
   var value: SuspensionToken?
 }
 
-/// Suspends on the piece `a`, in whose place it gives its output, and on the head where it is told to. Used on one thread.
+/// Suspends on the piece `a`, which it replaces by its output, and on the head if the test wants it. Used on one
+/// thread.
 private final class SuspendingStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities
   var output = "A"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluicePipeline
 
-/// What a redirect makes of a request (RFC 9110 §15.4).
+/// How a redirect changes a request (RFC 9110 §15.4).
 @Suite struct RedirectTests {
   private static func redirect(
     _ status: Int, _ method: String, _ location: String = "/x", body: Body = .text("b")
@@ -28,11 +28,11 @@ import Testing
   }
 
   @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 400])
-  func `other statuses redirect nowhere`(status: Int) throws {
+  func `other statuses are not redirects`(status: Int) throws {
     #expect(try Self.redirect(status, "GET") == nil)
   }
 
-  @Test func `two Location fields lead somewhere only where they agree`() throws {
+  @Test func `two Location fields are followed only if they agree`() throws {
     let request = Request(url: try HTTPURL("http://a.com/"))
     let same = Response(status: 302, headers: ["Location": "/x", "location": "/x"])
     let other = Response(status: 302, headers: ["Location": "/x", "location": "/y"])
@@ -42,12 +42,12 @@ import Testing
   }
 
   @Test(arguments: [300, 301, 302, 303, 304, 307, 308])
-  func `a status without a Location redirects nowhere`(status: Int) throws {
+  func `a redirect status without a Location is not followed`(status: Int) throws {
     #expect(try Redirect(Response(status: status), to: Request(url: HTTPURL("http://a.com/"))) == nil)
   }
 
   @Test(arguments: [200, 300, 304, 400])
-  func `a Location of another status is not looked at`(status: Int) throws {
+  func `a Location with another status is ignored`(status: Int) throws {
     #expect(try Self.redirect(status, "GET", "file:///etc/passwd") == nil)
   }
 
@@ -58,7 +58,7 @@ import Testing
     ("myapp://callback#S3CRET", "myapp://callback#…", "scheme \"myapp\" is not supported; only http and https are"),
     (
       "http://bücher.example/", "http://bücher.example/",
-      "its host \"bücher.example\" has characters beyond ASCII, which nothing converts here; write it with A-labels (xn--…)"
+      "its host \"bücher.example\" is not ASCII and is not converted here; write it with A-labels (xn--…)"
     ),
   ])
   func `a Location that cannot be followed is an error with the reason, and without its secrets`(
@@ -80,7 +80,7 @@ import Testing
     #expect(!redirect.isCrossOrigin)
   }
 
-  @Test func `a refused redirect fails the transaction once, asks no stage, and keeps the head alone`() throws {
+  @Test func `a refused redirect fails the transaction once, asks no stage, and keeps only the head`() throws {
     let stage = StubStage([.response, .failure, .redirect]) { _ in .retry(after: .zero) }
     let fixture = RetryFixture(
       RetryPolicy(statuses: StatusSet([300...399]), connectionErrors: .always), response: stage,
@@ -126,21 +126,21 @@ import Testing
     return request.following(redirect, settings)
   }
 
-  @Test func `within the origin everything goes along`() throws {
+  @Test func `within the origin every field is kept`() throws {
     let next = try Self.following(307, "/x", RedirectSettings(secret: ["x-secret"]))
     #expect(next.headers == Self.headers())
     #expect(next.body.bytes == Array("b".utf8))
     #expect(next.method == "POST")
   }
 
-  @Test func `across origins secrets and what stages added stay behind`() throws {
+  @Test func `across origins secrets and fields of stages are removed`() throws {
     let next = try Self.following(307, "http://b.com/", RedirectSettings(secret: ["x-secret"]))
     #expect(
       next.headers.map(\.name) == ["Accept", "Content-Type", "Content-Encoding", "Content-Length", "X-Own"])
     #expect(next.body.bytes == Array("b".utf8))
   }
 
-  @Test func `what is kept by name goes along`() throws {
+  @Test func `fields that the configuration keeps by name are sent`() throws {
     let kept = ["authorization", "x-marked", "x-added", "x-secret", "host"]
     let next = try Self.following(307, "http://b.com/", RedirectSettings(kept: kept, secret: ["x-secret"]))
     let names = next.headers.map(\.name)
@@ -151,7 +151,7 @@ import Testing
       ])
   }
 
-  @Test func `a body that is dropped takes its fields along`() throws {
+  @Test func `if the body is dropped, its fields are removed too`() throws {
     let next = try Self.following(303, "/x", RedirectSettings())
     #expect(next.method == "GET")
     #expect(next.body.isEmpty)

@@ -10,7 +10,7 @@ final class RetryFixture {
   let pipeline: Pipeline
   let log = RetryLog()
 
-  /// - Parameter answer: what becomes of the hop of that number, counted from 0.
+  /// - Parameter answer: the result of the hop with that number, counted from 0.
   init(
     _ policy: RetryPolicy, attempts: Int = 3, deadline: Duration? = .seconds(60),
     request: StubStage? = nil, response: StubStage? = nil,
@@ -27,7 +27,7 @@ final class RetryFixture {
         deadline: deadline, maximumAttempts: attempts, retry: policy))
   }
 
-  /// Begins a transaction and lets everything happen that needs no time.
+  /// Begins a transaction and runs everything that needs no time.
   func begin(_ method: String = "GET", body: Body = .empty) throws -> RetryOutcome {
     let outcome = RetryOutcome()
     let request = Request(method: method, url: try HTTPURL("http://example.com/a"), body: body)
@@ -37,7 +37,7 @@ final class RetryFixture {
     return outcome
   }
 
-  /// Runs one to its end, however long it waits in between.
+  /// Runs a transaction to its end, independent of its waits.
   func run(_ method: String = "GET", body: Body = .empty) throws -> TransactionResult {
     let outcome = try begin(method, body: body)
     for _ in 0..<100 where outcome.result == nil { loop.advance(by: .seconds(1)) }
@@ -57,7 +57,7 @@ final class RetryOutcome {
   var result: TransactionResult?
 }
 
-/// What tracers are told of retries. Used on one thread.
+/// Collects the events about retries. Used on one thread.
 final class RetryLog: Tracer, @unchecked Sendable {
   struct Entry {
     let delay: Duration

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluicePipeline
 
-/// The parts of the policy, each for itself.
+/// The parts of the policy, each tested separately.
 @Suite struct RetryPolicyTests {
   @Test func `the wait is anything up to a bound that doubles, and stops growing at the maximum`() {
     let backoff = Backoff(base: .milliseconds(100), maximum: .seconds(1))
@@ -41,11 +41,11 @@ import Testing
   }
 
   @Test(arguments: ["", "soon", "-1", "1.5", "+7", "7 s", "٧", "Sun, 06 Nov 1994"])
-  func `anything else in Retry-After counts for nothing`(text: String) {
+  func `any other value of Retry-After is ignored`(text: String) {
     #expect(RetryAfter.delay(["Retry-After": text], wallClock: .seconds(784_111_777)) == nil)
   }
 
-  @Test func `a date is held against the wall clock to the fraction of a second`() {
+  @Test func `a date is compared with the wall clock to the fraction of a second`() {
     let headers: HeaderFields = ["retry-after": "Sun, 06 Nov 1994 08:49:38 GMT"]
     #expect(RetryAfter.delay(headers, wallClock: .milliseconds(784_111_777_250)) == .milliseconds(750))
   }
@@ -64,7 +64,7 @@ import Testing
     #expect(!RetryPolicy.standard.wants(TransactionError(code: "connect", message: "", stage: "auth")))
   }
 
-  @Test func `the budget is a share of the transactions, ten, and one a second up to ten`() {
+  @Test func `the budget is a share of the transactions, plus ten, plus one per second up to ten`() {
     var budget = RetryBudget()
     var now = Instant(nanoseconds: 1_000_000_000)
     var transactions: UInt64 = 0
@@ -84,7 +84,7 @@ import Testing
     #expect(taken(500) == 100)
   }
 
-  @Test func `without a share there are the ten alone`() {
+  @Test func `without a share there are only the ten`() {
     var budget = RetryBudget()
     let now = Instant(nanoseconds: 0)
     let taken = (1...1000).filter { budget.take(ratio: 0, transactions: UInt64($0), now: now) }

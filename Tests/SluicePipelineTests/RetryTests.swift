@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ["7", "Sun, 06 Nov 1994 08:49:44 GMT", "Sunday, 06-Nov-94 08:49:44 GMT", "Sun Nov  6 08:49:44 1994"])
-  func `the next attempt comes not before Retry-After says`(retryAfter: String) throws {
+  func `the next attempt does not come before the time in Retry-After`(retryAfter: String) throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503], headers: ["Retry-After": retryAfter]))
     fixture.loop.wallClockOrigin = .seconds(784_111_776)
     let outcome = try fixture.begin()
@@ -86,7 +86,7 @@ import Testing
     #expect(fixture.log.entries.map(\.code) == ["connection_lost", "connection_lost"])
   }
 
-  @Test func `a POST is repeated only where nothing can have reached the server`() throws {
+  @Test func `a POST is repeated only if nothing can have reached the server`() throws {
     #expect(try RetryFixture(Self.policy, answer: RetryFixture.answers([503])).run("POST").attempts == 1)
     #expect(try RetryFixture(Self.policy) { _, _ in .failure(Self.lost) }.run("POST").attempts == 1)
     #expect(try RetryFixture(Self.policy) { _, _ in .connectFailure(Self.refused) }.run("POST").attempts == 3)
@@ -95,7 +95,7 @@ import Testing
     #expect(try RetryFixture(policy, answer: RetryFixture.answers([503])).run("POST").attempts == 2)
   }
 
-  @Test func `the method counts that was sent, not only the one that was asked for`() throws {
+  @Test func `the method that was sent decides, not only the original one`() throws {
     let fixture = RetryFixture(
       Self.policy,
       request: StubStage(.request) {
@@ -105,7 +105,7 @@ import Testing
     #expect(try fixture.run("GET").attempts == 1)
   }
 
-  @Test func `a body that can be produced once is not repeated by the policy, and nothing is said of it`() throws {
+  @Test func `the policy does not repeat a body that can be produced only once, and adds no note`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503]))
     let result = try fixture.run("PUT", body: .stream(BodyStream { _ in nil }))
     #expect(result.attempts == 1)
@@ -133,7 +133,7 @@ import Testing
     #expect(try fixture.run().attempts == 1)
   }
 
-  @Test func `what a stage answers itself is not repeated`() throws {
+  @Test func `a response that a stage made is not repeated`() throws {
     let fixture = RetryFixture(
       Self.policy,
       request: StubStage(.request) {
@@ -154,8 +154,7 @@ import Testing
     #expect(result.response?.status == 503)
   }
 
-  @Test func `by default a connection that was dead already is replaced at once, and nothing else is repeated`() throws
-  {
+  @Test func `by default a kept connection that was dead is replaced at once, and nothing else is repeated`() throws {
     let resent = TransportError(.resent, "again")
     let fixture = RetryFixture(RetryPolicy()) { number, _ in
       number == 0 ? .failure(resent) : .response(Response(status: 200))
@@ -182,7 +181,7 @@ import Testing
       let outcome = try dead.begin()
       while outcome.result == nil { dead.loop.advance(by: .zero) }
     }
-    // Each of the twenty twice, and the ten repetitions that a loop has to begin with.
+    // Each of the twenty twice, and the ten retries with which a loop begins.
     #expect(dead.transport.issued.count == 50)
   }
 
@@ -237,7 +236,7 @@ import Testing
     #expect(outcome.result?.error == nil)
   }
 
-  @Test func `who cancels while the next attempt is waited for is told at once, and nothing follows`() throws {
+  @Test func `a cancellation during the wait for the next attempt ends the transaction at once`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503], headers: ["Retry-After": "45"]))
     var results: [TransactionResult] = []
     let request = Request(url: try HTTPURL("http://example.com/a"))
@@ -272,7 +271,7 @@ import Testing
     for _ in 0..<1000 {
       let outcome = try fixture.begin()
       while outcome.result == nil { fixture.loop.advance(by: .zero) }
-      if outcome.result?.error?.message.hasSuffix("of late (retry.budget)") == true { refused += 1 }
+      if outcome.result?.error?.message.hasSuffix("recently (retry.budget)") == true { refused += 1 }
     }
     let snapshot = try #require(fixture.pipeline.metrics.first).snapshot()
     #expect(fixture.transport.issued.count <= 1000 + 200 + 10)

@@ -79,7 +79,7 @@ import Testing
     ("/v1/**", "/v1/..;/admin"),
     ("/v1/**", "/v1//../admin"), ("/admin", "/v1/..%2Fadmin"), ("/admin", "/v1//../admin"),
   ])
-  func `a request whose path climbs for some servers alone is refused and not sent`(
+  func `a request whose path leaves its folder for only some servers is refused and not sent`(
     pattern: String, path: String
   ) throws {
     for place in [StageCapabilities.request, .issue, .response] {
@@ -99,7 +99,7 @@ import Testing
     ("/v1/**", "/v1/a%2Fb"), ("/v1/**", "/v2//a;b"), ("/v1/**", "/v1/../admin"), ("/v1/**", "/v1/..%2Fv1/a"),
     ("/v3", "/v1/..%2Fadmin"), ("/v1/**", "/v1/%2e%2e/%2e%2e/a"),
   ])
-  func `a path about which no stage is in doubt is sent as it is`(pattern: String, path: String) throws {
+  func `a path that is ambiguous for no stage is sent unchanged`(pattern: String, path: String) throws {
     let stage = StageBinding(
       name: "auth", interceptor: StubStage(.request) { _ in .proceed }, match: StageMatch(paths: [PathGlob(pattern)]))
     let (result, issued) = try Self.run(stage, .request, url: "http://h.example\(path)")
@@ -107,13 +107,13 @@ import Testing
     #expect(issued.map(\.url.string) == ["http://h.example\(path)"])
   }
 
-  @Test func `a path is in doubt for those stages alone whose hosts and methods hold`() throws {
+  @Test func `a path is ambiguous only for stages whose hosts and methods match`() throws {
     let match = StageMatch(hosts: [try HostPattern("other")], paths: [PathGlob("/v1/**")])
     let stage = StageBinding(name: "auth", interceptor: StubStage(.request) { _ in .proceed }, match: match)
     #expect(try Self.run(stage, .request, url: "http://h/v1/..%2Fadmin").result.error == nil)
   }
 
-  /// A transaction through one stage, and what of it was issued.
+  /// A transaction through one stage, and its issued requests.
   private static func run(
     _ stage: StageBinding, _ place: StageCapabilities, url: String
   ) throws -> (result: TransactionResult, issued: [Request]) {
@@ -129,7 +129,7 @@ import Testing
     return (try #require(result), transport.issued)
   }
 
-  @Test func `everything that is given has to hold`() throws {
+  @Test func `all given conditions must hold`() throws {
     let match = StageMatch(
       hosts: [try HostPattern("*.example.com")], methods: ["GET", "HEAD"], paths: [PathGlob("/v1/**")])
     func matches(_ method: String, _ url: String) throws -> Bool {
@@ -143,7 +143,7 @@ import Testing
     #expect(try !matches("GET", "https://evil.test/v1/?x=.example.com"))
   }
 
-  @Test func `an empty match is for every request`() throws {
+  @Test func `an empty match holds for every request`() throws {
     #expect(StageMatch().matches(Request(method: "X", url: try HTTPURL("http://a/"))))
   }
 }

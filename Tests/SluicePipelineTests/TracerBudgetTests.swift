@@ -6,7 +6,7 @@ import Testing
 
 /// Tracers that take time, on a loop whose clock is moved by hand.
 @Suite struct TracerBudgetTests {
-  /// Takes as long as it is told to for each event.
+  /// Takes the given time for each event.
   private final class Watcher: Tracer, @unchecked Sendable {
     // Confined to the stub loop.
     let loop: StubLoop
@@ -55,7 +55,7 @@ import Testing
     #expect(metrics.tracer("second")?.overruns == 0)
   }
 
-  @Test func `a tracer's time is not taken for that of the stage behind it`() throws {
+  @Test func `a tracer's time does not count as that of the next stage`() throws {
     let watcher = Watcher(loop)
     watcher.times = [.milliseconds(7)]
     let stage = Passing()
@@ -88,7 +88,7 @@ import Testing
     #expect(slow.kinds.suffix(3) == [.willExecute, .didConfigure, .didIssue])
   }
 
-  @Test func `one overrun among many calls is counted and borne`() throws {
+  @Test func `one overrun among many calls is counted and tolerated`() throws {
     let watcher = Watcher(loop)
     watcher.times = (0..<400).map { $0 % 40 == 0 ? .milliseconds(50) : .zero }
     let binding = binding(watcher)

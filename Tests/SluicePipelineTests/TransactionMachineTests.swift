@@ -217,7 +217,7 @@ import Testing
         ])
   }
 
-  @Test func `the last attempt, a body that can be produced once, and a stage's own answer leave the policy nothing`() {
+  @Test func `the policy cannot retry the last attempt, a body that can be produced once, or a stage's answer`() {
     let toHead: [TransactionMachine.Event] = [.begin, .done, .done, .head, .done]
     #expect(Self.script(Self.plan(attempts: 1, policy: true), toHead).last == "receive collect")
     #expect(Self.script(Self.plan(replayable: false, policy: true), toHead).last == "receive collect")
@@ -232,7 +232,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a body that breaks off goes to the policy unless the caller has got a part of it`(streams: Bool) {
+  func `the policy is asked about an incomplete body unless the caller has got a part of it`(streams: Bool) {
     let toBody: [TransactionMachine.Event] = [.begin, .done, .done, .head, .done, .retryDenied(nil)]
     let plan = Self.plan(streams: streams, policy: true)
     let outcome = streams ? "complete" : "consider"
@@ -257,7 +257,7 @@ import Testing
         == "complete connection_lost")
   }
 
-  @Test(arguments: 0..<8) func `an abort completes once at any moment, and nothing follows it`(moment: Int) {
+  @Test(arguments: 0..<8) func `an abort at any moment completes once, and nothing follows`(moment: Int) {
     let events: [TransactionMachine.Event] = [
       .begin, .done, Self.proceed, .done, .head, .done, Self.proceed, .ended(nil),
     ]

@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Where the time of a transaction's last hop went.
+/// The timings of a transaction's last hop.
 @Suite struct TransactionTimingsTests {
   private final class Refusing: Interceptor {
     let capabilities: StageCapabilities = [.issue]

@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// What errors say of the request, and of who answered it.
+/// How errors name the request and the source of the answer.
 @Suite struct WordingTests {
   private static let url = "http://user:password@example.com/items?page=2&sig=secret#top"
   private static let shown = "http://REDACTED:REDACTED@example.com/items?page=2&sig=REDACTED"
@@ -35,13 +35,13 @@ import Testing
     }
   }
 
-  @Test func `a status that the server answered is told with the whole URL, secrets hidden`() throws {
+  @Test func `the error for a server's status has the whole URL, with secrets hidden`() throws {
     let error = try #require(try Self.run(.response(Response(status: 404))).error)
     #expect(error.message == "the server answered 404 to GET \(Self.shown)")
     #expect(error.stage == nil)
   }
 
-  @Test func `what the configuration hides is hidden in errors`() throws {
+  @Test func `errors hide the secrets that the configuration names`() throws {
     let settings = PipelineSettings(journal: JournalSettings(secrets: SecretList(query: ["page"])))
     let error = try #require(try Self.run(.response(Response(status: 404)), settings).error)
     #expect(error.message.hasSuffix("/items?page=REDACTED&sig=REDACTED"))
@@ -101,7 +101,7 @@ import Testing
     #expect(error.message == "\(Self.shown): the connection broke")
   }
 
-  @Test func `a failure that is not about a request is told as it is`() throws {
+  @Test func `a failure that is not about a request is reported unchanged`() throws {
     let full = TransportError(.bodyFile, "the disk is full")
     #expect(full.naming("http://example.com/a").message == "the disk is full")
     #expect(try Self.run(.failure(full)).error?.message == "the disk is full")
@@ -115,7 +115,7 @@ import Testing
     #expect(whole.error?.message == "GET \(Self.shown) was not done within its deadline of 1.0 seconds (deadline)")
   }
 
-  @Test func `errors call the settings what the program calls them`() throws {
+  @Test func `errors use the program's names for settings`() throws {
     var names = SettingNames()
     names.deadline = "-m"
     names.maximumRedirects = "--max-redirs"
@@ -134,7 +134,7 @@ import Testing
       error.message.hasPrefix("the server answered 302 to GET http://example.com/items?page=2&sig=REDACTED, back"))
   }
 
-  @Test func `a URL without end is cut off`() throws {
+  @Test func `a very long URL is cut off`() throws {
     let long = "http://example.com/" + String(repeating: "a", count: 60_000)
     let error = try #require(try Self.run(.response(Response(status: 404)), to: long).error)
     #expect(error.message.utf8.count < 3000)

@@ -113,7 +113,7 @@ struct AccessLogTests {
     #expect(counts.reduce(0, +) == 10_000)
   }
 
-  @Test func `lines that could not be written are told of once, and counted when the next one can be`() async throws {
+  @Test func `lines that could not be written are logged once, and counted when the next one can be`() async throws {
     #expect(symlink("/dev/full", path) == 0)
     let log = try instance()
     for _ in 0..<5 { log.record(StubExchange()) { _ in } }
@@ -127,7 +127,7 @@ struct AccessLogTests {
     #expect(log.host.log.value.count == 1)
   }
 
-  @Test func `what could not be written up to the end is counted in the log of the host`() throws {
+  @Test func `lines that could not be written until the end are counted in the log of the host`() throws {
     #expect(symlink("/dev/full", path) == 0)
     let log = try instance()
     for _ in 0..<5 { log.record(StubExchange()) { _ in } }
@@ -136,7 +136,7 @@ struct AccessLogTests {
     #expect(log.host.log.value.last?.contains(" 5 lines are missing: they could not be written") == true)
   }
 
-  @Test func `a line that was cut off is counted, and the next begins on a line of its own`() async throws {
+  @Test func `a line that was cut off is counted, and the next begins on a new line`() async throws {
     await #expect(processExitsWith: .success) {
       let test = try AccessLogTests()
       let log = try test.instance()

@@ -10,7 +10,7 @@ struct BackgroundThreadTests {
     return mask
   }
 
-  @Test func `no signal is delivered on it, and its maker's own are as before`() throws {
+  @Test func `no signal is delivered on it, and its creator's signal mask does not change`() throws {
     let isBlocked = Watched<[Int32: Bool]>([:])
     let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGCHLD, SIGUSR1]
     var before = Self.blocked
@@ -37,7 +37,7 @@ struct BackgroundThreadTests {
     return found.value
   }
 
-  @Test func `one that is detached runs to its end`() async throws {
+  @Test func `a detached thread runs to its end`() async throws {
     let hasRun = Signal()
     try BackgroundThread { hasRun.set() }.detach()
     try await hasRun.wait()

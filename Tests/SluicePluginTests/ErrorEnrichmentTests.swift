@@ -38,7 +38,7 @@ struct ErrorEnrichmentTests {
         ])
   }
 
-  @Test func `a success is left alone`() throws {
+  @Test func `a success is not changed`() throws {
     let exchange = try enriched(["title": "fine"], status: 200)
     #expect(exchange.header(1, "x-sluice-transaction") == nil)
     #expect(body(exchange) == ["title": "fine"])

@@ -40,7 +40,7 @@ struct InterceptorTests {
     #expect(exchange.sensitive == ["authorization"])
   }
 
-  @Test func `the document is changed where it lies`() throws {
+  @Test func `the document is changed in place`() throws {
     let instance = try Scripted.instance { request, _ in
       request.document(for: .writing, body: true)?["body"]?["json"]?["added"] = true
     }
@@ -50,7 +50,7 @@ struct InterceptorTests {
     #expect(exchange.sides[0].document == ["body": ["json": ["name": "a", "added": true]]])
   }
 
-  @Test func `a retry is asked for by an error, with its delay`() throws {
+  @Test func `an error asks for a retry, with its delay`() throws {
     let instance = try Scripted.instance { _, _ in throw RetryRequestError(after: .milliseconds(1500)) }
     let exchange = StubExchange()
     #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_RETRY))

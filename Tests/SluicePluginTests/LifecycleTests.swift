@@ -5,7 +5,7 @@ import Testing
 @testable import SluicePlugin
 
 struct LifecycleTests {
-  @Test func `the table says what the type says`() throws {
+  @Test func `the table has the values of the type`() throws {
     let table = try StubInstance.call { scriptedEntry(nil, 1, $0)?.pointee }
     #expect(String(cString: table.id) == "org.example.scripted")
     #expect(String(cString: table.version) == "1.2.3")
@@ -24,7 +24,7 @@ struct LifecycleTests {
     #expect(refusal?.message == "built for ABI 1, this host speaks 0; use a newer host")
   }
 
-  /// What `create` answers to a host whose tables have these lengths.
+  /// The answer of `create` to a host whose tables have these lengths.
   private func create(host hostSize: UInt32, exchange exchangeSize: UInt32) throws {
     let host = StubHost()
     host.table.pointee.size = hostSize

@@ -9,7 +9,7 @@ import Testing
 struct SendTests {
   private static let call = CallRequest(url: "http://users.example.com/")
 
-  @Test func `a host without call-outs is told of, and nothing is waited for`() async throws {
+  @Test func `a host without call-outs gives an error without a wait`() async throws {
     let host = StubHost()
     let failure = await #expect(throws: StageFailure.self) { try await PluginHost(host.table).send(Self.call) }
     #expect(failure?.code == "unsupported")
@@ -50,7 +50,7 @@ struct SendTests {
     #expect(start.options.parent.nonce == 0)
   }
 
-  @Test func `the response comes whole, whatever form its parts have`() async throws {
+  @Test func `the response is complete, in every form of its parts`() async throws {
     let host = StubHost()
     let calls = StubCallOuts(host) {
       $0.answer([
@@ -88,7 +88,7 @@ struct SendTests {
     #expect(calls.cancelled.value == [1])
   }
 
-  @Test func `a response that comes in spite of the cancellation is given`() async throws {
+  @Test func `a response that comes in spite of the cancellation is returned`() async throws {
     let host = StubHost()
     let calls = StubCallOuts(host)
     let pluginHost = PluginHost(host.table)
@@ -99,7 +99,7 @@ struct SendTests {
     #expect(try await task.value.status == 200)
   }
 
-  @Test func `a task that is cancelled before makes no call`() async throws {
+  @Test func `a task that was already cancelled makes no call`() async throws {
     let host = StubHost()
     let calls = StubCallOuts(host)
     let pluginHost = PluginHost(host.table)
@@ -152,7 +152,7 @@ struct SendTests {
     #expect(exchange.header(0, "x-status") == "200")
   }
 
-  @Test func `a request whose exchange is over can be no parent`() async throws {
+  @Test func `a request whose exchange is over cannot be a parent`() async throws {
     let kept = Watched<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let calls = StubCallOuts(instance.host)
@@ -165,7 +165,7 @@ struct SendTests {
     #expect(calls.started.value.isEmpty)
   }
 
-  @Test func `a task of the host's runs on its loop, and elsewhere once the host is closing`() async throws {
+  @Test func `a task of the host runs on its loop, and elsewhere when the host is closing`() async throws {
     let host = StubHost()
     let pluginHost = PluginHost(host.table)
     #expect(try await pluginHost.task { 7 }.value == 7)

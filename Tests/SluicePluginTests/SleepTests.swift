@@ -48,7 +48,7 @@ struct SleepTests {
     #expect(await task.value == nil)
   }
 
-  @Test func `a task that is cancelled already starts no timer`() async throws {
+  @Test func `a task that was already cancelled starts no timer`() async throws {
     let timers = StubTimers(stub)
     let gate = Signal()
     let task = Task { [host] in

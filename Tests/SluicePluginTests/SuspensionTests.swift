@@ -88,7 +88,7 @@ struct SuspensionTests {
     #expect(exchange.violations == 0)
   }
 
-  @Test func `a call that the host gave up sees a cancelled task and dead handles`() async throws {
+  @Test func `a call that the host has cancelled sees a cancelled task and dead handles`() async throws {
     let ended = Watched<String?>(nil)
     let instance = try Scripted.instance { request, _ in
       do {
@@ -108,7 +108,7 @@ struct SuspensionTests {
     #expect(instance.host.log.value.isEmpty)
   }
 
-  @Test func `an exchange that is gone without a word cancels the task when it comes back`() async throws {
+  @Test func `if the exchange is gone, the task is cancelled when it resumes`() async throws {
     let gate = Signal()
     let wasCancelled = Watched<Bool?>(nil)
     let instance = try Scripted.instance { _, _ in
@@ -123,7 +123,7 @@ struct SuspensionTests {
     #expect(exchange.resumption.value == nil)
   }
 
-  @Test func `a task that outlives its instance unwinds without the host`() async throws {
+  @Test func `a task that outlives its instance ends without the host`() async throws {
     let gate = Signal()
     let ended = Signal()
     let instance = try Scripted.instance { request, _ in
@@ -140,7 +140,7 @@ struct SuspensionTests {
     #expect(exchange.header(0, "x") == nil)
   }
 
-  @Test func `a host that takes nothing new does not keep a task from ending`() async throws {
+  @Test func `a task can end even if the host accepts nothing new`() async throws {
     let gate = Signal()
     let ended = Signal()
     let instance = try Scripted.instance { _, _ in
@@ -192,7 +192,7 @@ struct SuspensionTests {
 }
 
 extension Signal {
-  /// Waits for the gate though the task may be cancelled.
+  /// Waits for the gate even if the task is cancelled.
   fileprivate func waitIgnoringCancellation() async {
     _ = await Task.detached { try? await self.wait() }.value
   }

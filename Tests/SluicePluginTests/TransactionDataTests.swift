@@ -12,7 +12,7 @@ struct TransactionDataTests {
     deinit { isGone.update { $0 = true } }
   }
 
-  @Test func `what a request method keeps is there for the response, and gone with the transaction`() throws {
+  @Test func `data of a request method is available for the response, and released with the transaction`() throws {
     let isGone = Watched(false)
     let found = Watched(false)
     var script = Scripted.Script()
@@ -28,7 +28,7 @@ struct TransactionDataTests {
     #expect(isGone.value)
   }
 
-  @Test func `a new value lets the old one go, and nil the last`() throws {
+  @Test func `a new value releases the old one, and nil the last`() throws {
     let (first, second) = (Watched(false), Watched(false))
     let instance = try Scripted.instance { request, _ in
       #expect(request.transactionData == nil)

@@ -15,13 +15,13 @@ import Testing
     #expect(try await Command.run("cat", standardInput: input).standardOutput == input)
   }
 
-  @Test func `the environment is added to, and names can be removed`() async throws {
+  @Test func `variables can be added to the environment and removed`() async throws {
     let result = try await Command.run(
       "sh", ["-c", "echo $ADDED${HOME-none}"], environment: ["ADDED": "x=", "HOME": nil])
     #expect(result.outputText == "x=none\n")
   }
 
-  @Test func `a signal is told apart from an exit`() async throws {
+  @Test func `a signal is distinguished from an exit`() async throws {
     let running = try Command("cat").start()
     running.send(signal: 15)
     let result = try await running.wait()

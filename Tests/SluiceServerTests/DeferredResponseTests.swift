@@ -32,7 +32,7 @@ import Testing
     for _ in 0..<20 { #expect(try client.request().bodyText == "early") }
   }
 
-  @Test func `a second completion is refused and touches nothing`() async throws {
+  @Test func `a second completion is refused and changes nothing`() async throws {
     let answers = Watched<[DeferredResponse]>([])
     let server = try EmbeddedServer { _ in .deferred { answer in answers.update { $0.append(answer) } } }
     let client = try RawClient(port: server.port)

@@ -41,7 +41,7 @@ import Testing
     #expect(document["headers"]?["name"] == ["base64": "9g=="])
   }
 
-  @Test func `a target that is no good URL is shown as it came`() throws {
+  @Test func `an invalid target is shown unchanged`() throws {
     let response = try client.request("GET", "/a\\b{c}")
     #expect(try JSONValue(parsing: response.body)["url"] == "http://localhost/a\\b{c}")
   }
@@ -86,7 +86,7 @@ import Testing
       ("/redirect-to?url=/&status=200", "a status from 300 to 399"), ("/redirect-to?url=/%0Ax", "without line breaks"),
       ("/headers?a=b%0D%0Ac:d", "a"),
     ])
-  func `an argument that makes no sense is refused with what was expected`(target: String, expected: String) throws {
+  func `an invalid argument is refused with what was expected`(target: String, expected: String) throws {
     let response = try client.request("GET", target)
     #expect(response.status == 400)
     #expect(response.bodyText.contains(expected))

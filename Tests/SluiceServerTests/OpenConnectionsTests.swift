@@ -5,7 +5,7 @@ import Testing
 
 /// A server that accepts a limited number of connections.
 @Suite struct OpenConnectionsTests {
-  // MARK: Who has to go
+  // MARK: Which connection is closed
 
   private func full(_ limit: Int = 3) -> OpenConnections {
     var connections = OpenConnections(limit: limit)
@@ -13,7 +13,7 @@ import Testing
     return connections
   }
 
-  @Test func `one too many sends away the one that was idle for the longest, each once`() {
+  @Test func `one connection too many closes the one that was idle for the longest, each only once`() {
     var connections = full()
     #expect(connections.open(4, descriptor: 104) == 101)
     #expect(connections.open(5, descriptor: 105) == 102, "though the first is not closed yet")
@@ -22,14 +22,14 @@ import Testing
     #expect(connections.open(6, descriptor: 106) == 103)
   }
 
-  @Test func `a request makes its connection young again`() {
+  @Test func `a request resets the idle time of its connection`() {
     var connections = full()
     #expect(connections.begin(1) == true)
     connections.end(1)
     #expect(connections.open(4, descriptor: 104) == 102)
   }
 
-  @Test func `one whose request is being answered stays`() {
+  @Test func `a connection whose request is being answered stays`() {
     var connections = full()
     for id in [1, 2] as [OpenConnections.ID] { #expect(connections.begin(id) == true) }
     #expect(connections.open(4, descriptor: 104) == 103)
@@ -42,7 +42,7 @@ import Testing
     #expect(connections.begin(6) == true)
   }
 
-  @Test func `one that is closed makes room`() {
+  @Test func `a closed connection makes room`() {
     var connections = full(1)
     connections.close(1)
     #expect(connections.open(2, descriptor: 102) == nil)
@@ -59,7 +59,7 @@ import Testing
     return try EmbeddedServer(options: options, handler: handler)
   }
 
-  @Test func `a crowd of silent clients keeps nobody out, and is sent away`() throws {
+  @Test func `a crowd of silent clients does not block others, and is disconnected`() throws {
     let server = try Self.server(8) { _ in .text("ok") }
     let used = try RawClient(port: server.port)
     var silent: [RawClient] = []
@@ -69,7 +69,7 @@ import Testing
       #expect(try used.request().bodyText == "ok")
     }
     for client in silent.dropLast(8) { #expect(try client.readToEnd().isEmpty) }
-    // One that has sent a part of its request is as silent as the others.
+    // A client that has sent a part of its request counts as silent too.
     let slow = try RawClient(port: server.port)
     try slow.send("GET / HTT")
     for _ in 0..<8 { silent.append(try RawClient(port: server.port)) }
@@ -77,7 +77,7 @@ import Testing
     #expect(try RawClient(port: server.port).request().bodyText == "ok")
   }
 
-  @Test func `when all are busy a further request is told so, and none of theirs is lost`() async throws {
+  @Test func `if all are busy, a further request is refused, and no running one is lost`() async throws {
     let answers = Watched<[DeferredResponse]>([])
     let server = try Self.server(4) { _ in .deferred { answer in answers.update { $0.append(answer) } } }
     let busy = try (0..<4).map { _ in

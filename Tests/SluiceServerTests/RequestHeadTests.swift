@@ -2,11 +2,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Heads that two readers could take for different requests: the first half of request smuggling.
+/// Heads that two readers could read as different requests: the first half of request smuggling.
 @Suite struct RequestHeadTests {
   private static let smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 
-  /// What the server answers to a POST with these fields and what follows it, up to the end of the connection.
+  /// The server's answers to a POST with these fields and the bytes after it, up to the end of the connection.
   private func answers(
     _ fields: String, _ body: String = "", method: String = "POST", version: String = "HTTP/1.1",
     on server: LoopbackServer
@@ -38,7 +38,7 @@ import Testing
     ("Content-Length\t: 35", "", "not a token"), ("X(Y): a", "", "not a token"),
     ("X: a\rContent-Length: 35", "", "CR, LF or NUL"),
   ])
-  func `a head that can be read in two ways is refused, and nothing behind it is executed`(
+  func `a head that can be read in two ways is refused, and nothing after it is executed`(
     _ fields: String, _ body: String, _ words: String
   ) throws {
     let server = try LoopbackServer()
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: ["2, 5", "2x", "+2", "-2", "", "2 2", "0x2", "10000000000000000000002", "18446744073709551618"])
-  func `a length that is no number ends the connection with a refusal`(_ length: String) throws {
+  func `a length that is not a number ends the connection with a refusal`(_ length: String) throws {
     let server = try LoopbackServer()
     let answers = try answers("Content-Length: \(length)", "hi", on: server)
     // These libmicrohttpd refuses itself, one too large for it with 413. It may write the head of its answer twice.
@@ -80,7 +80,7 @@ import Testing
     ("Content-Length: 2\r\nContent-Length: 2", "hi"), ("Content-Length: 2\r\ncontent-length: 02", "hi"),
     ("Content-Length: 2\r\nContent-Length: 2, 2", "hi"), ("Transfer-Encoding: Chunked", "2\r\nhi\r\n0\r\n\r\n"),
   ])
-  func `one length is one length, however often it is said, and the next request is answered`(
+  func `a repeated equal length counts once, and the next request is answered`(
     _ fields: String, _ body: String
   ) throws {
     let server = try LoopbackServer()
@@ -93,7 +93,7 @@ import Testing
     #expect(server.requests.map(\.body) == [Array("hi".utf8), []])
   }
 
-  @Test func `who runs the server words the refusal`() throws {
+  @Test func `the owner of the server sets the text of the refusal`() throws {
     var options = ServerOptions()
     options.headRefusal = { .text("own words: \($0.reason)", status: $0.status) }
     let server = try LoopbackServer(options: options)

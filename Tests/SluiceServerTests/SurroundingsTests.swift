@@ -2,7 +2,7 @@ import SluiceTestKit
 import Testing
 
 @Suite struct SurroundingsTests {
-  @Test func `a temporary directory goes with all it holds`() throws {
+  @Test func `a temporary directory is removed with its content`() throws {
     var directory: TemporaryDirectory? = try TemporaryDirectory()
     let path = try #require(directory?.path)
     try directory?.makeFolder("inner")

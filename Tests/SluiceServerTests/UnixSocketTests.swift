@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceServer
 
-/// A server on a Unix socket: who may be there, what is replaced, and what is left behind.
+/// A server on a Unix socket: who may connect, what is replaced, and what remains.
 @Suite struct UnixSocketTests {
   private let folder: TemporaryDirectory
   private var path: String { folder.path("a.sock") }
@@ -27,7 +27,7 @@ import Testing
     return lstat(path ?? self.path, &status) == 0 ? status : nil
   }
 
-  /// What a process leaves that was killed.
+  /// The socket of a killed process.
   private func abandon() throws {
     let server = try serve()
     #expect(link(path, folder.path("kept")) == 0)
@@ -36,14 +36,14 @@ import Testing
     #expect(UnixSocket.find(at: path) == .abandoned)
   }
 
-  @Test func `it answers its own user, and says who that is`() throws {
+  @Test func `it answers its own user, and names the user`() throws {
     let server = try serve()
     #expect(server.endpoint.description == path)
     #expect(try RawClient(unixSocket: path).request().bodyText == "ok \(geteuid())")
     #expect(UnixSocket.find(at: path) == .listening(process: getpid()))
   }
 
-  @Test func `the socket is for its user alone, and goes with the server`() throws {
+  @Test func `only its user may use the socket, which is removed with the server`() throws {
     let server = try serve()
     let mode = try #require(status()).st_mode
     #expect(mode & S_IFMT == S_IFSOCK && mode & 0o777 == 0o600)
@@ -71,7 +71,7 @@ import Testing
     UnixSocket.removeAbandoned(["a.sock"], in: folder.path("none"))
   }
 
-  @Test func `one with a listener is not, and the error names its process`() throws {
+  @Test func `a socket with a listener is not replaced, and the error names its process`() throws {
     let server = try serve(nil, "first")
     let error = try #require(refusal())
     #expect(error.code == .addressInUse)
@@ -80,7 +80,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `of many that start at once where one was abandoned, one gets the path`() async throws {
+  @Test func `of many servers that start at an abandoned socket, one gets the path`() async throws {
     try abandon()
     let servers = await withTaskGroup(of: EmbeddedServer?.self) { group in
       for number in 0..<8 { group.addTask { try? serve(nil, "\(number)") } }
@@ -138,14 +138,14 @@ import Testing
     #expect(error?.description.contains("its folder \(folder.path("none")): No such file or directory") == true)
   }
 
-  @Test func `what is advised where one may not listen fits a path, and a port`() {
+  @Test func `the advice for a refused listener fits a path and a port`() {
     let path = ServerError(errorNumber: EACCES, .unix(path: "/a.sock"))
     #expect(path.description == "cannot listen on /a.sock: Permission denied; name a path in a folder of your own")
     #expect(ServerError(errorNumber: EACCES, .tcp(port: 80)).advice == "choose a port above 1023")
     #expect(ServerError(errorNumber: EADDRINUSE, .unix(path: "/a.sock")).advice?.contains("port") == false)
   }
 
-  @Test func `at its end it does not take the place of another away`() throws {
+  @Test func `at its end it does not remove the socket of another`() throws {
     let server = try serve()
     unlink(path)
     let other = try serve(nil, "other")

@@ -2,7 +2,7 @@ import SluiceTestKit
 import Testing
 
 @Suite struct WaitingTests {
-  @Test func `a signal lets through everyone who waits, before and after`() async throws {
+  @Test func `a signal wakes every waiting task, earlier and later ones`() async throws {
     let signal = Signal()
     async let first: Void = signal.wait()
     async let second: Void = signal.wait()
@@ -13,7 +13,7 @@ import Testing
     #expect(signal.waitBlocking())
   }
 
-  @Test func `waiting in vain ends with an error that says for what`() async {
+  @Test func `waiting in vain ends with an error that names the condition`() async {
     let error = await #expect(throws: TestKitError.self) {
       try await Signal().wait(upTo: .milliseconds(1), for: "godot")
     }

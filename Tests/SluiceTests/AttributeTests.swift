@@ -40,14 +40,14 @@ import Testing
   }
 
   @Test(arguments: ["0", "SLUICE_FLAG_BLOCKING"])
-  func `what one stage sets another reads, the last setter wins, and it lives over attempts`(_ flags: String)
+  func `a stage reads what another one has set, the last value wins, and it survives retries`(_ flags: String)
     async throws
   {
     let run = try await run(flags: flags)
     #expect(run.result.error == nil && run.result.attempts == 2)
     #expect(run.told("first.set") == ["0", "0"])
     #expect(run.told("first.remove") == ["0", "0"] && run.told("first.remove-again") == ["1", "1"])
-    // In the second attempt, what the other stage left in the first.
+    // In the second attempt, the value that the other stage left in the first.
     #expect(run.told("first.http.route") == ["status 1", "1 0 0 0 /second"])
     #expect(run.told("second.http.route") == ["1 0 0 0 /items/{id}", "1 0 0 0 /items/{id}"])
     #expect(run.told("second.tries") == ["2 0 1 0 ", "2 0 2 0 ", "2 0 2 0 "])
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: ["0", "SLUICE_FLAG_BLOCKING"])
-  func `what is malformed, too much, or not the caller's is refused and changes nothing`(_ flags: String) async throws {
+  func `malformed, too many and foreign attributes are refused and change nothing`(_ flags: String) async throws {
     let run = try await run(flags: flags)
     let invalid = [
       "null", "null-place", "null-at", "bad-name", "bad-remove", "forged-name", "forged-text", "long-text", "not-utf8",
@@ -82,7 +82,7 @@ import Testing
     #expect(run.lines.contains { $0.contains("has reached a limit: a transaction has at most 64 attributes") })
   }
 
-  @Test func `a tracer reads them and changes none, and with queued delivery has none`() async throws {
+  @Test func `a tracer can only read attributes, and with queued delivery has none`() async throws {
     let inline = try await run()
     #expect(inline.told("second.set-in-event") == ["-2"] && inline.told("second.remove-in-event") == ["-2"])
     #expect(inline.told("second.tries").count == 3 && inline.result.attributes["late"] == nil)
@@ -118,7 +118,7 @@ import Testing
     #expect(!isSet)
   }
 
-  @Test func `a transaction in which nobody sets one has none`() async throws {
+  @Test func `a transaction without set attributes has none`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Configuration())

@@ -7,7 +7,7 @@ import Testing
 
 /// `sluice.callout/1` in a real engine, from plugins in C and Swift, over real sockets.
 @Suite struct CallOutTests {
-  /// An engine with a stage that makes calls, the server of its requests, and the one that the stage asks.
+  /// An engine with a stage that makes call-outs, the server of its requests, and the server of the call-outs.
   private struct Setup {
     let origin: LoopbackServer
     let target: LoopbackServer
@@ -48,7 +48,7 @@ import Testing
       return request
     }
 
-    /// What the plugin told under a name, in order.
+    /// The numbers that the plugin logged under a name, in order.
     func told(_ name: String) -> [String] { Self.told(name, log.value) }
 
     private static func told(_ name: String, _ log: [String]) -> [String] {
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a call-out goes past the stages and completes once, on its parent's loop, where enter works`()
+  @Test func `a call-out runs no stages and completes once, on its parent's loop, where enter works`()
     async throws
   {
     let setup = try await Setup("calls-out", loops: 2)
@@ -87,7 +87,7 @@ import Testing
     #expect(setup.told("open-at-destroy") == ["0"])
   }
 
-  @Test func `a call-out can be started on a thread of the plugin's, with and without a parent`() async throws {
+  @Test func `a call-out can be started on a thread of the plugin, with and without a parent`() async throws {
     for defines in [["THREAD=1"], ["THREAD=1", "PARENT=0"]] {
       let setup = try await Setup("calls-out", defines)
       _ = try await setup.engine.perform(setup.request())
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `the end of its parent cancels a call-out, and it completes all the same`() async throws {
+  @Test func `the end of its parent cancels a call-out, which still completes`() async throws {
     let setup = try await Setup("calls-out")
     setup.target.hold()
     let cancellation = Cancellation()
@@ -133,11 +133,11 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `the deadline of its parent bounds a call-out, whatever timeout it has`() async throws {
+  @Test func `the deadline of its parent limits a call-out, even with a longer timeout`() async throws {
     let setup = try await Setup("calls-out", ["TIMEOUT=3600000000000"])
     setup.target.hold()
     let result = try await setup.engine.transaction(setup.request(timeout: .milliseconds(100)))
-    // Both ends come at the same moment, and either may be first.
+    // Both ends come at the same moment; either may be first.
     if let error = result.error { #expect(error.code == "deadline") }
     try await setup.wait(for: "resume")
     let code = try #require(setup.told("code").first)
@@ -146,7 +146,7 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `a call-out ends at its own timeout, and the transaction goes on`() async throws {
+  @Test func `a call-out ends at its own timeout, and the transaction continues`() async throws {
     let setup = try await Setup("calls-out", ["TIMEOUT=20000000"])
     setup.target.hold()
     _ = try await setup.engine.perform(setup.request())
@@ -192,7 +192,7 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `a cancelled call completes once as cancelled; cancelling again is no harm, and stale once it completes`()
+  @Test func `a cancelled call completes once as cancelled; cancelling again is harmless, and stale after its end`()
     async throws
   {
     let setup = try await Setup("cancels-calls", lists: ["request", "response"])
@@ -224,14 +224,14 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `shutdown cancels what is under way, and every completion has returned before destroy`() async throws {
+  @Test func `shutdown cancels running calls, and every completion has returned before destroy`() async throws {
     let setup = try await Setup("calls-out", ["PARENT=0", "WAIT=0"], loops: 2)
     setup.target.hold()
     for _ in 0..<20 { _ = try await setup.engine.perform(setup.request()) }
     try await setup.target.waitForHeld(20)
     await setup.stop()
     #expect(setup.told("code") == Array(repeating: "cancelled", count: 20))
-    // One that deactivate starts is cancelled as soon as deactivate has returned, unless it is over by then.
+    // A call that deactivate starts is cancelled as soon as deactivate has returned, unless it is over by then.
     #expect(setup.told("start-late") == ["0"])
     #expect([["cancelled"], ["connect"]].contains(setup.told("late-code")))
     #expect(setup.told("open-at-destroy") == ["0"])
@@ -255,7 +255,7 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `Swift: send throws what went wrong`() async throws {
+  @Test func `Swift: send throws the error of the call`() async throws {
     let setup = try await Setup(
       "calls-in-swift", target: { _ in ServerResponse(body: .bytes([UInt8](repeating: 97, count: 1001))) })
     _ = try await setup.engine.perform(setup.request("http://nowhere.invalid/"))
@@ -266,7 +266,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `Swift: a caller that gives up ends the call, with a parent or without`(_ hasParent: Bool) async throws {
+  func `Swift: a cancelled caller ends the call, with a parent or without`(_ hasParent: Bool) async throws {
     let setup = try await Setup("calls-in-swift")
     setup.target.hold()
     let cancellation = Cancellation()

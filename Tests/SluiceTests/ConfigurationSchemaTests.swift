@@ -4,7 +4,8 @@ import SluiceJSONSchema
 import SluiceTestKit
 import Testing
 
-/// `docs/schema/configuration.schema.json` against the reader: an editor that knows the one must not contradict the other.
+/// `docs/schema/configuration.schema.json` against the reader: an editor that uses the schema must not contradict the
+/// reader.
 @Suite struct ConfigurationSchemaTests {
   private static let schema = Result {
     let path = RepositoryRoot.path("docs/schema/configuration.schema.json")

@@ -119,7 +119,7 @@ import Testing
     #expect(configuration.plugins.first?.config["list"]?[0]?.string == "s3cret")
   }
 
-  @Test func `a file that is not there is named`() {
+  @Test func `a missing file is named`() {
     do {
       _ = try Configuration(file: "/nonexistent/sluice.json")
       Issue.record("expected an error")
@@ -128,12 +128,12 @@ import Testing
     }
   }
 
-  @Test func `a configuration that breaks off anywhere is refused and never crashes`() {
+  @Test func `a configuration that is cut off anywhere is refused and never crashes`() {
     let text = "{\"plugins\": {\"a\": {\"library\": \"x.so\"}}, \"request\": [\"a\"], \"deadline\": \"5s\"}"
     for length in 0..<text.utf8.count { #expect(Self.error(String(text.prefix(length))) != "no error") }
   }
 
-  @Test func `a stage in a list that its plugin has no part in is refused`() throws {
+  @Test func `a stage in a list for which its plugin has no callback is refused`() throws {
     var configuration = Configuration()
     configuration.addStage("only-requests", StageCode(request: { _, _ in }))
     configuration.response = [StageReference("only-requests")]

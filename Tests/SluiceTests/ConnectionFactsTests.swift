@@ -4,7 +4,7 @@ import SluiceMessages
 import SluiceTestKit
 import Testing
 
-/// What a plugin is told of the connection of each hop (`sluice.connection/1`).
+/// The facts that a plugin gets about the connection of each hop (`sluice.connection/1`).
 @Suite struct ConnectionFactsTests {
   private struct Run {
     let results: [TransactionResult]
@@ -42,7 +42,7 @@ import Testing
     return Run(results, log.value)
   }
 
-  @Test func `in clear text a plugin is told addresses, version and whether the connection was used before`()
+  @Test func `in clear text a plugin gets addresses, version and whether the connection was used before`()
     async throws
   {
     let server = try LoopbackServer()
@@ -63,7 +63,7 @@ import Testing
     #expect(locals.count == 2 && Set(locals).count == 1 && locals.allSatisfy { $0.hasPrefix("127.0.0.1:") })
     let ids = ends.compactMap { Run.value("id", in: $0) }
     #expect(Set(ids).count == 1 && ids.first != "0")
-    // A smaller struct is filled as far as it reaches.
+    // A smaller struct is filled up to its end.
     #expect(run.told("small") == ["1107", "1107"])
   }
 
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable), arguments: [("1.1", "11"), ("2", "20")])
-  func `over TLS a plugin is told version, cipher and the server's certificate`(_ version: String, _ number: String)
+  func `over TLS a plugin gets version, cipher and the server's certificate`(_ version: String, _ number: String)
     async throws
   {
     let certificates = try await TestCertificates.shared()

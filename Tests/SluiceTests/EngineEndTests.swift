@@ -8,13 +8,13 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// The end of an engine, with loops that are not done.
+/// The end of an engine with loops that still work.
 @Suite struct EngineEndTests {
   private static func engine(loops: Int) throws -> Engine {
     try Engine(Configuration(text: Array(#"{"transport": {"loops": \#(loops)}}"#.utf8)))
   }
 
-  @Test func `a request that a task on a loop submits after the shutdown is turned away`() async throws {
+  @Test func `a request that a task on a loop submits after the shutdown is refused`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -31,7 +31,7 @@ import Testing
     await end.value
   }
 
-  @Test func `instances that do not end take no time from the others, and are named`() async throws {
+  @Test func `instances that do not end do not delay the others, and are named`() async throws {
     let folder = try TemporaryDirectory()
     let stops = try await PluginCompiler.compile(
       "stops", defines: ["AT=DEACTIVATE", "PLACE=\"\(folder.path)\"", "BUILD=\"1\""])
@@ -52,7 +52,7 @@ import Testing
     #expect(log.value.contains { $0.message == "destroyed=1" })
   }
 
-  @Test func `instances that end at once do not use up their time`() async throws {
+  @Test func `instances that end at once do not wait for their time limit`() async throws {
     let folder = try TemporaryDirectory()
     try await StampedLibrary.inC().install(1, at: folder.path("a.so"))
     let text = #"{"plugins": {"a": {"library": "a.so"}}, "store": "store"}"#
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `loops drain side by side: one that is held takes no time from another`() async throws {
+  @Test func `loops drain at the same time: a blocked loop does not delay another`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -87,8 +87,7 @@ import Testing
     server.release()
   }
 
-  @Test func `connections end with the shutdown, also where the engine and a transaction are still held`() async throws
-  {
+  @Test func `connections end with the shutdown, even if engine and transaction are still referenced`() async throws {
     let server = try ScriptedServer([ScriptStep.respond() + [.receiveToEnd]])
     defer { server.stop() }
     let engine = try Self.engine(loops: 1)

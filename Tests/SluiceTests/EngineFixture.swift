@@ -16,7 +16,7 @@ extension EngineFixture {
     try await log.wait(for: "a line with \(text)") { lines in lines.count { $0.message.contains(text) } >= count }
   }
 
-  /// Asks for the status until it is as wanted.
+  /// Polls the status until the condition holds.
   @discardableResult
   func waitForStatus(_ what: String, until isMet: (EngineStatus) -> Bool) async throws -> EngineStatus {
     let end = ContinuousClock.now + Patience.limit

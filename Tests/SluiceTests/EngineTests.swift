@@ -125,7 +125,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a shutdown lets what was submitted finish, and turns away what comes after it`() async throws {
+  @Test func `a shutdown lets submitted requests finish, and refuses later ones`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     let engine = try Engine(Configuration())

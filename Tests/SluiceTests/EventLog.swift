@@ -1,7 +1,7 @@
 import SluicePipeline
 import SluiceSupport
 
-/// Collects the kinds of events that a tracer is told.
+/// Collects the kinds of events that a tracer gets.
 final class EventLog: Sendable {
   private let log = Locked<[TraceEvent.Kind]>([])
 

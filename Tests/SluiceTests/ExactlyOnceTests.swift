@@ -26,7 +26,7 @@ struct ExactlyOnceTests {
       }
     }
     try await ends.wait { $0.count >= 20 }
-    // The stage says what it was answered: OK (0) to the first, ALREADY (2) to the second, which was a FAIL.
+    // The stage reports the answers: OK (0) to the first, ALREADY (2) to the second, which was a FAIL.
     #expect(log.value.filter { $0 == "first=0" }.count == 20)
     #expect(log.value.filter { $0 == "second=2" }.count == 20)
     let violations = try #require(await engine.status.generations.first).violations

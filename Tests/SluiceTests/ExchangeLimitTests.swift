@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Limits and files that a stage sets for its exchange, and informational responses that it is told.
+/// Limits and files that a stage sets for its exchange, and informational responses that it gets.
 @Suite struct ExchangeLimitTests {
   private struct Run {
     let result: TransactionResult
@@ -33,7 +33,7 @@ import Testing
     return Run(result: result, lines: log.value)
   }
 
-  @Test func `a stage's deadline ends the transaction, and the error says whose it is`() async throws {
+  @Test func `a stage's deadline ends the transaction, and the error says that a stage has set it`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -56,7 +56,7 @@ import Testing
     #expect(run.result.error?.code == "deadline" && run.result.error?.message.contains("(deadline)") == true)
   }
 
-  @Test func `a stage bounds each attempt on the wire`() async throws {
+  @Test func `a stage limits each attempt on the wire`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -66,7 +66,7 @@ import Testing
     #expect(run.result.error?.message.contains("within 0.05 seconds, which a stage has set") == true)
   }
 
-  @Test func `a stage bounds the response body`() async throws {
+  @Test func `a stage limits the response body`() async throws {
     let server = try LoopbackServer { _ in .text("123456") }
     defer { server.stop() }
     let url = try HTTPURL(server.baseURL + "/")
@@ -76,7 +76,7 @@ import Testing
     #expect(long.result.error?.code == "response_too_large")
   }
 
-  @Test func `a stage bounds the attempts`() async throws {
+  @Test func `a stage limits the attempts`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let run = try await run(
@@ -87,7 +87,7 @@ import Testing
     #expect(run.result.attempts == 2 && server.requests.count == 2)
   }
 
-  @Test func `what is not a limit, and what comes too late, is refused`() async throws {
+  @Test func `invalid and late limits are refused`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let run = try await run(Request(url: HTTPURL(server.baseURL + "/")))
@@ -108,7 +108,7 @@ import Testing
         #expect(run.told("request-file") == ["0"])
         #expect(run.result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "from a file")
       }
-      // Once the result is gone, which has the request as it was sent.
+      // After the result is released, which has the request as it was sent.
       #expect(FileTree.names(in: folder.path).contains("body-\(flags)") == (flags == 0))
     }
   }
@@ -128,7 +128,7 @@ import Testing
     #expect(file.path == path && file.byteCount == 11)
   }
 
-  @Test func `a file that cannot be the body is removed where its removal was asked for`() async throws {
+  @Test func `a file that cannot be the body is removed if its removal was requested`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -140,7 +140,7 @@ import Testing
     #expect(run.lines.contains { $0.contains("is not a regular file that can be read") })
   }
 
-  @Test func `informational responses are told with their fields, before the final one`() async throws {
+  @Test func `informational responses are reported with their fields, before the final one`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
       .send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nX-B: c\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"),

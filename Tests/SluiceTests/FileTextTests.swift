@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// Files that are read whole: configurations, and what `{"file"}` names.
+/// Files that are read completely: configurations, and the files that `{"file"}` names.
 @Suite struct FileTextTests {
   private static func read(_ path: String, limitBytes: Int = .max, pipeLimit: Duration = Patience.limit) -> String {
     do {
@@ -49,7 +49,7 @@ import Testing
     #expect(Self.read("/dev/zero") == "error: it is larger than \(64 << 20) bytes")
   }
 
-  @Test func `a FIFO is read when somebody writes to it`() async throws {
+  @Test func `a FIFO is read when it is written to`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("fifo")
     try #require(mkfifo(path, 0o600) == 0)
@@ -61,16 +61,16 @@ import Testing
     #expect(await text.value == "late")
   }
 
-  @Test func `nobody waits forever for a FIFO without a writer`() throws {
+  @Test func `the wait for a FIFO without a writer has a limit`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("fifo")
     try #require(mkfifo(path, 0o600) == 0)
     let words =
-      "it is a pipe, and nobody has written to it within 1ms; write to it in that time, or name a regular file"
+      "it is a pipe, and nothing has been written to it within 1ms; write to it in that time, or name a regular file"
     #expect(Self.read(path, pipeLimit: .milliseconds(1)) == "error: \(words)")
   }
 
-  @Test func `nobody waits forever for the end of a pipe`() throws {
+  @Test func `the wait for the end of a pipe has a limit`() throws {
     let pipe = try Pipe()
     pipe.write("half")
     let words =

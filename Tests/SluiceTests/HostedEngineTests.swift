@@ -53,7 +53,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `a caller that gives up wakes a stage that sleeps, and its transaction ends once`() async throws {
+  @Test func `a cancelled caller wakes a stage that sleeps, and its transaction ends once`() async throws {
     let text = """
       {"plugins": {"swift": {"library": "\(BuiltProducts.library("sleeps-in-swift"))"}}, "request": ["swift"]}
       """

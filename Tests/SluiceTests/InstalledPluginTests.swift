@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ["alpha.so", "./alpha", "alpha/", "../alpha", ".so", "a/b"])
-  func `what has a slash or ends in .so is a path, relative to the file`(_ path: String) throws {
+  func `a text with a slash or the ending .so is a path, relative to the file`(_ path: String) throws {
     #expect(try library(path) == prefix.path("conf/\(path)"))
     #expect(try library("/x/alpha") == "/x/alpha")
   }
@@ -47,13 +47,13 @@ import Testing
     "alpha-", "al--pha", "2alpha", "alpha.so.1", "alpha.SO", "alphä", "al‐pha", "..\\\\alpha", "$ORIGIN", "%2e%2e", "~",
     "~root", "alpha;x", "*", "libalpha.so ",
   ])
-  func `what cannot be a name is refused, and nothing is looked up`(_ name: String) {
+  func `an invalid name is refused without a look-up`(_ name: String) {
     let error = error(name)
     #expect(error.hasPrefix("\(prefix.path("conf/c.json")):2: plugins.a.library: "), "\(error)")
     #expect(error.contains(" is neither the path of a library"), "\(error)")
   }
 
-  @Test func `a name with NUL is refused, wherever it comes from`() {
+  @Test func `a name with NUL is refused, from any source`() {
     #expect(error("alpha\\u0000/../../x").contains("not JSON"))
     #expect(throws: ConfigurationError.self) { try plugins.path(of: "alpha\0") }
     #expect(throws: ConfigurationError.self) { try plugins.path(of: "\0") }
@@ -74,7 +74,7 @@ import Testing
     #expect(error(longest + "a").contains("is neither the path"))
   }
 
-  @Test func `a plugin that is not installed is refused with the folder and what is there`() {
+  @Test func `a plugin that is not installed is refused with the folder and its content`() {
     #expect(
       error("gamma") == "\(prefix.path("conf/c.json")):2: plugins.a.library: no plugin \"gamma\" is installed in "
         + "\(prefix.path("lib/sluice/plugins")), which has alpha, beta-2; for a file, write its path, such as "
@@ -87,7 +87,7 @@ import Testing
   @Test(arguments: ["", ".", "lib/sluice/plugins", "~/lib"])
   func `plugins in a folder that is not absolute are never found`(_ folder: String) {
     #expect(InstalledPlugins(in: folder).folder == nil)
-    #expect(error("alpha", InstalledPlugins(in: folder)).contains("is no absolute path; for a file"))
+    #expect(error("alpha", InstalledPlugins(in: folder)).contains("is not absolute; for a file"))
   }
 
   @Test(arguments: [

@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceSupport
 import Testing
 
-/// Records the ledger of an engine and holds it against the rules.
+/// Records the ledger of an engine and checks it against the rules.
 final class LedgerLog: Sendable {
   private let log = Locked<[LedgerEntry]>([])
 
@@ -15,7 +15,7 @@ final class LedgerLog: Sendable {
 
   func first(_ kind: TraceEvent.Kind) throws -> LedgerEntry { try #require(entries.first { $0.kind == kind }) }
 
-  /// What breaks a rule; nil where the log is in order and every transaction has its end.
+  /// The violation of a rule; nil if the log is valid and every transaction has its end.
   var violation: LedgerViolation? {
     var checker = LedgerChecker()
     do {

@@ -6,11 +6,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The ledger under every way in which a transaction can end, over real sockets.
+/// The ledger for every way in which a transaction can end, over real sockets.
 @Suite struct LedgerTests {
   private let log = LedgerLog()
 
-  /// Runs transactions to their ends on an engine with the log and what is added, and shuts it down.
+  /// Runs transactions to their ends on an engine with the log and the given stages, and shuts it down.
   private func run(
     _ url: String, count: Int = 1, _ change: (inout Configuration) -> Void = { _ in }
   ) async throws -> [TransactionResult] {
@@ -55,7 +55,7 @@ import Testing
     #expect(try log.first(.didComplete).duration == result.duration)
   }
 
-  @Test func `where a stage awaits the body, did_receive has the phases of all of it`() async throws {
+  @Test func `if a stage awaits the body, did_receive has the phases of all of it`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
     defer { server.stop() }
     _ = try await run(server.baseURL + "/a") {
@@ -64,14 +64,14 @@ import Testing
     #expect(try log.first(.didReceive).timings?.bytesReceived == 200_000)
   }
 
-  @Test func `the ledger is whole when there is no connection`() async throws {
+  @Test func `the ledger is complete if there is no connection`() async throws {
     let results = try await run("http://127.0.0.1:1/", count: 20)
     #expect(results.allSatisfy { $0.error?.code == "connect" })
     #expect(!log.kinds.contains(.didIssue))
     #expect(log.kinds.count { $0 == .didEndHop } == 20)
   }
 
-  @Test func `the ledger is whole when a request stage fails`() async throws {
+  @Test func `the ledger is complete if a request stage fails`() async throws {
     let results = try await run("http://127.0.0.1:1/") {
       $0.addStage("fails", StageCode(request: { _, _ in throw StageFailure(code: "no", message: "no") }))
     }
@@ -79,7 +79,7 @@ import Testing
     #expect(log.kinds == [.willExecute, .didComplete])
   }
 
-  @Test func `a stage that answers itself leaves out the wire and nothing else`() async throws {
+  @Test func `a stage that answers itself skips only the wire`() async throws {
     let results = try await run("http://127.0.0.1:1/") {
       $0.addStage("answers", StageCode(request: { request, _ in request.respond(status: 200) }))
     }
@@ -87,7 +87,7 @@ import Testing
     #expect(log.kinds == [.willExecute, .didValidateResponse, .didExtract, .didValidatePayload, .didComplete])
   }
 
-  @Test func `the ledger is whole when a response stage fails`() async throws {
+  @Test func `the ledger is complete if a response stage fails`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
@@ -143,7 +143,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didReceive }.allSatisfy { $0.timings != nil })
   }
 
-  @Test func `redirects are in the ledger, hop by hop, also one that leads nowhere`() async throws {
+  @Test func `redirects are in the ledger, hop by hop, even one without a reachable target`() async throws {
     let server = try LoopbackServer { request in
       switch request.target {
       case "/first": ServerResponse(status: 302, headers: [HeaderLine("location", "/second")])
@@ -168,7 +168,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didReceive }.allSatisfy { $0.timings != nil })
   }
 
-  @Test func `what the retry policy repeats is in the ledger, with its delays`() async throws {
+  @Test func `retries of the policy are in the ledger, with their delays`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let text = #"{"retry": {"maxAttempts": 3, "statuses": [503], "backoff": {"base": "2ms", "max": "4ms"}}}"#
@@ -198,7 +198,7 @@ import Testing
     #expect(log.kinds.suffix(2) == [.didValidateResponse, .didComplete])
   }
 
-  @Test func `an attempt that times out has an end, and says where the time went`() async throws {
+  @Test func `an attempt that times out has an end with its timings`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -237,7 +237,7 @@ import Testing
     defer { server.stop() }
     server.hold()
     var configuration = Configuration()
-    // Whatever else the machine does: what is held must not time out by itself.
+    // The held requests must not time out by themselves, even on a busy machine.
     configuration.deadline = nil
     configuration.transport.timeout = .seconds(3600)
     configuration.addStage("ledger", log.code)

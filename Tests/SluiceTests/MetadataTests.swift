@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What a result knows of its transaction, as far as that got.
+/// The metadata of a result, as far as its transaction got.
 @Suite struct MetadataTests {
   private func result(
     _ url: String, _ change: (inout Configuration) -> Void = { _ in }
@@ -19,7 +19,7 @@ import Testing
     return result
   }
 
-  @Test func `a result has the original and the issued request, and what the response says`() async throws {
+  @Test func `a result has the original and the issued request, and the facts of the response`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text("hello", type: "Text/Plain; charset=\"utf-8\"") }
     defer { server.stop() }
     let url = server.baseURL + "/a?b=c"
@@ -42,7 +42,7 @@ import Testing
     #expect(result.timings?.bytesReceived == 5)
   }
 
-  @Test func `what is issued holds what the wire saw, and an earlier attempt's issue is replaced`() async throws {
+  @Test func `the issued request is the one on the wire, and replaces that of an earlier attempt`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await result(server.baseURL + "/a") {
@@ -55,7 +55,7 @@ import Testing
     #expect(server.requests.last?.headers.first { $0.name.lowercased() == "x-attempt" }?.value == "1")
   }
 
-  @Test func `without a connection there is an original request and nothing else`() async throws {
+  @Test func `without a connection there is only the original request`() async throws {
     let result = try await result("http://127.0.0.1:1/")
     #expect(result.originalRequest.url.string == "http://127.0.0.1:1/")
     #expect(result.issuedRequest == nil)

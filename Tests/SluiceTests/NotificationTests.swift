@@ -5,7 +5,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Notifications to plugins in C, compiled against `include/` alone, in a real engine.
+/// Notifications to plugins in C, compiled only against `include/`, in a real engine.
 @Suite struct NotificationTests {
   /// An engine with instances of the fixture, by their names and configurations.
   private struct Setup {
@@ -23,13 +23,13 @@ import Testing
       engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line) } }
     }
 
-    /// Whether an instance had it. Generations are counted over the process, so other tests add to them.
+    /// Whether an instance got the notification. Generations are counted over the process, so other tests add to them.
     func isTaken(_ result: NotificationResult, by name: String) -> Bool {
       guard case .plugin(name, "handles-work", let generation) = result.taker else { return false }
       return generation >= 1
     }
 
-    /// What an instance told under a name.
+    /// The numbers that an instance logged under a name.
     func told(_ stage: String, _ name: String) -> [String] {
       log.value.filter { $0.stage == stage && $0.message.hasPrefix("\(name)=") }
         .map { String($0.message.dropFirst(name.utf8.count + 1)) }
@@ -50,7 +50,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `each plugin gets the payload as it was sent, whatever one before it did to its own`() async throws {
+  @Test func `each plugin gets the original payload, even if an earlier one changed its copy`() async throws {
     let setup = try await Setup([("first", "{}"), ("second", "{}")])
     let payload: JSONValue = ["number": 7]
     let result = await setup.engine.notify(topic: "pass", payload: payload)
@@ -60,7 +60,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `what every plugin passes on goes to the program's handler exactly once`() async throws {
+  @Test func `a notification that every plugin passes on goes to the program's handler exactly once`() async throws {
     let setup = try await Setup([("first", "{}"), ("second", "{}")])
     let seen = Watched<[String]>([])
     setup.engine.setNotificationHandler { topic, payload in
@@ -82,11 +82,12 @@ import Testing
     let setup = try await Setup([])
     let result = await setup.engine.notify(topic: "x-unknown")
     #expect(result.outcome == .notTaken && "\(result.outcome)" == "not-taken")
-    #expect(setup.log.value.contains { $0.plugin == nil && $0.message == "nobody took the notification \"x-unknown\"" })
+    let message = "no receiver took the notification \"x-unknown\""
+    #expect(setup.log.value.contains { $0.plugin == nil && $0.message == message })
     await setup.engine.shutdown()
   }
 
-  @Test func `one that never completes has missed its deadline and is offered to nobody else`() async throws {
+  @Test func `a plugin that never completes misses the deadline, and no other plugin is asked`() async throws {
     let setup = try await Setup([("first", "{}"), ("second", "{}")])
     let isCalled = Watched(false)
     setup.engine.setNotificationHandler { _, _ in

@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Plugins compiled by `cc` against `include/` alone, loaded by path, in a real engine against a real server.
+/// Plugins compiled by `cc` only against `include/`, loaded by path, in a real engine against a real server.
 @Suite struct OutsidePluginTests {
   /// A compiled fixture and an engine that has it in the lists.
   private struct Setup {

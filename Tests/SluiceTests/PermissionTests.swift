@@ -6,7 +6,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// `may_call` against what the functions do, in every call of a stage.
+/// `may_call` compared with the functions' answers, in every call of a stage.
 @Suite struct PermissionTests {
   private static let request = [
     "1=0,0", "2=0,0", "3=0,0", "4=-2,-2", "5=-2,-2", "6=0,0", "7=-2,-2", "11=0,0", "12=0,0", "13=0,0", "14=-2,-2",
@@ -22,14 +22,14 @@ import Testing
   private static let informational = refused(but: [6, 13])
   private static let event = refused(but: [6])
 
-  /// Everything is refused but these, which are allowed.
+  /// Everything except these is refused.
   private static func refused(but allowed: Set<Int>) -> [String] {
     [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10].map { "\($0)=\(allowed.contains($0) ? "0,0" : "-2,-2")" } + [
       "99=4,4"
     ]
   }
 
-  @Test func `what may_call answers is what the functions do, in every call`() async throws {
+  @Test func `may_call agrees with the functions, in every call`() async throws {
     let visits = Locked(0)
     let server = try LoopbackServer { request in
       if request.target == "/a" { return ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")]) }
@@ -53,14 +53,14 @@ import Testing
       let told = lines.filter { $0.hasPrefix("\(phase).") }.map { String($0.dropFirst(phase.utf8.count + 1)) }
       #expect(Array(told.prefix(answers.count)) == answers, "\(phase)")
     }
-    // A token was taken where that is possible.
+    // A token was taken if that is possible.
     for phase in ["request", "redirect", "challenge", "response", "response-piece"] {
       #expect(lines.contains("\(phase)-again=2"), "\(phase)")
     }
     for phase in ["issue", "event", "informational"] { #expect(lines.contains("\(phase)-again=-2"), "\(phase)") }
   }
 
-  @Test func `what may_call answers is what the functions do, without a response`() async throws {
+  @Test func `may_call agrees with the functions, without a response`() async throws {
     let lines = try await lines("http://127.0.0.1:\(try Loopback.freePort())")
     let told = lines.filter { $0.hasPrefix("failure.") }.map { String($0.dropFirst(8)) }
     #expect(Array(told.prefix(Self.failure.count)) == Self.failure)

@@ -8,7 +8,7 @@ import Testing
 
 /// Configurations for places in the lists (`sluice.stage/1`).
 @Suite struct PlaceConfigurationTests {
-  /// An engine with the fixture, a server that answers 200, and what the fixture told.
+  /// An engine with the fixture, a server that answers 200, and the fixture's log.
   private final class Fixture: Sendable {
     let product: PluginCompiler.Product
     let server: LoopbackServer
@@ -113,13 +113,13 @@ import Testing
     (#""issue": [{"plugin": "stage", "config": {"nome": "a"}}]"#, "issue[0].config"),
     (#""response": [{"plugin": "stage", "config": []}]"#, "response[0].config: "),
     (#""request": [\#(place("a")), \#(place("refused"))]"#, "request[1].config: refused it is"),
-    (#""request": [\#(place("null"))]"#, "request[0].config: create_stage answered OK and gave no stage"),
+    (#""request": [\#(place("null"))]"#, "request[0].config: create_stage answered OK but gave no stage"),
     (#""request": ["stage"], "tracers": [\#(place("a"))]"#, "tracers[0].config: a tracer takes no \"config\""),
     (#""request": [{"plugin": "stage", "conf": {}}]"#, "unknown key \"conf\""),
   ]
 
   @Test(arguments: refused.indices)
-  func `a configuration that does not fit is refused with plugin and place, and what was made is released`(
+  func `an invalid configuration is refused with plugin and place, and created objects are released`(
     _ index: Int
   ) async throws {
     let (lists, words) = Self.refused[index]
@@ -134,7 +134,7 @@ import Testing
     ("STAGE_SIZE=24", "says that it is 24 bytes long, at least 32 are needed"),
     ("DESTROY=NULL", "has no create_stage and destroy_stage"),
   ])
-  func `a table that is not whole is refused`(_ define: String, _ words: String) async throws {
+  func `an incomplete table is refused`(_ define: String, _ words: String) async throws {
     let fixture = try await Fixture(defines: [define])
     let error = #expect(throws: EngineError.self) { try fixture.engine(#""request": ["stage"]"#) }
     #expect("\(try #require(error))".contains(words), "\(String(describing: error))")
@@ -174,7 +174,7 @@ import Testing
     #expect(try await fixture.send("/a", engine).issuedRequest?.headers["x-places"] == "-b")
     #expect(fixture.told("activated").count == 2 && fixture.told("created") == ["a", "b"])
     try await fixture.log.wait(for: "the end of the first") { $0.contains("destroyed=a") }
-    // One that is refused changes nothing, and releases what it has made.
+    // A refused reload changes nothing, and releases the objects that it has created.
     let bad = try fixture.configuration(#""request": [\#(Self.place("c")), \#(Self.place("refused"))]"#)
     await #expect(throws: SwapError.self) { try await engine.reload(bad) }
     #expect(fixture.told("destroyed") == ["a", "c"])

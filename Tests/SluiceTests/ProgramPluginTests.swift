@@ -5,7 +5,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// A plugin without an entry point, which a library of it would have.
+/// A plugin without an entry point, which only a library needs.
 private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, FailureInterceptor, BodyInterceptor,
   TransactionTracer
 {
@@ -71,7 +71,7 @@ private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, Failure
     return try Engine(configuration)
   }
 
-  @Test func `a plugin's type works inside of a program as it does in a library`() async throws {
+  @Test func `a plugin's type works in a program as in a library`() async throws {
     Greeter.lifecycle.update { $0 = [] }
     let server = try LoopbackServer { _ in .text("hello") }
     defer { server.stop() }
@@ -103,7 +103,7 @@ private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, Failure
     #expect("\(error.map { "\($0)" } ?? "")".contains(word))
   }
 
-  @Test func `a type that is no stage is refused, with what to do`() throws {
+  @Test func `a type that is not a stage is refused with advice`() throws {
     struct Nothing {}
     let error = #expect(throws: EngineError.self) {
       var configuration = Configuration()

@@ -62,7 +62,7 @@ import Testing
     #expect(server.requests.map(\.method) == ["HEAD", "HEAD"])
   }
 
-  @Test func `a chain is followed on one connection, and the events tell it`() async throws {
+  @Test func `a chain is followed on one connection, and has its events`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -88,7 +88,7 @@ import Testing
     #expect(engine.metrics().hops == 3)
   }
 
-  @Test func `across origins credentials, cookies and what stages added stay behind`() async throws {
+  @Test func `across origins credentials, cookies and fields of stages are removed`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let target = other.baseURL + "/end"
@@ -123,7 +123,7 @@ import Testing
     #expect(server.requests.first?.value(of: "host") == "pretended")
   }
 
-  @Test func `what a stage of the program puts into a request stays behind too`() async throws {
+  @Test func `fields that a stage of the program adds are removed too`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let target = other.baseURL + "/end"
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: [(20, 21), (3, 4), (1, 2)])
-  func `redirects without end stop at the limit`(maximum: Int, requests: Int) async throws {
+  func `endless redirects stop at the limit`(maximum: Int, requests: Int) async throws {
     let server = try LoopbackServer { request in
       Self.redirect(302, "/\((Int(request.target.dropFirst()) ?? 0) + 1)")
     }
@@ -230,7 +230,7 @@ import Testing
     #expect(result.error?.message.contains(#"the Locations "/a" and "/b""#) == true)
   }
 
-  @Test func `a redirect without a Location is the response, and so is one that is not to be followed`() async throws {
+  @Test func `a redirect without a Location is the response, and so is one that must not be followed`() async throws {
     for (head, maximum) in [([], 20), (["Location: file:///etc/passwd"], 0)] {
       let server = try ScriptedServer([ScriptStep.respond("302 Found", headers: head, body: "moved")])
       defer { server.stop() }
@@ -302,7 +302,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a body that was produced once is no matter where the redirect drops it`() async throws {
+  @Test func `a body that was produced once does not matter if the redirect drops it`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let pieces = Watched(["once"])

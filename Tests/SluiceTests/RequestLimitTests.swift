@@ -31,7 +31,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a request body beyond maximumRequestBytes fails before anything is sent, also where a stage made it`()
+  @Test func `a request body beyond maximumRequestBytes fails before anything is sent, even if a stage made it`()
     async throws
   {
     let server = try LoopbackServer()

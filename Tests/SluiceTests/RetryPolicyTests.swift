@@ -19,7 +19,7 @@ import Testing
     return configuration
   }
 
-  /// Answers the first requests with these, all others with 200.
+  /// Answers the first requests with these statuses, all others with 200.
   private static func server(_ first: [ServerResponse]) throws -> LoopbackServer {
     let rest = Watched(first[...])
     return try LoopbackServer { _ in rest.update { $0.popFirst() } ?? .text("ok\n") }
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: ["GET", "PUT", "DELETE"])
-  func `a 503 is repeated until the server is well`(method: String) async throws {
+  func `a 503 is retried until the server works`(method: String) async throws {
     let server = try Self.server([ServerResponse(status: 503), ServerResponse(status: 429)])
     defer { server.stop() }
     let result = try await Self.one(Self.configuration(.standard), server.baseURL, method)
@@ -126,7 +126,7 @@ import Testing
     #expect(server.connectionCount == 1)
   }
 
-  @Test func `a response that breaks off in its body is fetched again as a whole`() async throws {
+  @Test func `a response whose body is cut off is fetched again completely`() async throws {
     let server = try ScriptedServer([
       [.receiveRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")],
       ScriptStep.respond(body: "0123456789"),
@@ -161,7 +161,7 @@ import Testing
     #expect(results.last?.response?.body.bytes == Array("2".utf8))
   }
 
-  @Test func `libcurl's own second sending of a POST is aborted, and the policy leaves it`() async throws {
+  @Test func `libcurl's own second sending of a POST is aborted, and the policy does not retry it`() async throws {
     let server = try Self.dyingServer()
     let engine = try Engine(Self.configuration(.standard))
     let url = try HTTPURL(server.baseURL + "/a")
@@ -173,7 +173,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a body that can be produced once is never sent twice, by libcurl neither, and the error says why`()
+  @Test func `a body that can be produced once is never sent twice, not even by libcurl, and the error says why`()
     async throws
   {
     let server = try Self.dyingServer()
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test
-  func `over the policy's attempts the request id stays, the attempt counts, and each has a span of its own`()
+  func `in retries of the policy the request id stays, the attempt number grows, and each has its own span`()
     async throws
   {
     let server = try Self.server([ServerResponse(status: 503), ServerResponse(status: 503)])
@@ -238,7 +238,7 @@ import Testing
     #expect(Set(parents.map { $0.dropFirst(2).first }).count == 3)
   }
 
-  @Test func `a body in a file goes out whole with every attempt`() async throws {
+  @Test func `a body in a file is sent completely with every attempt`() async throws {
     let server = try Self.server([ServerResponse(status: 503), ServerResponse(status: 503)])
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -250,7 +250,7 @@ import Testing
     #expect(server.requests.map { $0.body == bytes } == [true, true, true])
   }
 
-  @Test func `a POST that was redirected to a GET is not begun again for what the GET came to`() async throws {
+  @Test func `a POST that was redirected to a GET is not retried when the GET fails`() async throws {
     let server = try LoopbackServer { request in
       guard request.method == "POST" else { return ServerResponse(status: 503) }
       return ServerResponse(status: 303, headers: [HeaderLine("Location", "/b")])
@@ -262,7 +262,7 @@ import Testing
     #expect(server.requests.map(\.method) == ["POST", "GET"])
   }
 
-  /// Runs `count` transactions, 40 at a time; returns how many attempts they took.
+  /// Runs `count` transactions, 40 at a time; returns the number of attempts.
   private static func storm(_ configuration: Configuration, _ url: HTTPURL, transactions: Int) async throws -> Int {
     let engine = try Engine(configuration)
     let attempts = await withTaskGroup(of: Int.self) { group in
@@ -280,7 +280,7 @@ import Testing
   }
 
   @Test(arguments: [3, 10])
-  func `with 30 and 100 percent of errors the budget keeps the extra load under its bound`(tenths: Int) async throws {
+  func `with 30 and 100 percent of errors the budget limits the extra load`(tenths: Int) async throws {
     let transactions = 3000
     let count = Watched(0)
     let server = try LoopbackServer(recording: .countOnly) { _ in
@@ -303,7 +303,7 @@ import Testing
     let bound = transactions / 5 + 2 * (10 + seconds)
     #expect(server.requestCount == attempts)
     #expect(extra <= bound, "\(extra) extra requests in \(seconds) s")
-    // It does repeat what it may: without a budget there would be 1,170 and 6,000 more.
+    // It uses its budget: without a limit there would be 1,170 and 6,000 more attempts.
     #expect(extra >= transactions / 5 - 2 * 100)
 
     configuration.retry.budget = 100

@@ -5,7 +5,7 @@ import SluiceTestKit
 import Testing
 
 /// A plugin that was built against revision 1 of the ABI works in this build, with every table and function of it: the
-/// library that lies in the repository, and its source, built now.
+/// library in the repository, and its source, built now.
 @Suite struct RevisionOneTests {
   enum Build: CaseIterable {
     case then
@@ -37,14 +37,14 @@ import Testing
       }
     }
 
-    /// Another build of the plugin in the place of its file.
+    /// Replaces the plugin's file by another build.
     func rebuild() async throws {
       let other = try await PluginCompiler.compile("revision-1", flags: ["-O1"])
       try await Command.check("install", ["-m", "755", other.path, path + ".new"])
       try await Command.check("mv", [path + ".new", path])
     }
 
-    /// Sends a request that says what the plugin has to do.
+    /// Sends a request that names the plugin's task.
     func send(_ what: String, _ url: String, _ more: HeaderFields = [:], body: Body = .empty) async throws
       -> TransactionResult
     {
@@ -62,7 +62,7 @@ import Testing
     #endif
   }
 
-  /// What the plugin has told of a message, in its headers `x-told`.
+  /// The plugin's statements about a message, from its headers `x-told`.
   private static func told(_ request: ServerRequest?) -> [String] {
     request?.headers.filter { $0.name.lowercased() == "x-told" }.map(\.value) ?? []
   }
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: builds)
-  func `calls are suspended, and go on after a post, a timer and a call-out, or end`(_ build: Build) async throws {
+  func `calls are suspended, and continue after a post, a timer and a call-out, or end`(_ build: Build) async throws {
     let setup = try await Setup(build)
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -31,7 +31,7 @@ import Testing
     return product
   }
 
-  @Test func `the engine calls a plugin in C again and again, and tells how each call ended`() async throws {
+  @Test func `the engine calls a plugin in C in every period, and logs how each call ended`() async throws {
     let product = try await Self.fixture("handles-work")
     let setup = try Setup(
       """
@@ -64,7 +64,7 @@ import Testing
     #expect(!lines[overlaps...].contains { $0.hasPrefix("scheduled-") })
   }
 
-  @Test func `a timer fires on the loop where it was started, so that it can enter what that loop suspended`()
+  @Test func `a timer fires on the loop where it was started, so that it can enter that loop's exchanges`()
     async throws
   {
     let server = try LoopbackServer()

@@ -94,7 +94,7 @@ import Testing
     "\u{FEFF}" + #"{"password":"s3cret"}"#,
   ]
 
-  /// What a client gets of a response body from which json-edit must remove a password.
+  /// The body that a client gets of a response from which json-edit must remove a password.
   private static func removal(of body: String, policy: String = "") async throws -> TransactionResult {
     let server = try LoopbackServer { _ in
       ServerResponse(headers: [HeaderLine("content-type", "application/json")], body: .bytes(Array(body.utf8)))
@@ -144,7 +144,7 @@ import Testing
     #expect(line.attributes["url.full"] == .text("http://REDACTED:REDACTED@127.0.0.1:\(port)/a"))
   }
 
-  @Test func `access-log writes the attributes that it is asked for, without secrets`() async throws {
+  @Test func `access-log writes the configured attributes, without secrets`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()

@@ -26,7 +26,7 @@ import Testing
   private var told: Int { lines.withLock { $0.count { $0.message.hasPrefix("event=") } } }
   private var warnings: [String] { lines.withLock { $0.filter { $0.level == .warning }.map(\.message) } }
 
-  @Test func `a tracer over its budget is counted, switched off and named, and the ledger stays whole`()
+  @Test func `a tracer over its budget is counted, switched off and named, and the ledger stays complete`()
     async throws
   {
     let server = try LoopbackServer()
@@ -48,7 +48,7 @@ import Testing
     #expect(ledger.violation == nil)
   }
 
-  @Test func `a tracer within its budget is told everything`() async throws {
+  @Test func `a tracer within its budget gets every event`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let (product, engine) = try await engine("traces-slowly", #""deadline": "20s""#)
@@ -61,7 +61,7 @@ import Testing
     #expect(engine.metrics().tracer("slow")?.overruns == 0)
   }
 
-  @Test func `a queued tracer is told everything by the end of the engine, and holds up nothing`() async throws {
+  @Test func `a queued tracer gets every event by the end of the engine, and delays nothing`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let ledger = LedgerLog()
@@ -97,12 +97,12 @@ import Testing
     #expect(try FileTree.readText(folder.path("access.log")).split(separator: "\n").count == 200)
   }
 
-  @Test func `a queue for a plugin that traces nothing is refused`() async throws {
+  @Test func `a queue for a plugin without a tracer is refused`() async throws {
     let text = """
       {"plugins": {"edit": {"library": "\(BuiltProducts.library("json-edit"))", "delivery": "queued"}}}
       """
     let configuration = try Configuration(text: Array(text.utf8))
     let error = #expect(throws: EngineError.self) { try Engine(configuration) }
-    #expect(error?.description.contains("traces nothing") == true)
+    #expect(error?.description.contains("has no tracer") == true)
   }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// Spans that plugins begin (`sluice.spans/1`), from the stage to the tracers.
 @Suite struct SpanTests {
-  /// What the tracer was told of one span.
+  /// The facts about one span that the tracer got.
   private struct Span {
     let name, kind, trace, id, parent, isInTime, status, messageBytes, isUnfinished, stage: String
     let attributes, dropped, attributeBytes, place: String
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: ["direct", "queued"], [[], ["SERIAL"], ["BLOCKING"]])
-  func `a tracer is told each span of a stage, with its place in the trace`(
+  func `a tracer gets each span of a stage, with its place in the trace`(
     _ delivery: String, _ defines: [String]
   ) async throws {
     let server = try LoopbackServer()
@@ -77,7 +77,7 @@ import Testing
     #expect(spans.map(\.kind) == ["1", "1", "3", "3"])
     #expect(spans.map(\.status) == ["1", "0", "2", "0"])
     #expect(spans.map(\.isUnfinished) == ["0", "0", "0", "1"])
-    // The trace that the transaction began, which the hop has sent; what comes before the hop has no parent.
+    // The trace that the transaction began, which the hop has sent; spans before the hop have no parent.
     let issue = try run.ledger.first(.didIssue)
     let trace = try #require(issue.trace.traceID).description
     #expect(spans.allSatisfy { $0.trace == trace })
@@ -87,7 +87,7 @@ import Testing
     #expect(run.told("odd").isEmpty)
   }
 
-  @Test(arguments: ["direct", "queued"]) func `attributes have four types, and what is too much is refused or cut off`(
+  @Test(arguments: ["direct", "queued"]) func `attributes have four types, and too many or too long ones are limited`(
     _ delivery: String
   ) async throws {
     let server = try LoopbackServer()
@@ -101,13 +101,13 @@ import Testing
     #expect(full.attributes == "32" && full.dropped == "3" && run.told("limit") == ["5", "5", "5"])
     // The mark of a text that was cut off has three bytes.
     #expect(full.messageBytes == "1024" && full.attributeBytes == "\(32 * 1024)")
-    // Four came before, and six of the seventy were too many; they are no span.
+    // Four came before, and six of the seventy were too many and got no span.
     #expect(run.told("many") == Array(repeating: "0", count: 10))
     #expect(run.spans.count == 64)
     #expect(run.ledger.violation == nil)
   }
 
-  @Test func `below the caller's span until the hop has one of its own`() async throws {
+  @Test func `spans are below the caller's span until the hop has its own`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let parent = ParentContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -125,7 +125,7 @@ import Testing
     #expect(run.ledger.violation == nil)
   }
 
-  @Test func `spans of redirected and challenged hops are told in the hop in which they ended`() async throws {
+  @Test func `spans of redirected and challenged hops are reported in the hop in which they ended`() async throws {
     let server = try LoopbackServer { request in
       switch request.target {
       case "/a": ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")])
@@ -141,7 +141,7 @@ import Testing
     #expect(run.spans.first { $0.name == "full" }?.parent == hops.last.map { TraceID.digits(of: $0) })
   }
 
-  @Test func `spans of an attempt that is given up are told before the retry`() async throws {
+  @Test func `spans of an abandoned attempt are reported before the retry`() async throws {
     let count = Watched(0)
     let server = try LoopbackServer { _ in
       let number = count.update { count in
@@ -162,7 +162,7 @@ import Testing
     #expect(ends.firstIndex(of: "retry").map { ends[..<$0].count { $0 == "span" } } == 3)
   }
 
-  @Test func `a span is of one stage and one transaction, and wrong arguments change nothing`() async throws {
+  @Test func `a span belongs to one stage and one transaction, and wrong arguments change nothing`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let run = try await run(server.baseURL + "/a", count: 2)

@@ -7,13 +7,13 @@ import Testing
 
 /// The deadline of a suspended stage against its resumption, on a real loop.
 @Suite struct StageDeadlineTests {
-  @Test func `a stage that was resumed before its deadline is not timed out by a loop that was busy`() async throws {
+  @Test func `a stage that was resumed before its deadline does not time out because its loop was busy`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("resumes-at-the-last-moment", defines: ["BLOCK_NS=700000000"])
     // Whatever the umask: nobody else may write a plugin.
     chmod(product.path, 0o755)
-    // The transaction's own deadline ends a loop that does nothing but fire its timer.
+    // The transaction's own deadline ends a loop that only fires its timer.
     let text = """
       {"plugins": {"stage": {"library": "\(product.path)", "deadline": "500ms"}}, "request": ["stage"],
        "deadline": "20s", "transport": {"loops": 1}}
@@ -22,7 +22,7 @@ import Testing
     let engine = try Engine(Configuration(text: Array(text.utf8))) { line in told.withLock { $0.append(line.message) } }
     let urls = [try HTTPURL(server.baseURL + "/waits"), try HTTPURL(server.baseURL + "/blocks")]
     let results = ResultLog()
-    // Both are in the loop's inbox before it gets to either, or next to it.
+    // Both are in the loop's inbox before the loop handles either of them.
     for url in urls { engine.submit(Request(url: url)) { results.append($0) } }
     await engine.shutdown()
     withExtendedLifetime(product) {}

@@ -80,7 +80,7 @@ import Testing
     await end()
   }
 
-  @Test func `a caller that gives up cancels a sleep of either`() async throws {
+  @Test func `a cancelled caller cancels a sleep in either runtime`() async throws {
     let request = Request(url: try HTTPURL(server.baseURL + "/"), headers: ["x-sleep": "forever"])
     let (cancellation, results) = (Cancellation(), Watched<[TransactionResult]>([]))
     engine.submit(request, cancellation: cancellation) { result in results.update { $0.append(result) } }

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluiceTestKit
 import Testing
 
-/// The host's drafts from a plugin in Swift.
+/// The host's draft tables, used by a plugin in Swift.
 @Suite struct SwiftTableTests {
   private struct Run {
     let results: [TransactionResult]
@@ -37,7 +37,7 @@ import Testing
     return Run(results: results, lines: log.value)
   }
 
-  @Test func `attributes that a stage sets live over its suspension and its attempts`() async throws {
+  @Test func `attributes that a stage sets survive its suspension and its attempts`() async throws {
     let run = try await run("/attributes")
     let result = try #require(run.results.first)
     #expect(result.error == nil && result.attempts == 2)
@@ -49,7 +49,7 @@ import Testing
     #expect(attributes["removed"] == nil)
   }
 
-  @Test func `a tracer reads them, sets none, and has none with queued delivery`() async throws {
+  @Test func `a tracer can only read attributes, and has none with queued delivery`() async throws {
     let inline = try await run("/attributes")
     #expect(inline.told("tracer") == ["8"] && inline.told("late") == ["refused"])
     #expect(inline.lines.first { $0.message == "tracer=8" }?.attributes["route"] == "/items/{id}")
@@ -64,7 +64,7 @@ import Testing
     #expect(run.results[1].error == nil && run.told("room") == ["64"])
   }
 
-  @Test func `work runs on another thread, and the stage goes on where it was`() async throws {
+  @Test func `work runs on another thread, and the stage continues on its loop`() async throws {
     let attributes = try #require(try await run("/work").results.first).attributes
     #expect(attributes["work.elsewhere"] == true && attributes["work.back"] == true)
     #expect(attributes["work.error"] == "thrown" && attributes["work.sum"] == 190)
@@ -88,7 +88,7 @@ import Testing
     (#"{"nome": "a"}"#, "nome"), (#"{"name": 1}"#, "name"),
     (#"{"name": "a", "count": 0}"#, "expected a number above 0"),
   ])
-  func `a configuration of a place that does not fit is refused`(_ config: String, _ words: String) async throws {
+  func `an invalid configuration of a place is refused`(_ config: String, _ words: String) async throws {
     let error = await #expect(throws: EngineError.self) {
       _ = try await run("/", place: #"{"plugin": "stage", "config": \#(config)}"#)
     }

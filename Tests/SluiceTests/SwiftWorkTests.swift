@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `scheduled work in Swift is awaited; what it throws counts as failed and is logged`() async throws {
+  @Test func `scheduled work in Swift is awaited; a thrown error counts as failed and is logged`() async throws {
     for (name, outcome) in [
       ("take", "new-data"), ("later", "new-data"), ("throw", "failed"), ("hang", "missed-deadline"),
     ] {
@@ -36,7 +36,7 @@ import Testing
     // On a busy machine some have not begun when their deadline passes.
     try await wait(for: 1, of: "hangs")
     await engine.shutdown(deactivation: .seconds(240))
-    // What hung was cancelled by the end of the instance; its `deactivate` waits for that.
+    // The end of the instance has cancelled the calls that hung; its `deactivate` waits for that.
     let end = try #require(log.value.first { $0.message.hasSuffix(" were cancelled") })
     let count = try #require(end.message.split(separator: " ").first.flatMap { Int($0) })
     #expect(count >= 1)
@@ -58,7 +58,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a Swift plugin passes on what is not its own`() async throws {
+  @Test func `a Swift plugin passes on other plugins' topics`() async throws {
     engine.setNotificationHandler { topic, _ in topic == "other" ? .noData : nil }
     let result = await engine.notify(topic: "other")
     #expect(result.taker == .program && result.outcome == .ended(.noData))

@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What a response has to be, said in Swift for one transaction, over real sockets.
+/// Checks of a response in Swift for one transaction, over real sockets.
 @Suite struct TypedTransactionTests {
   private struct Item: Decodable, Equatable {
     var id: Int
@@ -25,7 +25,7 @@ import Testing
     steps.filter { !kinds.contains($0) }
   }
 
-  /// Runs one against a server with that answer; gives what became of it and the events.
+  /// Runs one against a server with that answer; returns its result and the events.
   private static func run<Payload>(
     _ answer: ServerResponse, configuration text: String = "{}",
     _ make: (TypedTransaction<Response>) -> TypedTransaction<Payload>
@@ -93,7 +93,7 @@ import Testing
     #expect(events == Self.without(.didValidatePayload))
   }
 
-  @Test func `an own validation takes the place of the accepted statuses`() async throws {
+  @Test func `an own validation replaces the check of accepted statuses`() async throws {
     let (missing, events) = try await Self.run(Self.json("{}", status: 404)) {
       $0.validating { if $0.status != 404 { throw Refusal(description: "found") } }
     }
@@ -108,7 +108,7 @@ import Testing
     #expect(foundEvents == Self.without(.didValidateResponse, .didExtract, .didValidatePayload))
   }
 
-  @Test func `without an own validation the configuration's statuses hold`() async throws {
+  @Test func `without an own validation the configuration's statuses apply`() async throws {
     let (outcome, _) = try await Self.run(
       Self.json("{}", status: 201), configuration: #"{"validate": {"statuses": [200]}}"#
     ) { $0.extracting { try $0.json().kind } }
@@ -116,7 +116,7 @@ import Testing
     #expect(outcome.payload == nil)
   }
 
-  @Test func `an own extraction takes the place of the configured one`() async throws {
+  @Test func `an own extraction replaces the configured one`() async throws {
     let (outcome, _) = try await Self.run(.text("plain"), configuration: #"{"validate": {"extract": "json"}}"#) {
       $0.extracting { try $0.text() }
     }
@@ -137,7 +137,7 @@ import Testing
     #expect(outcome.payload == Item(id: 7, name: "far"))
   }
 
-  @Test func `transactions of one engine do not share what they ask for`() async throws {
+  @Test func `transactions of one engine do not share their checks`() async throws {
     let server = try LoopbackServer { request in Self.json("{\"id\": \(request.query ?? "0"), \"name\": \"n\"}") }
     defer { server.stop() }
     let engine = try Engine(Configuration())

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What a response has to be, configured, over real sockets.
+/// Configured checks of a response, over real sockets.
 @Suite struct ValidationTests {
   private static let schema = """
     {"type": "object", "required": ["items"], "properties": {"items": {"type": "array",
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a payload that passes is told before a succeeded end`(spill: Bool) async throws {
+  func `a valid payload is reported before a successful end`(spill: Bool) async throws {
     let run = try await Self.run(
       #""payloadSchema": "item.schema.json""#, Self.json(#"{"items": [{"id": 1}]}"#), spill: spill)
     #expect(run.error == nil)
@@ -70,7 +70,7 @@ import Testing
     #expect(run.bodyText == text)
   }
 
-  @Test func `a schema that is broken at the top says so`() async throws {
+  @Test func `a violation at the top of a payload is reported as such`() async throws {
     let run = try await Self.run(#""payloadSchema": "item.schema.json""#, Self.json("[]"))
     #expect(run.error?.code == "payload")
     #expect(run.error?.message.contains("the whole of it: ") == true)
@@ -117,7 +117,7 @@ import Testing
     #expect(run.events == Self.steps + [.didComplete])
   }
 
-  @Test func `a body that a stage put in place is what is extracted`() async throws {
+  @Test func `if a stage has replaced the body, the new body is extracted`() async throws {
     let server = try LoopbackServer { _ in .text("<html>") }
     defer { server.stop() }
     var configuration = try Configuration(text: Array(#"{"validate": {"extract": "json"}}"#.utf8))
@@ -128,7 +128,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `where the body is extracted a sink gets nothing, and the body is in the result`() async throws {
+  @Test func `if the body is extracted, a sink gets nothing, and the body is in the result`() async throws {
     let server = try LoopbackServer { _ in Self.json("[1]") }
     defer { server.stop() }
     let engine = try Engine(Configuration(text: Array(#"{"validate": {"extract": "json"}}"#.utf8)))

@@ -8,7 +8,7 @@ import Testing
   private static let w3c = "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01"
   private static let b3 = "11111111111111111111111111111111-2222222222222222-0"
 
-  @Test func `the first propagator that finds a valid trace decides it, and the baggage stands apart`() {
+  @Test func `the first propagator that finds a valid trace decides it, and the baggage is independent`() {
     let lines: Lines = ["traceparent": Self.w3c, "tracestate": "a=1", "b3": Self.b3, "baggage": "user=alice"]
     let first = Propagators.of("tracecontext", "b3", "baggage").extract(lines)
     #expect(first.propagator == "tracecontext")
@@ -20,19 +20,19 @@ import Testing
         == ParentContext(traceparent: "00-11111111111111111111111111111111-2222222222222222-00", baggage: "user=alice"))
   }
 
-  @Test func `an invalid trace of the first is no obstacle to the second, and is named`() {
+  @Test func `an invalid trace of the first does not prevent the second, and is named`() {
     let extraction = Propagators.of("tracecontext", "b3").extract(["traceparent": "00-00", "b3": Self.b3])
     #expect(extraction.propagator == "b3")
     #expect(extraction.refusals.map(\.header) == ["traceparent"])
   }
 
-  @Test func `nothing is read of a family that is not configured, and nothing of nothing`() {
+  @Test func `headers of a family that is not configured are ignored`() {
     #expect(Propagators.of("baggage").extract(["traceparent": Self.w3c, "b3": Self.b3]) == Extraction())
     #expect(Propagators([]).extract(["traceparent": Self.w3c]) == Extraction())
     #expect(Propagators.standard.extract([:]).parent == ParentContext())
   }
 
-  @Test func `a trace out of B3 goes on in W3C, with all that B3 says`() {
+  @Test func `a trace from B3 continues in W3C, with all facts of B3`() {
     let propagators = Propagators.of("b3", "tracecontext")
     let sent = propagators.relay(["b3": "0011223344556677-8899aabbccddeeff-d"])
     #expect(sent["traceparent"] == "00-00000000000000000011223344556677-efefefefefefefef-01")

@@ -3,11 +3,11 @@ import Testing
 
 @testable import SluiceTraceContext
 
-/// What the caller gave, and what of it is passed on.
+/// The caller's values, and the parts that are passed on.
 @Suite struct ParentContextTests {
   private static let traceparent = "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01"
 
-  @Test func `what was given is there as it was given, valid or not`() {
+  @Test func `the given values are kept unchanged, valid or not`() {
     let refusal = InvalidContext("b3", "no")
     let parent = ParentContext(
       traceparent: "x", tracestate: "BAD", baggage: "=", sampling: .deferred, refusals: [refusal])
@@ -21,7 +21,7 @@ import Testing
     #expect(nothing.sampling == nil && nothing.refusals.isEmpty)
   }
 
-  @Test func `what a carrier held equals the same given as text`() {
+  @Test func `values from a carrier equal the same values given as text`() {
     let lines: Lines = ["traceparent": Self.traceparent, "tracestate": " a=1 ", "baggage": "b=2"]
     let read = Propagators.standard.extract(lines).parent
     let given = ParentContext(traceparent: Self.traceparent, tracestate: "a=1", baggage: "b=2")
@@ -31,7 +31,7 @@ import Testing
     #expect(ParentContext() == ParentContext() && ParentContext() != given)
   }
 
-  @Test func `each value may be changed by itself, and what is passed on follows`() {
+  @Test func `each value can be changed separately, and the passed-on part follows`() {
     let before = ParentContext(traceparent: Self.traceparent, tracestate: "a=1", baggage: "b=2")
     var parent = before
     parent.tracestate = "BAD"
@@ -53,7 +53,7 @@ import Testing
       (" a=1\t", " b=2 ", "a=1", "b=2"), ("a=1,B=1", "b=2,=,c=3", nil, "b=2,c=3"), ("", "", nil, nil),
       (",", ",", nil, nil), ("a=1\r\n", "b=2\r\n", nil, nil),
     ] as [(String, String, String?, String?)])
-  func `what is passed on is the valid part alone`(
+  func `only the valid part is passed on`(
     tracestate: String, baggage: String, sentState: String?, sentBaggage: String?
   ) {
     let parent = ParentContext(traceparent: Self.traceparent, tracestate: tracestate, baggage: baggage)
@@ -63,7 +63,7 @@ import Testing
     #expect(sent["traceparent"]?.hasPrefix("00-0123456789abcdef0011223344556677-efef") == true)
   }
 
-  @Test func `ids of zero are no trace, in whatever way they come`() {
+  @Test func `ids of zero are never a trace`() {
     var context = TraceContext.start()
     context.trace.spanID = 0
     #expect(HopTrace(context.parent, newTraceID: .new, spanID: newSpanID).traceParent?.traceID == .new)

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `a parent's decision wins over the ratio, except where it is not asked`() {
+  @Test func `a parent's decision wins over the ratio, unless the sampler ignores it`() {
     #expect(Self.samples(.parentBasedTraceIDRatio, ratio: 0, parent: .accepted))
     #expect(!Self.samples(.parentBasedTraceIDRatio, ratio: 1, parent: .denied))
     #expect(!Self.samples(.traceIDRatio, ratio: 0, parent: .accepted))
@@ -68,7 +68,7 @@ import Testing
     #expect((850...1150).contains(sampled))
   }
 
-  @Test func `the flag changes with a new span id only, and handing on changes neither`() throws {
+  @Test func `the flag changes only with a new span id, and passing on changes neither`() throws {
     let text = "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01"
     let parent = ParentContext(traceparent: text, tracestate: "a=1")
     let trace = HopTrace(parent, newTraceID: .new, spanID: newSpanID, sampler: Sampler(.alwaysOff))

@@ -3,7 +3,7 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// Traces that a program begins, continues and hands on.
+/// Traces that a program begins, continues and passes on.
 @Suite struct TraceContextTests {
   private static let incoming: HeaderFields = [
     "Traceparent": "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01", "tracestate": "a=1", "TraceState": "b=2",
@@ -59,7 +59,7 @@ import Testing
     #expect(child.baggage == context.baggage)
   }
 
-  @Test func `what is injected is read back, from fields and from any carrier`() {
+  @Test func `an injected context is read back, from fields and from any carrier`() {
     let context = TraceContext.continuing(Self.incoming).child()
     var fields: HeaderFields = ["TRACEPARENT": "old", "x-other": "1"]
     context.inject(into: &fields)
@@ -76,7 +76,7 @@ import Testing
     #expect(TraceContext.continuing(EnvironmentCarrier { variables[$0] }, by: all) == context)
   }
 
-  @Test func `nothing that is no value of a header is injected`() {
+  @Test func `only valid header values are injected`() {
     var context = TraceContext.start()
     context.trace.state = "a=1\r\nX-Evil: 1"
     context.baggage = "a=\u{0}"
@@ -85,7 +85,7 @@ import Testing
     #expect(fields.map(\.name) == ["traceparent"])
   }
 
-  @Test func `the context of a task is that of its children, and of nobody else`() async {
+  @Test func `the context of a task applies to its children only`() async {
     #expect(TraceContext.current == nil)
     let context = TraceContext.start()
     await TraceContext.$current.withValue(context) {

@@ -6,9 +6,10 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// What a library starts while it is tried out does not outlive the trial.
+/// Processes that a library starts during its trial do not outlive the trial.
 @Suite(.serialized) struct TrialDescendantsTests {
-  /// Runs a trial whose fixture writes the number of the process it starts into a file; gives the number and the refusal.
+  /// Runs a trial whose fixture writes the number of the process it starts into a file; returns the number and the
+  /// refusal.
   private func process(_ defines: [String], deadline: Duration = Patience.limit) async throws -> (pid_t, PluginError?) {
     let folder = try TemporaryDirectory()
     let file = folder.path("number")
@@ -30,12 +31,12 @@ import Testing
     let (number, refusal) = try await process(defines)
     let error = try #require(refusal)
     #expect(error.code == .trialLeftProcess)
-    #expect(error.reason.contains("went on after the trial"), "\(error)")
+    #expect(error.reason.contains("continued after the trial"), "\(error)")
     #expect(kill(number, 0) != 0, "process \(number) is still there")
   }
 
   @Test(arguments: [["HANG=1"], ["HANG=1", "DAEMON=1"]])
-  func `at the deadline goes all that was started`(_ defines: [String]) async throws {
+  func `at the deadline everything that was started is killed`(_ defines: [String]) async throws {
     let (number, refusal) = try await process(defines, deadline: .seconds(1))
     #expect(refusal?.code == .trialTimedOut)
     #expect(kill(number, 0) != 0, "process \(number) is still there")

@@ -33,7 +33,7 @@ struct TrialExitTests {
   }
 
   @Test(arguments: [[], ["ATEXIT"]])
-  func `an exit function that does no harm causes no warning`(_ atexit: [String]) async throws {
+  func `a harmless exit function causes no warning`(_ atexit: [String]) async throws {
     #expect(try await warning("ends-badly", atexit + ["DOES=(void)0"]) == nil)
   }
 

@@ -13,7 +13,7 @@ struct TrialStateTests {
       of: "keeps-state", defines, state: SavedState(text: state, version: 1), stateOwner: owner)
   }
 
-  @Test func `a state that can be loaded is no obstacle`() async throws {
+  @Test func `a state that can be loaded does not prevent the swap`() async throws {
     #expect(try await refusal(#"{"count": 5}"#) == nil)
   }
 
@@ -24,7 +24,7 @@ struct TrialStateTests {
     #expect(try await refusal(#"{"count": "five"}"#, ["OPTIONAL"]) == nil)
   }
 
-  @Test func `a state is held against the plugin that saved it, and against no other`() async throws {
+  @Test func `a state is tried only with the plugin that saved it`() async throws {
     #expect(try await refusal(#"{"count": "five"}"#, of: "fixture")?.code == .stateRefused)
     #expect(try await refusal(#"{"count": "five"}"#, of: "another") == nil)
   }

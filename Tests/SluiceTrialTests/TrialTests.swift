@@ -7,9 +7,9 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// What a library does when it is tried out before a swap takes nobody along.
+/// A library that misbehaves in its trial before a swap harms no other process.
 struct TrialTests {
-  @Test func `a library that is in order is taken`() async throws {
+  @Test func `a correct library is accepted`() async throws {
     #expect(try await TrialFixture.refusal(of: "minimal") == nil)
   }
 
@@ -35,7 +35,7 @@ struct TrialTests {
     #expect(error.reason.contains("while it was loaded"), "\(error)")
   }
 
-  @Test func `twenty megabytes of output hold nobody up, and the last of it is shown`() async throws {
+  @Test func `twenty megabytes of output block nothing, and the end of it is shown`() async throws {
     #expect(try await TrialFixture.refusal(of: "constructor-prints") == nil)
     let error = try #require(try await TrialFixture.refusal(of: "constructor-prints", ["CRASH"]))
     #expect(error.reason.contains("SIGABRT"), "\(error)")
@@ -46,7 +46,7 @@ struct TrialTests {
   @Test func `a library that opens files without end gets few`() async throws {
     let error = try #require(try await TrialFixture.refusal(of: "constructor-opens-files"))
     #expect(error.code == .loadFailed)
-    #expect(error.reason == "left no descriptor to look at it with")
+    #expect(error.reason == "left no descriptor free to inspect it")
   }
 
   @Test(.disabled(if: Sanitizer.isOn, "address space is not limited then"))
@@ -102,7 +102,7 @@ struct TrialTests {
     #expect(try await TrialFixture.refusal(of: "create-misbehaves", ["DOES=leave_thread()"]) == nil)
   }
 
-  @Test func `what a plugin says comes without the strings of its configuration`() async throws {
+  @Test func `a plugin's message is shown without the strings of its configuration`() async throws {
     let error = try #require(
       try await TrialFixture.refusal(
         of: "create-misbehaves", ["DOES=abort()"], configuration: ["token": "hunter2-hunter2"]))
@@ -126,7 +126,7 @@ struct TrialTests {
   }
 
   @Test(arguments: [("undefined-symbol", "undefined symbol"), ("entry-returns-null", "")])
-  func `what the loader and the entry point refuse is refused here already`(
+  func `a library that the loader or the entry point refuses is already refused here`(
     _ behaviour: String, _ words: String
   ) async throws {
     let error = try #require(try await TrialFixture.refusal(of: behaviour))

@@ -15,11 +15,12 @@ typedef struct sluice_pattern sluice_pattern;
 /// result is NULL, and `message` holds the reason, cut at `size` bytes. Free with `sluice_pattern_free`. [any]
 sluice_pattern *sluice_pattern_compile(const wchar_t *pattern, size_t length, char *message, size_t size);
 
-/// 1 if the pattern matches anywhere in the text, 0 if it does not, -1 if that took more than `*comparisons` of
-/// characters or if memory is short. `*comparisons` is reduced by those that were made. [any]
+/// 1 if the pattern matches anywhere in the text, 0 if it does not, -1 if the search needs more than `*comparisons`
+/// comparisons of characters or if memory is short. The number of comparisons made is subtracted from `*comparisons`.
+/// [any]
 int sluice_pattern_matches(const sluice_pattern *pattern, const wchar_t *text, size_t length, size_t *comparisons);
 
-/// Releases a pattern that nobody matches with; NULL is allowed. [any]
+/// Releases a pattern that no thread uses any more; NULL is allowed. [any]
 void sluice_pattern_free(sluice_pattern *pattern);
 
 #ifdef __cplusplus

@@ -1,10 +1,11 @@
-// Tells what becomes of the HTTP/2 streams of libcurl, which libcurl knows and does not say:
+// Reports what happens to the HTTP/2 streams of libcurl. Libcurl knows this, but its API does not tell:
 // - A request goes out as a stream, so that its connection is one of HTTP/2.
-// - A server has refused a stream: it vouches that it did not process the request (RFC 9113 §6.8, §8.7). Libcurl sends such a
-//   request again by itself.
-// - A server has answered in full, and then takes no more of the request (RFC 9113 §8.1): libcurl may take this for an error.
-// - A server has reset a stream without an error, before the end of its response: libcurl takes this for the end.
-// - A server takes a request over HTTP/1.1 alone: libcurl sends it again by itself.
+// - A server has refused a stream: it promises that it did not process the request (RFC 9113 §6.8, §8.7). Libcurl sends
+//   such a request again by itself.
+// - A server has answered in full, and reads no more of the request (RFC 9113 §8.1): libcurl may report this as an
+//   error.
+// - A server has reset a stream without an error, before the end of its response: libcurl takes this as the end of it.
+// - A server accepts a request only over HTTP/1.1: libcurl sends it again by itself.
 //
 // Libcurl gives nghttp2 its callbacks for frames and for the end of a stream. nghttp2's API has functions that set
 // these callbacks, and one that begins a stream. This module defines functions with the same names. The dynamic linker
@@ -22,13 +23,14 @@ typedef enum {
   SLUICE_STREAM_RESET,
   /// The stream is closed, and its request was not processed (REFUSED_STREAM).
   SLUICE_STREAM_REFUSED,
-  /// The stream is closed: the server takes its request over HTTP/1.1 alone (HTTP_1_1_REQUIRED).
+  /// The stream is closed: the server accepts its request only over HTTP/1.1 (HTTP_1_1_REQUIRED).
   SLUICE_STREAM_DOWNGRADED,
 } sluice_stream_event;
 
 /// Called on the thread that drives the connection, before libcurl learns of the event.
 ///
-/// `easy` is the `CURL *` of the stream, which may be somebody else's. Returns nonzero where libcurl is not to know of a reset.
+/// `easy` is the `CURL *` of the stream, which may belong to other code. Returns nonzero if libcurl must not learn of a
+/// reset.
 typedef int (*sluice_stream_handler)(const void *easy, sluice_stream_event event);
 
 /// Sets the function for the whole process.

@@ -14,11 +14,11 @@ int sluice_test_close_from(posix_spawn_file_actions_t *actions, int first);
 /// Adds "change to this folder"; the path is copied. [any]
 int sluice_test_change_folder(posix_spawn_file_actions_t *actions, const char *path);
 
-/// Bytes that were allocated and not freed, in all arenas of the process and as mappings of their own. [any]
+/// Bytes that were allocated and not freed, in all arenas of the process and in separate mappings. [any]
 size_t sluice_test_allocated_bytes(void);
 
-/// Starts a thread as a program in C has it: it waits until the descriptor is readable, calls `turn`, and ends when `turn`
-/// returns 0. Join it. Returns 0, or an error number. [any]
+/// Starts a thread like one of a C program: it waits until the descriptor is readable, calls `turn`, and ends when
+/// `turn` returns 0. The caller must join it. Returns 0, or an error number. [any]
 int sluice_test_start_foreign_thread(pthread_t *thread, int descriptor, int (*turn)(void *context), void *context);
 
 typedef enum sluice_test_coding {

@@ -15,7 +15,7 @@ final class CredentialResponder: ChallengeResponder {
   func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
     guard hasCredentials(status: status, for: exchange), let (user, password) = exchange.nativeRequest.url.credentials
     else { return nil }
-    // A credentials header of a stage or the caller was refused; the engine's would not be better.
+    // The server has refused a credentials header of a stage or the caller; the engine's answer would not help.
     guard !isForeign(exchange) else { return nil }
     // Basic has been sent before it was asked for, and was refused.
     let usable = policy == .whenAsked ? challenges : challenges.filter { $0.isScheme("digest") }

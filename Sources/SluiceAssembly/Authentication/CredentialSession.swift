@@ -1,8 +1,8 @@
 import SluiceMessages
 import SluicePipeline
 
-/// The answers of an attempt, for later hops within the origin: a digest is valid for only one request. Kept with the
-/// exchange; confined to its loop.
+/// Computes the answers for later hops of an attempt within the origin, because a digest is valid for only one request.
+/// Kept with the exchange; confined to its loop.
 final class CredentialSession {
   /// The value that was sent last.
   var value: String?
@@ -11,7 +11,7 @@ final class CredentialSession {
   private let attempt: Int
   private let status: Int
   private var digest: DigestChallenge?
-  /// Requests with this nonce so far.
+  /// The number of requests with this nonce so far.
   private var count: UInt32 = 0
   private let clientNonce: String
 
@@ -24,7 +24,7 @@ final class CredentialSession {
     clientNonce = digest == nil ? "" : TransactionID(using: &exchange.loop.random).description
   }
 
-  /// The owner under which an exchange keeps it.
+  /// The owner under which an exchange stores the session.
   private final class Key: Sendable {
     static let shared = Key()
   }

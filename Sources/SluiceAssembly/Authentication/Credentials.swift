@@ -36,7 +36,7 @@ struct Credentials: Sendable, Hashable {
     return basic
   }
 
-  /// RFC 7617 §2: nil for a user with a colon, which would be read as the end of the name.
+  /// RFC 7617 §2: nil for a user with a colon: the server would read the colon as the end of the name.
   private var basic: String? {
     guard !user.contains(UInt8(ascii: ":")) else { return nil }
     return "Basic " + String(decoding: Base64.encode(user + [UInt8(ascii: ":")] + password), as: UTF8.self)

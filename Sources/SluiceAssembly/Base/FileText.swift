@@ -2,18 +2,19 @@ import Glibc
 import SluiceJSON
 import SluiceSupport
 
-/// Reads whole small files. A pipe may be given where a file is expected, as in `<(…)`, but nobody waits for it forever.
+/// Reads whole small files. A pipe is accepted in place of a file, as in `<(…)`, but the wait for its content has a
+/// limit.
 package enum FileText {
   /// Why a file could not be read, in words.
   package struct ReadError: Error, CustomStringConvertible {
     package let description: String
-    /// The system's number, where the system has refused it.
+    /// The error number, if the system has refused to read the file.
     package var number: Int32?
   }
 
-  /// How long everything that comes through a pipe or a terminal may take.
+  /// The time limit for reading everything from a pipe or a terminal.
   package static let pipeLimit = Duration.seconds(30)
-  /// How much may come that way, where the caller allows more: a device may have no end.
+  /// The size limit for a pipe or a device, even if the caller allows more: a device may have no end.
   private static let pipeLimitBytes = 64 << 20
 
   package static func read(
@@ -25,7 +26,7 @@ package enum FileText {
     defer { close(descriptor) }
     let wait = try PipeWait(descriptor, limit: pipeLimit)
     let limitBytes = wait == nil ? limitBytes : min(limitBytes, pipeLimitBytes)
-    // A FIFO without a writer reads like one at its end.
+    // Without this wait, a FIFO without a writer would look like an empty one.
     try wait?.untilReady(hasBytes: false)
     var bytes: [UInt8] = []
     while true {
@@ -63,12 +64,12 @@ package enum FileText {
 /// The bounded wait for bytes from something that is not a file.
 private struct PipeWait {
   private let descriptor: Int32
-  /// What it is, in words.
+  /// What it is, as a word for messages.
   private let kind: String
   private let limit: Duration
   private let deadline: Duration
 
-  /// Nil for a regular file, and for a folder, which no read waits for.
+  /// Nil for a regular file and for a folder, because reading them never waits.
   init?(_ descriptor: Int32, limit: Duration) throws(FileText.ReadError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw FileText.failure(errno) }
@@ -92,7 +93,7 @@ private struct PipeWait {
       if count == 0 { break }
       guard errno == EINTR else { throw FileText.failure(errno) }
     }
-    let event = hasBytes ? "its writer has not closed it" : "nobody has written to it"
+    let event = hasBytes ? "its writer has not closed it" : "nothing has been written to it"
     throw FileText.ReadError(
       description:
         "it is \(kind), and \(event) within \(DurationText.text(limit)); write to it in that time, or name a regular file"

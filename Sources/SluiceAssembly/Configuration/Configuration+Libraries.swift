@@ -3,7 +3,7 @@ import SluicePluginHost
 package import SluicePluginImage
 
 extension Configuration {
-  /// The paths of the libraries, each once, in the order of the plugins.
+  /// The paths of the libraries, each only once, in the order of the plugins.
   package var libraries: [String] {
     plugins.compactMap(\.library).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
@@ -17,7 +17,7 @@ extension Configuration {
     plugins.filter { $0.library == library }.reduce(into: []) { $0.formUnion($1.allowed) }
   }
 
-  /// The different keys that an engine reads only when it starts.
+  /// The keys with different values that an engine reads only when it starts.
   package func fixedDifferences(from other: Configuration) -> [String] {
     let (new, old) = (transport, other.transport)
     let differences: [(String, Bool)] = [

@@ -40,7 +40,7 @@ extension Configuration {
     if let delivery = node["delivery"] {
       plugin.delivery = try delivery.word(PluginConfiguration.Delivery.self)
       if case .builtin(let name) = plugin.source, plugin.delivery == .queued {
-        throw delivery.error("the built-in \"\(name)\" is told inline", advice: "leave the key out")
+        throw delivery.error("the built-in \"\(name)\" always gets its events inline", advice: "leave the key out")
       }
     }
     return plugin
@@ -114,8 +114,8 @@ extension Configuration {
     let glob = PathGlob(try node.string())
     guard !glob.hasDotSegment else {
       throw node.error(
-        "the pattern matches nothing: a path has no \".\" and \"..\" segments when it is compared",
-        advice: "write the path that they lead to")
+        "the pattern matches nothing: \".\" and \"..\" segments are removed from a path before the comparison",
+        advice: "write the path without them")
     }
     return glob
   }

@@ -3,18 +3,18 @@ import SluiceMessages
 import SluicePipeline
 
 extension Configuration {
-  /// The largest configuration that is read.
+  /// The maximum size of a configuration.
   static let limitBytes = 16 << 20
 
   /// Reads a configuration file; paths in it are relative to it.
-  /// - Parameter installedPlugins: where libraries are looked up that are given by a name.
+  /// - Parameter installedPlugins: where to look up libraries that are given by name.
   public init(
     file path: String, installedPlugins: InstalledPlugins = .ofThisProgram
   ) throws(ConfigurationError) {
     try self.init(text: Self.text(of: path), file: path, installedPlugins: installedPlugins)
   }
 
-  /// The text of a configuration file, for callers that hand it to a second process and therefore read the file only once.
+  /// The text of a configuration file, for callers that pass it to a second process and so read the file only once.
   package static func text(of path: String) throws(ConfigurationError) -> [UInt8] {
     do { return try FileText.read(path, limitBytes: limitBytes) } catch {
       throw ConfigurationError(ConfigurationLocation(file: path), "cannot read it: \(error)")
@@ -24,7 +24,7 @@ extension Configuration {
   /// Reads a configuration from text.
   /// - Parameters:
   ///   - file: the base of relative paths, and the file that errors name.
-  ///   - installedPlugins: where libraries are looked up that are given by a name.
+  ///   - installedPlugins: where to look up libraries that are given by name.
   public init(
     text: [UInt8], file: String? = nil, installedPlugins: InstalledPlugins = .ofThisProgram
   ) throws(ConfigurationError) {
@@ -128,7 +128,7 @@ extension ConfigurationNode {
     throw error("expected a status such as 200, a class such as \"2xx\", or a range such as \"200-299\"")
   }
 
-  /// Three digits and nothing else: `Int` would take a sign, and more digits too.
+  /// Exactly three digits: `Int` would also accept a sign and more digits.
   private static func status(_ text: ArraySlice<UInt8>) -> Int? {
     guard text.count == 3, text.first != 0x30, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }

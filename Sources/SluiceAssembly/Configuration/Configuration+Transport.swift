@@ -29,7 +29,7 @@ extension Configuration {
     let text = try node.string()
     let isPrintable = text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     guard isPrintable, !text.hasPrefix(" "), !text.hasSuffix(" ") else {
-      throw node.error("expected printable ASCII characters, the first and the last no space")
+      throw node.error("expected printable ASCII characters without a space at either end")
     }
     return text
   }

@@ -19,15 +19,15 @@ public struct Configuration: Sendable {
   public var response: [StageReference] = []
   /// Get the events of every transaction. A reference in this list has no `match` and no `config`.
   public var tracers: [StageReference] = []
-  /// Bounds a whole transaction, retries included; nil means no bound.
+  /// The time limit for a whole transaction, including retries; nil means no limit.
   public var deadline: Duration? = .seconds(60)
   /// The base of relative URLs in requests; trace headers go to its origin by default.
   public var baseURL: HTTPURL?
   /// Requests name their sender as `sluice/VERSION` unless ``TransportSettings/userAgent`` says otherwise.
   public var transport = Self.transportDefaults
-  /// Attempts of one transaction, the first included.
+  /// The maximum number of attempts of one transaction, including the first.
   public var maximumAttempts = 3
-  /// Which requests the engine repeats by itself.
+  /// Which requests the engine retries by itself.
   public var retry = RetryPolicy()
   /// The final statuses that are a success, by default everything below 400. Any other fails the transaction with
   /// `http_status`; the result still has the response.
@@ -52,19 +52,18 @@ public struct Configuration: Sendable {
   public var limits = EngineLimits()
   /// How long a call of a plugin may keep its loop before the engine names it in the log; zero disables this.
   public var stallLimit = Duration.seconds(1)
-  /// How long a loop may go without turning before `sluice dev` ends the engine's process; zero means forever. An
+  /// How long a loop may stand still before `sluice dev` ends the engine's process; zero means forever. An
   /// engine never ends its process itself.
   public var stallKillLimit = Duration.seconds(5)
-  /// How long a loop may go without moving before its transactions end with the code `stalled`, regardless of their
-  /// deadlines.
+  /// How long a loop may stand still before its transactions end with the code `stalled`, even before their deadlines.
   public var stallAbandon = Duration.seconds(30)
   /// The folder for private copies of plugins; nil means the user's cache.
   public var store: String?
   /// The control socket; nil means none.
   public var control: ControlPlace?
 
-  /// Where libraries were looked up that the file gives by a name. A configuration that the control socket is given
-  /// later is read with the same value.
+  /// Where libraries that the file gives by name were looked up. A configuration that arrives later over the control
+  /// socket is read with the same value.
   public var installedPlugins = InstalledPlugins.ofThisProgram
   /// The file that the configuration was read from; nil for one that was created in code.
   package var file: String?
@@ -104,7 +103,7 @@ public struct PluginConfiguration: Sendable {
   public var source: Source
   /// The configuration for the plugin; references are already resolved.
   public var config: JSONValue
-  /// Bounds one suspended or blocking call.
+  /// The time limit for one suspended or blocking call.
   public var deadline: Duration?
   /// Nil means the default: fail for interceptors, skip for tracers.
   public var onFault: FaultPolicy?
@@ -118,7 +117,7 @@ public struct PluginConfiguration: Sendable {
 
   /// An instance without permissions for its library, whose tracer is called on the event loop.
   ///
-  /// - Parameter location: the place that errors about the instance show.
+  /// - Parameter location: the place that error messages about the instance show.
   public init(
     name: String, source: Source, config: JSONValue = .object(), deadline: Duration? = nil, onFault: FaultPolicy? = nil,
     location: ConfigurationLocation = ConfigurationLocation()
@@ -138,7 +137,7 @@ public struct StageReference: Sendable {
   public var plugin: String
   /// Which requests the stage is called for; nil means all. Must be nil for tracers.
   public var match: StageMatch?
-  /// The configuration of this place, which the plugin gets beside its own; not for tracers.
+  /// The configuration of this place, which the plugin gets in addition to its own; not for tracers.
   public var config: JSONValue?
   var configLocation: ConfigurationLocation?
   /// Whether a plugin without a callback for that list is omitted, instead of being an error.
@@ -147,7 +146,7 @@ public struct StageReference: Sendable {
 
   /// A place for the instance of that name, which must be in ``Configuration/plugins``.
   ///
-  /// - Parameter location: the place in the file that errors about it show.
+  /// - Parameter location: the place in the file that error messages show.
   public init(
     _ plugin: String, match: StageMatch? = nil, config: JSONValue? = nil, isOptional: Bool = false,
     location: ConfigurationLocation = ConfigurationLocation()

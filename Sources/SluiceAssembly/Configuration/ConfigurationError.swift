@@ -15,7 +15,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
     self.advice = advice
   }
 
-  /// `sluice.json:12: plugins.auth.deadline: reason; advice`, without what is unknown.
+  /// `sluice.json:12: plugins.auth.deadline: reason; advice`; unknown parts are left out.
   public var description: String { "\(location): \(reason)" + (advice.map { "; \($0)" } ?? "") }
 }
 

@@ -28,13 +28,13 @@ struct ConfigurationNode {
 
   // MARK: Objects and lists
 
-  /// The member of that name; nil where it is absent or null.
+  /// The member of that name; nil if it is absent or null.
   subscript(key: String) -> ConfigurationNode? {
     guard let member = value[key], !member.isNull else { return nil }
     return ConfigurationNode(value: member, pointer: pointer.appending(key), source: source)
   }
 
-  /// Checks that this is an object with no members but these.
+  /// Checks that this is an object with no other members than these.
   func checkObject(_ keys: [String]) throws(ConfigurationError) {
     guard value.isObject else { throw mismatch("an object") }
     for (key, _) in value.members where !keys.contains(key) {
@@ -62,7 +62,7 @@ struct ConfigurationNode {
 
   // MARK: Scalars
 
-  /// A string, or a reference to one in the environment or a file.
+  /// A string, or a reference to a string in the environment or a file.
   func string() throws(ConfigurationError) -> String {
     let resolved = try resolvingReference()
     guard let text = resolved.string else { throw mismatch("a string") }
@@ -99,8 +99,8 @@ struct ConfigurationNode {
   /// A path, made relative to the configuration's file.
   func path() throws(ConfigurationError) -> String { source.resolve(try string()) }
 
-  /// The path of a library: as written, relative to the configuration's file, or that of the installed plugin with that
-  /// name.
+  /// The path of a library: either the given path, relative to the configuration's file, or that of the installed
+  /// plugin with that name.
   func library() throws(ConfigurationError) -> String {
     let text = try string()
     guard InstalledPlugins.isName(text) else { return source.resolve(text) }

@@ -41,7 +41,7 @@ extension ConfigurationNode {
       throw self.error("cannot read \(PlainText.path(path)): \(error)")
     }
     guard var text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
-      throw error("\(PlainText.path(path)) is no UTF-8 text")
+      throw error("\(PlainText.path(path)) is not UTF-8 text")
     }
     if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
     return text

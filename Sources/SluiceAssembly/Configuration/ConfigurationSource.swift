@@ -3,7 +3,7 @@ import SluiceJSON
 /// The text of a configuration, kept so that an error can name the line.
 final class ConfigurationSource: Sendable {
   let file: String?
-  /// Where libraries are looked up that are given by a name.
+  /// Where to look up libraries that are given by name.
   let installedPlugins: InstalledPlugins
   private let text: [UInt8]
 

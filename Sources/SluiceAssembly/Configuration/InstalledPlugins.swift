@@ -5,29 +5,29 @@ import SluiceSupport
 
 /// The plugins of one installation, which a configuration names without a path: `"library": "bearer-auth"`.
 ///
-/// A name is looked up in ``folder`` and nowhere else. The working folder, the folder of the configuration and
+/// A name is looked up only in ``folder``. The working folder, the folder of the configuration and
 /// environment variables such as `LD_LIBRARY_PATH` have no influence.
 public struct InstalledPlugins: Sendable, Hashable {
   /// The folder that is searched; nil if no installation is known.
   public let folder: String?
-  /// Why no installation is known, if there is more to say.
+  /// The reason why no installation is known, if there is one.
   private let reason: String?
 
-  /// The plugins of the installation that the running program belongs to: a program `PREFIX/bin/NAME` has them in
-  /// `PREFIX/lib/sluice/plugins`. Symbolic links to the program are followed. Another program has none.
+  /// The plugins of the running program's installation: for a program `PREFIX/bin/NAME`, they are in
+  /// `PREFIX/lib/sluice/plugins`. Symbolic links to the program are followed. Any other program has none.
   public static let ofThisProgram = InstalledPlugins(program: RunningProgram.path())
 
   /// The plugins of an installation elsewhere.
-  /// - Parameter folder: an absolute path; in another folder no name is found.
+  /// - Parameter folder: an absolute path; with a relative path no name is found.
   public init(in folder: String) {
     let isAbsolute = folder.utf8.first == UInt8(ascii: "/") && !folder.utf8.contains(0)
     self.folder = isAbsolute ? folder : nil
-    reason = isAbsolute ? nil : "the folder of the installed plugins, \(PlainText.quote(folder)), is no absolute path"
+    reason = isAbsolute ? nil : "the folder of the installed plugins, \(PlainText.quote(folder)), is not absolute"
   }
 
   init(program: String?) {
     guard let program else {
-      (folder, reason) = (nil, "the path of this program is not known: /proc/self/exe cannot be read")
+      (folder, reason) = (nil, "the path of this program is unknown: /proc/self/exe cannot be read")
       return
     }
     let parts = program.utf8.split(separator: UInt8(ascii: "/"))
@@ -39,7 +39,7 @@ public struct InstalledPlugins: Sendable, Hashable {
     (folder, reason) = ("\(prefix)/lib/sluice/plugins", nil)
   }
 
-  /// What another process looks in: the same folder, or none.
+  /// The plugins for another process: the same folder, or none.
   init(given folder: String?) {
     if let folder { self.init(in: folder) } else { self.init(folder: nil, reason: nil) }
   }

@@ -1,7 +1,7 @@
 /// How the library of a plugin is built from its sources; the key `build` of a plugin. `sluice dev` uses it.
 package struct PluginBuildRule: Sendable, Hashable {
   package enum Way: Sendable, Hashable {
-    /// As `sluice plugin build` builds this folder.
+    /// The folder is built as by `sluice plugin build`.
     case folder(String)
     /// A program with its arguments.
     case command([String])
@@ -10,7 +10,7 @@ package struct PluginBuildRule: Sendable, Hashable {
   package var way: Way
   /// Files and folders whose change starts a build.
   package var sources: [String]
-  /// The folder in which a command runs: that of the configuration; nil means the program's own.
+  /// The folder in which a command runs: the folder of the configuration; nil means the program's working folder.
   package var workingFolder: String?
 
   package init(_ way: Way, sources: [String], workingFolder: String? = nil) {
@@ -39,7 +39,7 @@ extension PluginBuildRule {
       }
       var paths: [String] = []
       for source in try sources.elements() { paths.append(try source.path()) }
-      guard !paths.isEmpty else { throw sources.error("expected a path at least, found an empty list") }
+      guard !paths.isEmpty else { throw sources.error("expected at least one path, found an empty list") }
       self.init(.command(words), sources: paths, workingFolder: node.source.folder)
     case (nil, nil): throw node.error("expected \"folder\" with the path of a plugin's folder, or \"command\"")
     case (_?, _?): throw node.error("has both \"folder\" and \"command\"", advice: "keep one of them")

@@ -1,4 +1,4 @@
-/// The name of a plugin that is created by `sluice plugin new`, or looked up among the installed ones.
+/// The name of a plugin that `sluice plugin new` creates, or that is looked up among the installed plugins.
 package enum PluginName {
   /// Part of a sentence.
   package static let rule = "lower-case letters, digits and single dashes, a letter first, at most 64 characters"

@@ -4,10 +4,11 @@ public struct SwapSettings: Sendable, Hashable {
   public struct Probation: Sendable, Hashable {
     /// How long the previous snapshot is kept ready for a rollback.
     public var duration: Duration
-    /// How many transactions must have ended on the new snapshot before it is judged.
+    /// The number of transactions that must have ended on the new snapshot before it is compared.
     public var transactions: Int
 
-    /// Compares for this duration, as soon as that many transactions have ended; by default 30 seconds and 100.
+    /// Compares during this time, once this number of transactions has ended; by default 30 seconds and 100
+    /// transactions.
     public init(duration: Duration = .seconds(30), transactions: Int = 100) {
       self.duration = duration
       self.transactions = transactions
@@ -18,7 +19,7 @@ public struct SwapSettings: Sendable, Hashable {
   public var generations = 4096
   /// Nil, or a duration of zero, disables probation: the previous snapshot ends at once.
   public var probation: Probation? = Probation()
-  /// The time limit for trying out a library before the process loads it, at the start and in a swap; zero loads it
+  /// The time limit for the trial of a library before the process loads it, at the start and in a swap; zero loads it
   /// without a trial. Has no effect without a trial.
   public var trial = Duration.seconds(10)
   /// How long transactions on an old snapshot may take to end.

@@ -2,8 +2,8 @@ public import SluiceJSON
 import SluiceMetrics
 
 extension Engine {
-  /// Everything that was counted so far as one JSON document: `engine` by the engine itself, `reports` by each built-in
-  /// `metrics`, `plugins` by plugins, `process`, which is the memory and the descriptors of the process, and `resource`, which
+  /// All counts so far as one JSON document: `engine` has those of the engine itself, `reports` those of each built-in
+  /// `metrics`, `plugins` those of plugins, `process` the memory and the descriptors of the process, and `resource`
   /// names the service. docs/metrics.md describes its members. From any thread.
   public func metricsDocument() -> JSONValue {
     let reports = JSONValue.object()
@@ -21,8 +21,8 @@ extension Engine {
     return document
   }
 
-  /// The same in Prometheus' text format 0.0.4, to be served as `text/plain; version=0.0.4`. The counts of a built-in
-  /// `metrics` have its name as the label `stage`.
+  /// All counts so far in Prometheus' text format 0.0.4, to be served as `text/plain; version=0.0.4`. The counts of a
+  /// built-in `metrics` have its name as the label `stage`.
   public func prometheusText() -> String {
     var text = PrometheusText(labels: [:])
     if let serviceName { text.target([("service_name", serviceName)]) }
@@ -33,7 +33,7 @@ extension Engine {
     return text.text + pluginMetrics.prometheusText()
   }
 
-  /// The name of the program, from the configuration or otherwise from the environment.
+  /// The name of the program, from the configuration or, if that has none, from the environment.
   private var serviceName: String? {
     swaps.published.configuration.serviceName ?? TelemetryEnvironment { _ in }.serviceName
   }

@@ -15,8 +15,9 @@ extension Engine {
   /// - Parameters:
   ///   - topic: a name that the sender and the plugins have agreed on, for instance `config-changed`.
   ///   - payload: each plugin gets its own copy.
-  ///   - deadline: for the plugins all together. The one that has the notification then has missed it, and it is not
-  ///     offered to another: it may yet be acted upon. The program's handler takes the time that it takes.
+  ///   - deadline: for all plugins together. A plugin that has the notification at that time has missed the deadline.
+  ///     The notification is not offered to another plugin then, because the first one may still act on it. The
+  ///     program's handler has no deadline.
   public func notify(
     topic: String, payload: JSONValue = .object(), deadline: Duration = .seconds(30)
   ) async -> NotificationResult {
@@ -49,7 +50,7 @@ extension Engine {
         let offer = await plugin.offer(topic, copy, until: end)
         if case .ended(let outcome) = offer { return (taker, .ended(outcome)) }
         if offer == .cutOff { return cutOff(topic, plugin, taker) }
-        // A swap was faster: the new instance is asked.
+        // A swap came first, so the new instance gets the notification.
         if offer == .gone, swaps.published.part(name)?.instance !== plugin { continue }
         break
       }
@@ -77,7 +78,7 @@ extension Engine {
     if let handler = notificationHandler.withLock({ $0 }), let outcome = await handler(topic, payload) {
       return (.program, .ended(outcome))
     }
-    swaps.log(LogLine(level: .info, message: "nobody took the notification \"\(topic)\""))
+    swaps.log(LogLine(level: .info, message: "no receiver took the notification \"\(topic)\""))
     return (nil, .notTaken)
   }
 }

@@ -9,9 +9,9 @@ extension Engine {
   /// How long to wait for a drained loop to end, and for a log function that does not return.
   private static let endLimit = Duration.seconds(5)
 
-  /// Ends the engine. Transactions that were submitted have the time `drain` to finish; after it they fail with the code
-  /// `shutdown`, as does everything that is submitted from now on. Then the instances are deactivated and the loops are
-  /// joined. Must not be called on a loop.
+  /// Ends the engine. Submitted transactions may finish within `drain`; afterwards they fail with the code `shutdown`.
+  /// Everything that is submitted from now on fails with the same code. Then the instances are deactivated and the
+  /// loops are joined. Must not be called on a loop.
   ///
   /// Returns at most a few seconds after `drain` and `deactivation`. A loop whose stage does not return is left behind, and
   /// the log names the stage: the transactions there fail with `stalled`, the loop's thread stays, and the instances that
@@ -58,7 +58,8 @@ extension Engine {
 }
 
 extension Engine {
-  /// The unfinished transactions and suspended calls of each loop. Only after ``shutdown(drain:)``, when no loop runs.
+  /// The unfinished transactions and suspended calls of each loop. Call it only after ``shutdown(drain:)``, when no
+  /// loop runs.
   package var unfinished: [Int] {
     workers.map { $0.environment.runningCount + $0.environment.suspensions.suspendedCount }
   }

@@ -28,14 +28,14 @@ extension Engine {
     return try Self.outcome(await swaps.submit(.reload, configuration: configuration))
   }
 
-  /// Returns to the previous snapshot, before waiting swaps: at once if it stands by, otherwise by loading its builds
-  /// again from their private copies.
+  /// Returns to the previous snapshot, before waiting swaps. This happens at once if that snapshot is on standby;
+  /// otherwise its builds are loaded again from their private copies.
   @discardableResult
   public func rollback() async throws(SwapError) -> SwapReport {
     try Self.outcome(await swaps.submit(.rollback))
   }
 
-  /// The builds of the engine, the swaps so far, and what is waited for.
+  /// The builds of the engine, the swaps so far, and what the engine waits for.
   public var status: EngineStatus { get async { await swaps.status() } }
 
   /// Refuses a build from now on, and remembers it in the store: a swap to it fails.

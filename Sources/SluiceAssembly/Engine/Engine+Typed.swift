@@ -15,7 +15,7 @@ extension Engine {
   /// Sends a request through the pipeline and decodes its response.
   ///
   /// Cancelling the task cancels the transaction.
-  /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
+  /// - Throws: ``TransactionFailure`` with the error, and the response if there was one.
   public func perform<Payload>(
     _ transaction: TypedTransaction<Payload>
   ) async throws(TransactionFailure) -> Payload {

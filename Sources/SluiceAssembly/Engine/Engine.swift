@@ -18,12 +18,12 @@ import Synchronization
 /// stays there.
 public final class Engine: Sendable {
   let workers: [Worker]
-  /// The published snapshot, and its exchange; each worker has its own reference to the pipeline.
+  /// Holds the published snapshot and exchanges it; each worker has its own reference to the pipeline.
   let swaps: SwapCoordinator
   private let limits: EngineLimits
   private let next = Atomic<Int>(0)
   let isClosed = Atomic<Bool>(false)
-  /// The one loop belongs to the program.
+  /// The only loop belongs to the program.
   let isHosted: Bool
   private let unsentFields = UnsentFields()
   private let delegate: (any TransactionDelegate)?
@@ -59,10 +59,10 @@ public final class Engine: Sendable {
   /// The base of relative URLs.
   public var baseURL: HTTPURL? { swaps.published.configuration.baseURL }
 
-  /// Where a configuration for this engine finds libraries that it gives by a name.
+  /// Where a configuration for this engine finds libraries that it gives by name.
   package var installedPlugins: InstalledPlugins { swaps.published.configuration.installedPlugins }
 
-  /// - Parameter hosted: the one loop, if it has no thread of its own.
+  /// - Parameter hosted: the only loop, if it has no thread of its own.
   private static func startWorkers(
     _ configuration: Configuration, _ hosted: Loop?, _ makeTransport: TransportMaker
   ) throws(EngineError) -> [Worker] {
@@ -97,19 +97,20 @@ public final class Engine: Sendable {
   ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down or has as
   ///     many transactions in flight as ``EngineLimits/transactions`` allows; must not block. A completion that submits
   ///     again must look at the error first: after a shutdown, `submit` calls the new completion before it returns.
-  ///     When a stage does not give the loop back, the completion is called on another thread, with the code `stalled`.
+  ///     If a stage does not return, so that the loop stands still, the completion is called on another thread, with
+  ///     the code `stalled`.
   public func submit(
     _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
     checks: ResponseChecks? = nil, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
     completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
     if let warning = unsentFields.warning(about: request) { swaps.log(warning) }
-    // Here, since the loop is another task, or none.
+    // Read here, because the code on the loop runs in another task or in none.
     let parent = parent ?? TraceContext.current?.parent ?? ParentContext()
     let completion = Self.completion(completion, delegate, self.delegate)
     let delegate = delegate?.binding
     if let worker = currentWorker {
-      // A drain looks on this loop, so that it sees what began before it.
+      // A drain checks on this loop, so it sees every transaction that began before it.
       guard !isClosed.load(ordering: .sequentiallyConsistent) else {
         return completion(Submission.refused(request, Self.isShutDown))
       }
@@ -166,7 +167,7 @@ public final class Engine: Sendable {
     return worker.loop.isCurrent ? worker : nil
   }
 
-  /// Each loop in turn; a loop that does not move is chosen only when no loop moves.
+  /// Chooses each loop in turn; a loop that stands still is chosen only if all loops stand still.
   private var nextWorker: Worker {
     let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
     let worker = workers[turn % workers.count]

@@ -1,14 +1,14 @@
 import SluiceMessages
 import SluiceSupport
 
-/// Warns of fields that a caller sets and that are not sent, because the transport frames messages and manages connections
-/// itself (RFC 9112 §6, RFC 9110 §7.6.1).
+/// Warns about fields that a caller sets but that are not sent, because the transport itself frames messages and
+/// manages connections (RFC 9112 §6, RFC 9110 §7.6.1).
 final class UnsentFields: Sendable {
-  /// How many requests had the field, by its name. Few names are counted, so that this stays small.
+  /// The number of requests with the field, by its name. Only a few names are possible, so this stays small.
   private let counts = Locked<[String: Int]>([:])
 
-  /// A warning about the first request with a field, the tenth, the hundredth and so on, so that many requests do not fill
-  /// the log; nil for all others. From any thread.
+  /// A warning about the first, tenth, hundredth … request with a field, so that many requests do not fill the log; nil
+  /// for all others. From any thread.
   func warning(about request: Request) -> LogLine? {
     guard Self.hasAny(request.headers) else { return nil }
     let names = Self.names(in: request.headers)
@@ -34,7 +34,7 @@ final class UnsentFields: Sendable {
     return false
   }
 
-  /// In lower case, each once.
+  /// The names in lower case, each only once.
   private static func names(in headers: borrowing HeaderFields) -> [String] {
     var names: [String] = []
     for index in headers.indices where isUnsent(headers, index) {

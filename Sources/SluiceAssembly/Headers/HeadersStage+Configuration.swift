@@ -24,7 +24,8 @@ extension HeadersStage.Settings {
     if let word = node["existing"] { existing = try word.word(ExistingHeaders.self) }
   }
 
-  /// If absent, the header from which the request id is read; null, for the whole or for `header`, sends none.
+  /// If this is absent, it is the header from which the request id is read. If it or its `header` is null, no header is
+  /// sent.
   private static func requestIDHeader(
     _ node: ConfigurationNode, _ configuration: Configuration
   ) throws(ConfigurationError) -> [UInt8] {
@@ -66,7 +67,7 @@ extension HeadersStage.Settings {
       let lowercase = name.lowercased()
       guard !names.contains(lowercase) else {
         throw member.error(
-          "this stage sets \"\(name)\" already", advice: "leave it out of static, or turn the other off")
+          "this stage already sets \"\(name)\"", advice: "leave it out of static, or turn the other setting off")
       }
       names.append(lowercase)
       var field = HeadersStage.Field(name: Array(name.utf8), value: Array(try member.fieldValue().utf8))
@@ -98,7 +99,7 @@ extension ConfigurationNode {
       throw error("expected the name of a header, found \(PlainText.quote(name))")
     }
     guard !FieldSyntax.isTransportField(name.utf8.span) else {
-      throw error("\"\(name)\" belongs to the connection or frames the message, and is set by the engine alone")
+      throw error("\"\(name)\" belongs to the connection or frames the message, so only the engine sets it")
     }
   }
 

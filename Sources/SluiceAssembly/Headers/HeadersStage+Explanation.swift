@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-// Does the same as without an explanation, and records a reason for each header that could have been set.
+// Sets the headers as without an explanation, and records a reason for each header that the stage can set.
 extension HeadersStage {
   func explainIssue(_ exchange: Exchange) -> Verdict {
     let url = exchange.nativeRequest.url
@@ -77,7 +77,7 @@ extension HeadersStage {
     return "listed as \(settings.hosts.entries[index].pattern)"
   }
 
-  /// Why a header of a kind that the host gets was not written.
+  /// Why a header was not written although the host gets headers of its kind.
   private func absence(
     of header: PlannedHeader, _ trace: borrowing HopTrace, _ headers: ExplainedHeaders
   ) -> (HeaderDecision.Reason, String?) {

@@ -15,9 +15,9 @@ final class HeadersStage: Interceptor {
   struct Settings: Sendable {
     var hosts = HostList()
     var traces = TraceSettings()
-    /// Empty sends no request id.
+    /// If empty, no request id is sent.
     var requestIDHeader: [UInt8] = []
-    /// Nil sends no session id.
+    /// If nil, no session id is sent.
     var session: (header: [UInt8], id: SessionID)?
     /// The fixed headers.
     var fields: [Field] = []
@@ -54,7 +54,7 @@ final class HeadersStage: Interceptor {
     return headers.conflict.map { .fail(Self.refusal($0)) } ?? .proceed
   }
 
-  // The URL is read in place: a copy of it would count a reference.
+  // The URL is read in place, because a copy would cost reference counting.
   private func kinds(for url: inout HTTPURL) -> HeaderKinds { settings.hosts.kinds(at: settings.hosts.place(of: url)) }
 
   private static func isSigned(_ fields: borrowing HeaderFields, _ url: inout HTTPURL) -> Bool {

@@ -3,9 +3,9 @@ import SluiceTraceContext
 
 /// What happens to a header that a request already has.
 enum ExistingHeaders: String, Sendable, CaseIterable {
-  /// It stays, and the stage's is not sent.
+  /// The existing header stays, and the stage's header is not sent.
   case keep
-  /// Ours takes its place.
+  /// The stage's header replaces it.
   case replace
   /// The hop fails, unless both values are equal.
   case refuse
@@ -36,7 +36,7 @@ struct HopHeaders: MarkingSink {
     self.existing = existing
   }
 
-  /// Returns the headers, and keeps none.
+  /// Moves the headers out.
   mutating func takeFields() -> HeaderFields {
     var taken = HeaderFields()
     swap(&taken, &fields)

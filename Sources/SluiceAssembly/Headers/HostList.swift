@@ -7,28 +7,28 @@ struct HostList: Sendable {
     let kinds: HeaderKinds
   }
 
-  /// A host that gets no headers, whatever the entries say.
+  /// A host that gets no headers, even if an entry matches it.
   struct Exclusion: Sendable {
     let pattern: HostPattern
-    /// What excludes it: a key of the configuration or a variable.
+    /// The source of the exclusion: a key of the configuration or an environment variable.
     let source: String
   }
 
-  /// Whether an origin is in the list, and in which part.
+  /// Whether an origin is in the list, and through which part.
   enum Place: Sendable, Hashable {
     /// The position of an entry; the first matching entry decides.
     case entry(Int)
-    /// It is ``origin``.
+    /// The origin is ``origin``.
     case base
     case excluded(Int)
     case unlisted
   }
 
   let entries: [Entry]
-  /// One origin exactly, scheme and port included; it gets all kinds.
+  /// Exactly one origin, including scheme and port; it gets all kinds.
   let origin: Origin?
   let exclusions: [Exclusion]
-  /// Exclusions, origin and entries, in the order in which they are asked.
+  /// Exclusions, origin and entries, in the order in which they are compared.
   private let patterns: HostPatternList
 
   init(entries: [Entry] = [], origin: Origin? = nil, exclusions: [Exclusion] = []) {

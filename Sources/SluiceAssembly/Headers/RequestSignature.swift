@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// A signature over a request, which another header may break.
+/// A signature of a request, which an additional header could make invalid.
 enum RequestSignature: Sendable, Hashable {
   /// The scheme of `Authorization` signs headers: AWS SigV4 and SigV4a, Google Cloud, Signature.
   case authorization
@@ -33,7 +33,7 @@ enum RequestSignature: Sendable, Hashable {
 
 /// What happens to signed requests.
 enum SignedRequests: String, Sendable, CaseIterable {
-  /// They go out as they are.
+  /// They are sent unchanged.
   case skip
   /// They are treated like any other request.
   case inject

@@ -20,7 +20,7 @@ enum SessionID: Sendable {
 final class RotatingSessionID: Sendable {
   private let idleNanoseconds: UInt64
   private let id: Atomic<WordPair>
-  /// On the clock of the loops, which is the same for all of them.
+  /// The time on the clock that all loops share.
   private let lastUse = Atomic<UInt64>(0)
   /// The number of rotations; the thread sanitizer would report a race for a value without size.
   private let rotation = Locked(0)

@@ -16,7 +16,7 @@ enum TelemetryEndpoints {
     }
   }
 
-  /// Exporters over gRPC take `host:port` too.
+  /// Exporters over gRPC also accept `host:port`.
   private static func pattern(_ endpoint: String) -> HostPattern? {
     if let origin = (try? HTTPURL(endpoint, hosts: .idna))?.origin {
       let host = origin.host.utf8.contains(UInt8(ascii: ":")) ? "[\(origin.host)]" : origin.host

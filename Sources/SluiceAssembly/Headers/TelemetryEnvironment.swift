@@ -75,7 +75,7 @@ struct TelemetryEnvironment {
   }
 
   private func ignore(_ variable: String, _ value: String, _ expected: String) {
-    warn("\(variable): \(PlainText.quote(value)) is not known here and is ignored; \(expected)")
+    warn("\(variable): \(PlainText.quote(value)) is unknown and is ignored; \(expected)")
   }
 
   private static func word(_ text: Substring) -> String { trimmed(text).lowercased() }

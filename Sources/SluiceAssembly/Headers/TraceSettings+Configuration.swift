@@ -4,7 +4,7 @@ import SluiceTraceContext
 extension TraceSettings {
   static let keys = ["propagators", "sampler", "sampledOnly", "disabled"]
 
-  /// - Parameter environment: used where the configuration says nothing.
+  /// - Parameter environment: used for settings that the configuration does not have.
   init(_ node: ConfigurationNode, _ environment: TelemetryEnvironment) throws(ConfigurationError) {
     if let list = node["propagators"] {
       propagators = try Self.propagators(list)
@@ -50,7 +50,7 @@ extension TraceSettings {
       return Sampler(kind)
     }
     guard let ratio = node["ratio"] else {
-      throw node.error("\"ratio\" is missing, the share of the traces to sample", advice: "a number from 0 to 1")
+      throw node.error("\"ratio\" is missing; it is the share of traces to sample", advice: "a number from 0 to 1")
     }
     return Sampler(kind, ratio: try ratio.number(0...1))
   }

@@ -8,7 +8,7 @@ struct TraceSettings: Sendable {
   var sampler = Sampler()
   /// Whether the headers of an unsampled trace are not sent.
   var isSampledOnly = false
-  /// Whether no trace begins here, and the caller's is passed on unchanged.
+  /// Whether no trace begins here, and the caller's trace is passed on unchanged.
   var isDisabled = false
 
   /// The content of the trace headers of this hop, with its own span id.

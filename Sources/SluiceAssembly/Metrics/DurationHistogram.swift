@@ -2,7 +2,7 @@ import SluiceMetrics
 
 /// Exact counts of durations between the bounds that OpenTelemetry recommends; 128 bytes in one piece.
 ///
-/// One thread records, without lock or allocation; any thread may read meanwhile.
+/// One thread records, without lock or allocation; any thread may read at the same time.
 struct DurationHistogram: ~Copyable, Sendable {
   /// In nanoseconds, each the longest duration of its bucket; a last bucket counts longer durations.
   private static let bounds: InlineArray<14, UInt64> = InlineArray {
@@ -34,7 +34,7 @@ public struct DurationCounts: Sendable, Hashable {
   /// One more element than there are bounds: the element at `i` counts durations above bound `i - 1` and up to bound
   /// `i`.
   public private(set) var counts: [UInt64]
-  /// All durations together, in nanoseconds.
+  /// The sum of all durations, in nanoseconds.
   public private(set) var sumNanoseconds: UInt64
 
   init(counts: [UInt64] = [UInt64](repeating: 0, count: bounds.count + 1), sumNanoseconds: UInt64 = 0) {

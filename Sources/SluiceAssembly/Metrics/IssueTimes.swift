@@ -1,13 +1,13 @@
 import SluiceMessages
 import SluicePipeline
 
-/// When the hops under way were issued, by the transaction: a table that allocates only when more of them are in flight than
-/// ever before.
+/// The times at which the hops under way were issued, by transaction. The table allocates only when more hops are in
+/// flight than ever before.
 ///
 /// Transaction ids are random, so that they need no hashing; collisions go to the next place.
 struct IssueTimes {
   private struct Place {
-    /// The right half of the id, which is never 0; 0 where the place is free.
+    /// The right half of the id, which is never 0; 0 if the place is free.
     var key: UInt64 = 0
     var time: UInt64 = 0
   }
@@ -18,7 +18,7 @@ struct IssueTimes {
   /// - Parameter capacity: a power of two.
   init(capacity: Int = 256) { places = [Place](repeating: Place(), count: capacity) }
 
-  /// Keeps a time; a later one of the same transaction takes its place.
+  /// Stores a time, which replaces an earlier one of the same transaction.
   mutating func set(_ time: Instant, for id: TransactionID) {
     let index = place(of: id.low)
     if places[index].key == 0 {
@@ -29,7 +29,7 @@ struct IssueTimes {
     if count * 2 > places.count { grow() }
   }
 
-  /// Removes and returns the time; nil without one.
+  /// Removes and returns the time; nil if there is none.
   mutating func remove(_ id: TransactionID) -> Instant? {
     let index = place(of: id.low)
     guard places[index].key != 0 else { return nil }
@@ -44,14 +44,14 @@ struct IssueTimes {
 
   private func home(_ key: UInt64) -> Int { Int(truncatingIfNeeded: key) & mask }
 
-  /// The index of the key, or the one at which it belongs.
+  /// The index of the key, or the index at which to insert it.
   private func place(of key: UInt64) -> Int {
     var index = home(key)
     while places[index].key != 0, places[index].key != key { index = (index + 1) & mask }
     return index
   }
 
-  /// Moves those up that a search would no longer reach across the free place.
+  /// Moves entries up that a search would not reach any more because of the free place.
   private mutating func closeGap(at start: Int) {
     var gap = start
     var index = (gap + 1) & mask

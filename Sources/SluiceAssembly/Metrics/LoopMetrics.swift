@@ -11,7 +11,8 @@ final class LoopMetrics: @unchecked Sendable {
   private let headHistogram = DurationHistogram()
   /// By method, then by status.
   private let series: InlineArray<48, DurationHistogram>
-  // Unchecked at run time, which would cost as much as the access: no method of this class calls out while it holds it.
+  // Unchecked, because the run-time check would cost as much as the access. It is safe: no method of this class calls
+  // other code during an access.
   @exclusivity(unchecked) private var issueTimes = IssueTimes()
 
   init() { series = InlineArray { _ in DurationHistogram() } }
@@ -33,7 +34,7 @@ final class LoopMetrics: @unchecked Sendable {
   private func didReceive(_ event: TraceEvent) {
     guard let issued = issueTimes.remove(event.exchange.id) else { return }
     var nanoseconds = event.time.nanoseconds &- issued.nanoseconds
-    // Where the body was awaited, the event comes after it.
+    // If the stages wait for the body, this event comes after the body.
     if let receive = event.finalTimings?.receive { nanoseconds -= min(nanoseconds, receive.nanoseconds) }
     timeToHead.record(nanoseconds: nanoseconds)
     headHistogram.record(nanoseconds: nanoseconds)

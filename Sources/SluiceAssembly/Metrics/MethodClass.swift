@@ -1,5 +1,5 @@
-/// The class of a request's method, `http.request.method` of OpenTelemetry: all methods that are not well known are one
-/// class, so that no caller can increase the number of series.
+/// The class of a request's method, `http.request.method` of OpenTelemetry: all less common methods form one class, so
+/// that a caller cannot increase the number of series.
 package enum MethodClass: Int, Sendable, Hashable, CaseIterable {
   case get, head, post, put, delete, patch, options, other
 

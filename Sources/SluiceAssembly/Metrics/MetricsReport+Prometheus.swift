@@ -10,7 +10,7 @@ extension MetricsReport {
     return text.text + plugins.prometheusText(labels: labels)
   }
 
-  /// Every metric of all reports, each under one head, as the format wants it; without the plugins'.
+  /// The metrics of all reports, each under one head, as the format demands; without metrics of plugins.
   static func write(
     _ reports: [(labels: PrometheusText.Labels, report: MetricsReport)], to text: inout PrometheusText
   ) {

@@ -6,7 +6,7 @@ public struct MetricsReport: Sendable, Hashable {
   package struct Series: Sendable, Hashable {
     package let method: MethodClass
     package let status: StatusClass
-    /// From submission to the end, retries included; one entry a transaction.
+    /// The time from submission to the end, including retries; one entry for each transaction.
     package internal(set) var durations: DurationCounts
   }
 
@@ -15,9 +15,9 @@ public struct MetricsReport: Sendable, Hashable {
   public internal(set) var traffic = MetricsSnapshot()
   /// From the moment before the request is sent to the head of the response, in nanoseconds; one entry a response.
   public internal(set) var timeToHead = LatencySnapshot()
-  /// The same times between the bounds of OpenTelemetry.
+  /// The times of ``responseTime`` between the bounds of OpenTelemetry.
   public internal(set) var timeToHeadCounts = DurationCounts()
-  /// `http.client.request.duration`; only what occurred, ordered by method and status.
+  /// `http.client.request.duration`; only combinations that occurred, ordered by method and status.
   package internal(set) var series: [Series] = []
 
   /// The metrics of the engine's plugins.

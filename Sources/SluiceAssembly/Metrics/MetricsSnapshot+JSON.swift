@@ -41,7 +41,7 @@ extension MetricsSnapshot {
 }
 
 extension LatencySnapshot {
-  /// How many, and quantiles in seconds.
+  /// The count, and quantiles in seconds.
   func document() -> JSONValue {
     func seconds(_ nanoseconds: UInt64) -> JSONValue { JSONValue(Double(nanoseconds) / 1e9) }
     return [

@@ -5,13 +5,13 @@ import SluicePipeline
 final class MetricsStage: Tracer {
   private let loops: [LoopMetrics]
 
-  /// - Parameter loops: how many loops the engine has.
+  /// - Parameter loops: the number of the engine's loops.
   init(loops: Int) { self.loops = (0..<loops).map { _ in LoopMetrics() } }
 
   let interests = TraceInterests(.didIssue, .didReceive, .didComplete)
 
   func record(_ event: TraceEvent) {
-    // Kept by the array, and not retained for each event.
+    // The array keeps it alive, so it is not retained for each event.
     Unmanaged.passUnretained(loops[event.exchange.loop.index])._withUnsafeGuaranteedRef { $0.record(event) }
   }
 

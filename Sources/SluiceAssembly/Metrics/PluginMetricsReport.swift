@@ -7,11 +7,11 @@ public struct PluginMetricsReport: Sendable, Hashable {
 
   /// One combination of label values.
   public struct Series: Sendable, Hashable {
-    /// One value for each label name of the metric; all `overflow` for combinations beyond the limit.
+    /// One value for each label name of the metric. For combinations beyond the limit, all values are `overflow`.
     public let labels: [String]
     /// For a counter the sum of all amounts, for a gauge the last value, for a histogram the sum of all values.
     public let value: Double
-    /// For a histogram: how many values lie above the previous bound and up to the bound of the same place; one more
+    /// For a histogram: the element at `i` counts values above bound `i - 1` and up to bound `i`; there is one more
     /// element than there are bounds.
     package let counts: [UInt64]
 

@@ -1,7 +1,7 @@
 import Glibc
 import SluiceSupport
 
-/// What this process takes from the machine, as proc(5) tells it. What cannot be read is nil.
+/// The resources that this process uses, from proc(5). A value that cannot be read is nil.
 package struct ProcessUsage: Sendable, Hashable {
   /// Memory of the process that is in RAM.
   package var residentBytes: Int?
@@ -9,7 +9,7 @@ package struct ProcessUsage: Sendable, Hashable {
   /// Descriptors that the process may have open.
   package var descriptorLimit: Int?
 
-  /// As it is now. Takes a descriptor for a moment.
+  /// The current usage. Needs a descriptor for a moment.
   package static var current: ProcessUsage {
     ProcessUsage(
       residentBytes: (try? FileText.read("/proc/self/statm", limitBytes: 4096)).flatMap {
@@ -18,7 +18,7 @@ package struct ProcessUsage: Sendable, Hashable {
       openDescriptors: countDescriptors(), descriptorLimit: DescriptorLimit.current.soft)
   }
 
-  /// The second number is that of the resident pages.
+  /// The second number counts the resident pages.
   static func residentBytes(_ statm: [UInt8], pageBytes: Int) -> Int? {
     let fields = statm.split(separator: UInt8(ascii: " "))
     guard fields.count > 1, pageBytes > 0, let pages = Int(String(decoding: fields[1], as: UTF8.self)), pages >= 0
@@ -32,7 +32,7 @@ package struct ProcessUsage: Sendable, Hashable {
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }
-    // The folder itself, `.` and `..`.
+    // Not counted: the descriptor of the folder itself, `.` and `..`.
     return max(0, count - 3)
   }
 }

@@ -24,7 +24,7 @@ struct PrometheusText {
   /// Writes the service of these metrics (OpenTelemetry, "Prometheus and OpenMetrics Compatibility", resource
   /// attributes).
   mutating func target(_ attributes: Labels) {
-    begin("target_info", "gauge", "The program that these metrics are of.")
+    begin("target_info", "gauge", "The program to which these metrics belong.")
     sample(UInt64(1), attributes)
   }
 

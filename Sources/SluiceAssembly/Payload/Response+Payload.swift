@@ -31,14 +31,14 @@ extension Response {
       return String(decoding: bytes, as: UTF8.self)
     case "iso-8859-1", "latin1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     case let other:
-      throw extractionError("the charset \(PlainText.quote(other)) is not known here; take the body as raw")
+      throw extractionError("the charset \(PlainText.quote(other)) is not supported; take the body as raw")
     }
   }
 
   /// The unchanged body, from memory or from its file.
   public func bytes() throws(TransactionError) -> [UInt8] {
     if let bytes = body.bytes { return bytes }
-    guard case .file(let file) = body else { throw extractionError("the body was streamed and is gone") }
+    guard case .file(let file) = body else { throw extractionError("the body was streamed and was not kept") }
     do { return try FileText.read(file.path, limitBytes: file.byteCount) } catch {
       throw extractionError("cannot read \(file.path): \(error)")
     }

@@ -8,12 +8,12 @@ public import SluiceTraceContext
 ///     let item = try await engine.perform(
 ///       TypedTransaction(request).decoding(Item.self).validatingPayload { item in … })
 ///
-/// What is said here goes through the pipeline: tracers are told of each step when it has succeeded, and a step that fails
-/// fails the transaction, whose result keeps the response. It takes the place of `validate` in the configuration; as long
-/// as nothing is said of the response, the accepted statuses are the configuration's.
+/// The pipeline runs these steps: tracers get an event for each step that has succeeded. If a step fails, the
+/// transaction fails, and its result keeps the response. The steps replace `validate` of the configuration; but without
+/// a validation of the response, the accepted statuses of the configuration apply.
 ///
 /// The closures run on the event loop of the transaction and must not block. An error of type ``StageFailure`` keeps its
-/// code; any other gives `response`, `extraction` or `payload` for the three steps.
+/// code; any other error gives the code `response`, `extraction` or `payload`, depending on the step.
 public struct TypedTransaction<Payload: Sendable>: Sendable {
   /// The request as the caller gives it; stages change a copy.
   public var request: Request

@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// Makes the stages that come with the engine, which are ordinary ones.
 enum BuiltIns {
-  /// What a built-in is made from.
+  /// The values from which a built-in is created.
   struct Setting {
     let configuration: Configuration
     let plugin: PluginConfiguration
@@ -13,8 +13,8 @@ enum BuiltIns {
     /// Reports a setting that the built-in ignores.
     func warn(_ message: String) { log(LogLine(level: .warning, stage: plugin.name, message: message)) }
 
-    /// Reads the built-in's `config`. Its references are resolved already and its text is gone, so an error names the key
-    /// below `plugins.NAME.config` and the line of the plugin.
+    /// Reads the built-in's `config`. References in it are already resolved and its text is not available any more, so
+    /// an error names the key below `plugins.NAME.config` and the line of the plugin.
     func read<Value>(
       _ body: (ConfigurationNode) throws(ConfigurationError) -> Value
     ) throws(ConfigurationError) -> Value {

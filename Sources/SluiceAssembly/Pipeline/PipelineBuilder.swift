@@ -12,7 +12,7 @@ struct PipelineBuilder {
   var log: @Sendable (LogLine) -> Void = { _ in }
   /// The previous pipeline: a tracer that continues keeps its overrun score.
   var predecessor: Pipeline?
-  /// For journals that are compared with those of another process.
+  /// Set for journals that are compared with those of another process.
   var journalKey: MessageHash.Key?
 
   func build(generation: Int, loops: Int, resources: [any AnyObject & Sendable]) throws(ConfigurationError) -> Pipeline
@@ -40,7 +40,7 @@ struct PipelineBuilder {
         maximumResponseBytes: transport.maximumHeldResponseBytes,
         maximumStreamedBytes: transport.maximumStreamedResponseBytes, spillBytes: transport.spillBytes,
         sendsBasicUnasked: configuration.credentialPolicy == .basicFirst,
-        // The requests that plugins make themselves are not told: nothing marks the secrets in them.
+        // Journals do not include the requests that plugins make themselves, because secrets in them are not marked.
         tellsHead: transport.onSentHead != nil),
       requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses,
       checks: configuration.responseChecks, redirects: redirects, hostEncoder: .idna,
@@ -75,7 +75,7 @@ struct PipelineBuilder {
     return bindings
   }
 
-  /// The interceptor at a place that has a configuration; nil for one without.
+  /// The interceptor at a place that has a configuration; nil for a place without one.
   private func place(_ reference: StageReference, _ earlier: [StageReference]) -> (any Interceptor)? {
     guard reference.config != nil, let places = stages[reference.plugin]?.places else { return nil }
     let number = earlier.count { $0.plugin == reference.plugin && $0.config != nil }
@@ -112,7 +112,7 @@ struct PipelineBuilder {
       log(
         LogLine(
           level: .warning, stage: plugin.name,
-          message: "tracer \"\(plugin.name)\" is switched off and told nothing further: \(reason); "
+          message: "tracer \"\(plugin.name)\" is switched off and gets no more events: \(reason); "
             + "\(Self.advice(plugin))"))
     }
   }
@@ -129,8 +129,8 @@ struct PipelineBuilder {
 
   private static func advice(_ plugin: PluginConfiguration) -> String {
     plugin.delivery == .queued
-      ? "its queue is full, since it takes events more slowly than they come"
-      : "give it \"delivery\": \"queued\" or a longer \"deadline\", or have it do less"
+      ? "its queue is full, since it handles events more slowly than they arrive"
+      : "give it \"delivery\": \"queued\" or a longer \"deadline\", or make it do less"
   }
 
   private func plugin(_ reference: StageReference) throws(ConfigurationError) -> PluginConfiguration {

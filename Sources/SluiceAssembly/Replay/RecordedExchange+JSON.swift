@@ -52,7 +52,7 @@ extension RecordedExchange {
   }
 
   /// - Parameter allowsFiles: whether bodies may be in files; only for documents of this program.
-  /// - Throws: what is wrong with it, and where.
+  /// - Throws: an error that names the mistake and its place.
   package init(_ document: JSONValue, allowsFiles: Bool = false) throws(MessageError) {
     let rules: DocumentRules = allowsFiles ? .line : [.knownKeysOnly, .namesInAnyCase]
     guard let message = document["request"], let hops = document["hops"], hops.isArray else {
@@ -112,7 +112,7 @@ extension RecordedHop {
 }
 
 extension RecordedExchange.Form {
-  /// The message as it is written, and whether its body is.
+  /// The message in its written form, and whether its body is included.
   fileprivate func shown(_ request: Request) -> (Request, Bool) {
     var shown = request
     if let secrets {
@@ -143,14 +143,15 @@ extension RecordedExchange.Form {
         shown.append(name, safe, marks: fields.marks(at: index))
         continue
       }
-      // As bytes, which need not be UTF-8.
+      // Compared as bytes, which need not be UTF-8.
       shown.append(
         name.utf8.span, fields.buffer.span.extracting(fields.valueRange(at: index)), marks: fields.marks(at: index))
     }
     return shown
   }
 
-  /// Reads a body from its file, because the file is removed with its last user; false if the body is omitted.
+  /// Reads a body from its file, because the file is removed when its last user releases it; false if the body is
+  /// omitted.
   private func limit(_ body: inout Body) -> Bool {
     guard let maximumBodyBytes else { return true }
     if case .file(let file) = body, file.byteCount <= maximumBodyBytes,

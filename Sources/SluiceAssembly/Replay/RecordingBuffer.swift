@@ -1,16 +1,16 @@
 import SluiceMessages
 public import SluicePipeline
 
-/// The last recordings, as many as there is room for; older ones are dropped.
+/// The last recordings, as many as fit; older ones are dropped.
 public struct RecordingBuffer: Sendable {
-  /// How many recordings a buffer keeps unless told otherwise.
+  /// The default number of recordings that a buffer keeps.
   public static let defaultCount = 100
-  /// The memory for all messages of a buffer unless told otherwise: 16 MiB.
+  /// The default memory for all messages of a buffer: 16 MiB.
   public static let defaultBytes = 16 << 20
 
-  /// The oldest first.
+  /// The recordings, the oldest first.
   public private(set) var exchanges: [RecordedExchange] = []
-  /// How many were dropped to make room.
+  /// The number of recordings that were dropped to make room.
   package private(set) var droppedCount = 0
   private var sizes: [Int] = []
   private var byteCount = 0
@@ -25,7 +25,7 @@ public struct RecordingBuffer: Sendable {
     self.maximumBytes = maximumBytes
   }
 
-  /// The newest stays, however large it is.
+  /// The newest recording always stays, even if it is too large.
   public mutating func append(_ exchange: RecordedExchange) {
     exchanges.append(exchange)
     sizes.append(exchange.byteCount)

@@ -8,10 +8,10 @@ public import SluicePipeline
 /// Secrets are not written: values in the redaction list become `REDACTED`, in fields and in URLs. Bodies are written
 /// unchanged, up to 1 MiB each.
 public enum RecordingFile {
-  /// Of one line.
+  /// The maximum size of one line.
   public static let maximumLineBytes = 64 << 20
 
-  /// Why recordings could not be written or read: the file as a whole, or one line, counted from 1.
+  /// Why recordings could not be written or read. Names the whole file, or one line, counted from 1.
   public enum Failure: Error, Sendable, CustomStringConvertible {
     case file(path: String, reason: String)
     case line(path: String, number: Int, reason: String)
@@ -50,7 +50,7 @@ public enum RecordingFile {
     }
   }
 
-  /// Reads the last recordings of a file, as many as the buffer has room for. Blocks.
+  /// Reads the last recordings of a file, as many as fit into the buffer. Blocks.
   ///
   /// - Returns: the recordings, and whether the last line was cut off and left out.
   /// - Throws: an error with the number of the first invalid line. A missing final line break is not an error, because

@@ -12,7 +12,7 @@ import SluiceTrial
 ///     print(report?.text() ?? "no sluice command to be the helper")
 ///
 /// Each build runs in separate child processes, twice, with recorded answers instead of the wire: nothing goes over the
-/// network, and the serving engine is not affected. docs/replay.md says what is compared.
+/// network, and the serving engine is not affected. docs/replay.md describes what is compared.
 public struct Replay: Sendable {
   /// Maximum number of exchanges of one replay; the last ones are used.
   package static let maximumExchanges = 1000
@@ -28,7 +28,7 @@ public struct Replay: Sendable {
     /// The files to load, by the library's path in the configuration; a library that is not listed is loaded from that
     /// path.
     package var libraries: [String: String]
-    /// Where libraries are looked up that the configuration gives by a name.
+    /// Where to look up libraries that the configuration gives by name.
     package var installedPlugins = InstalledPlugins.ofThisProgram
 
     /// A build from the text of a configuration file, which ``Replay/compare(_:old:new:)`` checks.
@@ -79,7 +79,7 @@ public struct Replay: Sendable {
     async let oldRuns = oldPlan.run(selection, key, self, helper)
     async let newRuns = newPlan.run(selection, key, self, helper)
     let outcomes = await [oldRuns, newRuns]
-    // The files of bodies are kept until here.
+    // The files of bodies must exist until here.
     withExtendedLifetime(recordings) {}
     return try report(selection, outcomes[0], outcomes[1])
   }
@@ -99,7 +99,7 @@ public struct Replay: Sendable {
       guard let before = old.runs(of: index), let after = new.runs(of: index) else {
         report.omissions.append(
           ReplayReport.Omission(
-            index: index, reason: old.omitted[index] ?? new.omitted[index] ?? "a build ended before it was done"))
+            index: index, reason: old.omitted[index] ?? new.omitted[index] ?? "a build ended before it had finished"))
         continue
       }
       report.comparisons.append(ReplayComparison(index: index, request: request, old: before, new: after))

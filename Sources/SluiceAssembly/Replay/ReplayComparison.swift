@@ -30,11 +30,11 @@ package struct ReplayDifference: Sendable, Hashable {
 
 /// What the old and the new build did with one recorded exchange.
 package struct ReplayComparison: Sendable, Hashable {
-  /// The place in the recordings that were given.
+  /// The index in the given recordings.
   package var index: Int
-  /// Method and URL, secrets hidden.
+  /// Method and URL, with secrets hidden.
   package var request: String
-  /// In the order of the stages' calls, the result last.
+  /// The differences in the order of the stages' calls; the result comes last.
   package var differences: [ReplayDifference]
   /// Differences between two runs of one build, which do not count.
   package var varying: [ReplayDifference]
@@ -44,8 +44,8 @@ package struct ReplayComparison: Sendable, Hashable {
   /// Compares runs of the old build with runs of the new one.
   ///
   /// - Parameters:
-  ///   - old: the same exchange as often as it was run; with two runs and more, what varies among them is told apart.
-  ///   - new: likewise.
+  ///   - old: all runs of the same exchange. With two or more runs, differences between them are reported separately.
+  ///   - new: the same for the new build.
   package init(index: Int, request: String, old: [ReplayedExchange], new: [ReplayedExchange]) {
     self.index = index
     self.request = request
@@ -53,7 +53,7 @@ package struct ReplayComparison: Sendable, Hashable {
   }
 }
 
-/// Holds the facts of old runs against those of new ones.
+/// Compares the facts of old runs with those of new runs.
 private struct ReplayMatching {
   private let old: [ReplayFacts]
   private let new: [ReplayFacts]
@@ -67,7 +67,7 @@ private struct ReplayMatching {
     var (differences, varying): ([ReplayDifference], [ReplayDifference]) = ([], [])
     for key in keys {
       let (before, after) = (old.map { $0.values[key] }, new.map { $0.values[key] })
-      // A call that is not there on one side is told once, and not with all that it did.
+      // If a call is missing on one side, only the call is reported, not everything that it did.
       if key.name != ReplayFacts.call, !isCalled(key.place, old) || !isCalled(key.place, new) { continue }
       let difference = difference(key, before.first ?? nil, after.first ?? nil)
       if Set(before).count > 1 || Set(after).count > 1 {
@@ -79,7 +79,8 @@ private struct ReplayMatching {
     return (differences, varying)
   }
 
-  /// All keys, in the order of the old run, with those that only others have behind the one that they follow.
+  /// All keys in the order of the first old run. A key that only another run has comes after the key that it follows
+  /// there.
   private var keys: [ReplayFacts.Key] {
     var keys: [ReplayFacts.Key] = []
     var known: Set<ReplayFacts.Key> = []

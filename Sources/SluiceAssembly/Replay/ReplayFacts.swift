@@ -1,16 +1,16 @@
 import SluiceMessages
 import SluicePipeline
 
-/// A replayed exchange as a list of facts: what is compared.
+/// A replayed exchange as a list of facts, which are compared.
 struct ReplayFacts {
-  /// Whom a fact is about.
+  /// The call, or the result, that a fact is about.
   struct Place: Hashable {
     var attempt: Int
     var hop: Int
     /// Nil for the result.
     var stage: String?
     var callback: StageCall.Callback?
-    /// 0 for the first call of that kind there, such as one for each challenge.
+    /// Numbers several calls of the same kind at one place, such as one call for each challenge, from 0.
     var occurrence: Int
   }
 
@@ -19,11 +19,11 @@ struct ReplayFacts {
     var name: String
   }
 
-  /// That a stage was called at all; has no value worth telling.
+  /// The fact that a stage was called. Its value is never shown.
   static let call = "call"
   static let result = Place(attempt: 0, hop: 0, stage: nil, callback: nil, occurrence: 0)
 
-  /// In the order in which they came about.
+  /// The keys in the order in which the facts occurred.
   private(set) var keys: [Key] = []
   private(set) var values: [Key: String] = [:]
 
@@ -59,7 +59,7 @@ struct ReplayFacts {
     values[key] = value
   }
 
-  /// What a change is about; the side only where the callback does not say it.
+  /// The part that changed. It includes the side only if the callback does not imply it.
   private static func name(_ change: StageChange, at place: Place) -> String {
     let isUsual =
       switch place.callback {

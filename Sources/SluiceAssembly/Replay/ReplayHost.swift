@@ -5,7 +5,8 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// The pipeline of a configuration in a child process: one loop, instances of its own, and recorded answers for a wire.
+/// The pipeline of a configuration in a child process, with one loop, its own instances, and recorded answers in place
+/// of the wire.
 ///
 /// Plugins are told that it is a trial: their call-outs are refused, and nothing is scheduled. Tracers are left out.
 final class ReplayHost: Sendable {
@@ -18,9 +19,9 @@ final class ReplayHost: Sendable {
   private let wire = ReplayWire()
   private let patience: Duration
 
-  /// Loads the libraries, and makes and activates the instances.
-  /// - Parameter makeTransport: makes what reads and writes the files of bodies; it sends nothing.
-  /// - Parameter step: told what comes next, for the report of a crash.
+  /// Loads the libraries, and creates and activates the instances. - Parameter makeTransport: makes the transport,
+  /// which only reads and writes the files of bodies and sends nothing. - Parameter step: gets a text for each next
+  /// step, for the report of a crash.
   init(
     _ configuration: Configuration, copies: [String: String], key: MessageHash.Key, patience: Duration,
     makeTransport: TransportMaker, step: @escaping @Sendable (String) -> Void
@@ -63,7 +64,7 @@ final class ReplayHost: Sendable {
     var prepared = configuration
     prepared.transport.loops = 1
     prepared.tracers = []
-    // What is repeated is to depend on the exchange alone, and not on those before it.
+    // Retries must depend only on the exchange itself, and not on earlier exchanges.
     prepared.retry.budget = 100
     for index in prepared.plugins.indices { prepared.plugins[index].delivery = .inline }
     return prepared
@@ -80,7 +81,7 @@ final class ReplayHost: Sendable {
     return LoadedGeneration(record: GenerationRecord(id: number, library: path, plugins: [], loaded), plugin: plugin)
   }
 
-  /// Runs one exchange; nil where it does not come to an end, which takes a stage that does not return.
+  /// Runs one exchange. Returns nil if it does not end, which happens only if a stage does not return.
   func replay(
     _ exchange: RecordedExchange, seed: UInt64, watcher: @escaping @Sendable (String, StageCall.Callback) -> Void
   ) -> ReplayedExchange? {
@@ -102,7 +103,8 @@ final class ReplayHost: Sendable {
       response: ended.response.map { pipeline.settings.journal.changes(making: $0) } ?? [])
   }
 
-  /// Ends a stage that does not resume, long before the deadline of the transaction: nobody waits that long for a replay.
+  /// Ends a stage that does not resume. This happens long before the deadline of the transaction, which would be too
+  /// long for a replay.
   private func expired(_ result: Monitor<TransactionResult?>) -> TransactionResult? {
     let (environment, pipeline, patience) = (environment, pipeline, patience)
     clock.post {

@@ -4,7 +4,7 @@ import SluiceSupport
 
 /// A loop with a fixed wall clock, so that code that depends on the time of day behaves the same in each replay.
 ///
-/// Everything else is the loop's behind it, the monotonic clock included: deadlines have to pass.
+/// Everything else comes from the underlying loop, including the monotonic clock, because deadlines must pass.
 final class ReplayLoop: EventLoop {
   private let loop: Loop
   private let time = Locked(Duration.zero)
@@ -19,7 +19,7 @@ final class ReplayLoop: EventLoop {
     set { loop.random = newValue }
   }
 
-  /// Since 1970.
+  /// The time since 1970.
   var wallClock: Duration {
     get { time.withLock { $0 } }
     set { time.withLock { $0 = newValue } }

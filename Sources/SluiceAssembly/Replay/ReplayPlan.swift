@@ -9,16 +9,16 @@ import SluiceTrial
 struct ReplayPlan: Sendable {
   private static let runs = 2
 
-  /// What came of them.
+  /// The results of the runs.
   struct Outcome: Sendable {
     /// The replayed exchanges of each run, by the number of the recorded exchange.
     fileprivate var replayed: [[Int: ReplayedExchange]] = []
     /// Why an exchange was not run.
     fileprivate(set) var omitted: [Int: String] = [:]
-    /// Why a run did not come to its end; of several the first.
+    /// Why a run did not finish; the first error if there are several.
     fileprivate(set) var error: PluginError?
 
-    /// Of the exchange with that place; fewer where a run did not come to it, nil where none did.
+    /// The runs of the exchange with that index: fewer if a run did not reach it, nil if no run did.
     func runs(of index: Int) -> [ReplayedExchange]? {
       let runs = replayed.compactMap { $0[index] }
       return runs.isEmpty ? nil : runs
@@ -48,7 +48,7 @@ struct ReplayPlan: Sendable {
     case .success(let staged): copies = staged
     case .failure(let error): return Outcome(error: error)
     }
-    // Held, and so not removed, until the runs are over.
+    // Keeps the copies until the runs are over; otherwise they would be removed.
     defer { withExtendedLifetime(copies) {} }
     let payload = ReplayRequest(
       configuration: String(decoding: build.configuration, as: UTF8.self), file: build.file,
@@ -73,7 +73,7 @@ struct ReplayPlan: Sendable {
     return outcome
   }
 
-  /// Private copies, which the children map, because the files at the paths may be rebuilt meanwhile.
+  /// Makes private copies, which the children map, because a build may replace the original files during the replay.
   private func stage() throws(PluginError) -> [String: StoredPlugin] {
     guard !configuration.libraries.isEmpty else { return [:] }
     let loader = try PluginLoader(store: configuration.store)

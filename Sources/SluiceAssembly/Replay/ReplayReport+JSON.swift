@@ -13,7 +13,8 @@ extension ReplayReport {
   ///     difference := {"attempt": 0, "hop": 0, "stage": "…", "callback": "on_request", "subject": "header x-a",
   ///                    "old": "1", "new": "2"}
   ///
-  /// `stage` and `callback` are missing where it is about the result, `old` or `new` where that side left it alone.
+  /// `stage` and `callback` are missing in a difference of the result. `old` or `new` is missing if that side changed
+  /// nothing there.
   public var document: JSONValue {
     [
       "same": JSONValue(isSame),

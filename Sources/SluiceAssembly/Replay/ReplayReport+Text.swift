@@ -1,12 +1,11 @@
 import SluicePipeline
 
 extension ReplayReport {
-  /// The report for people, one difference to a line; no line end behind the last.
+  /// The report for people, one difference on each line, without a final line end.
   ///
   /// Shows a difference that several exchanges share once, with the numbers of those exchanges.
   ///
-  /// - Parameter limit: maximum number of groups of exchanges that are shown, each with the differences that its
-  ///   exchanges share.
+  /// - Parameter limit: maximum number of groups to show. The exchanges of a group have the same differences.
   public func text(showing limit: Int = 10) -> String {
     var lines = failures.map { "\($0.side.rawValue): \($0.error)" }
     let differing = comparisons.filter { !$0.isSame }

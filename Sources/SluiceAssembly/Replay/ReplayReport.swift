@@ -1,13 +1,13 @@
 import SluicePluginHost
 package import SluicePluginImage
 
-/// What came of a replay.
+/// The result of a replay.
 public struct ReplayReport: Sendable {
   package enum Side: String, Sendable, Hashable, CaseIterable {
     case old, new
   }
 
-  /// A build that did not come through: it crashed, hung, ended its process, or could not be loaded.
+  /// A build that did not finish: it crashed, hung, ended its process, or could not be loaded.
   package struct Failure: Sendable, Hashable {
     package var side: Side
     package var error: PluginError
@@ -20,7 +20,7 @@ public struct ReplayReport: Sendable {
 
   /// An exchange that was not replayed.
   package struct Omission: Sendable, Hashable {
-    /// The place in the recordings that were given.
+    /// The index in the given recordings.
     package var index: Int
     package var reason: String
 
@@ -30,7 +30,7 @@ public struct ReplayReport: Sendable {
     }
   }
 
-  /// Of every exchange that came through on both sides.
+  /// The comparison of every exchange that finished on both sides.
   package var comparisons: [ReplayComparison]
   package var failures: [Failure]
   package var omissions: [Omission]
@@ -41,6 +41,6 @@ public struct ReplayReport: Sendable {
     self.omissions = omissions
   }
 
-  /// Whether everything was replayed and nothing differs.
+  /// Whether every exchange was replayed without a difference.
   public var isSame: Bool { failures.isEmpty && omissions.isEmpty && comparisons.allSatisfy(\.isSame) }
 }

@@ -2,21 +2,21 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// What the child process of a replay is given besides what every trial is.
+/// The input of a replay's child process, in addition to that of every trial.
 struct ReplayRequest {
   /// The text of the configuration; its references are resolved in the child, which has the environment of this process.
   var configuration: String
-  /// What relative paths in it start from.
+  /// The base of relative paths in it.
   var file: String?
-  /// Where libraries are looked up that it gives by a name: the child may be a program of another installation.
+  /// Where to look up libraries that it gives by name: the child may be a program of another installation.
   var pluginFolder: String?
   /// The private copy of each library, by its path in the configuration.
   var copies: [String: String]
-  /// One for all runs that are compared.
+  /// The same key for all runs that are compared.
   var key: MessageHash.Key
-  /// What one transaction may take.
+  /// The time limit for one transaction.
   var patience: Duration
-  /// Documents of recorded exchanges, by their place.
+  /// Documents of recorded exchanges, with their index.
   var exchanges: [(index: Int, document: JSONValue)]
 
   var document: JSONValue {
@@ -36,7 +36,7 @@ struct ReplayRequest {
 }
 
 extension ReplayRequest {
-  /// Nil for what ``document`` does not give.
+  /// Nil if the value is not a ``document``.
   init?(_ document: JSONValue) {
     guard let configuration = document["configuration"]?.string, let low = document["keyLow"]?.integer,
       let high = document["keyHigh"]?.integer

@@ -6,7 +6,7 @@ import SluicePluginImage
 import SluiceSupport
 package import SluiceTrial
 
-/// A replay in the child process of a helper: each exchange is reported when it is over.
+/// A replay in the child process of a helper. It reports each exchange when the exchange is over.
 package struct ReplayRun {
   /// The name of the task, for a ``TrialRequest``.
   package static let task = "replay"
@@ -69,7 +69,7 @@ package struct ReplayRun {
       channel.step(step)
     }
     guard let replayed else {
-      throw error(.trialTimedOut, "had not come to an end \(place.withLock { $0 })")
+      throw error(.trialTimedOut, "had not ended \(place.withLock { $0 })")
     }
     channel.report(["index": JSONValue(Int64(index)), "replayed": replayed.document])
   }

@@ -2,27 +2,27 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// Which recordings are replayed: those that are whole, and of them the last ones for which there is room.
+/// Selects the recordings to replay: of all complete recordings, the last ones that fit.
 struct ReplaySelection: Sendable {
   private(set) var exchanges: [(index: Int, document: JSONValue, request: String)] = []
   private(set) var omissions: [ReplayReport.Omission] = []
-  /// Values of secret fields, which have no place in what a build wrote before it crashed.
+  /// Values of secret fields, which are removed from the output of a build that crashed.
   private(set) var hiddenTexts: Set<String> = []
 
   init(_ recordings: [RecordedExchange], _ secrets: SecretList) {
     var byteCount = 0
     for (index, recording) in recordings.enumerated().reversed() {
       guard recording.isRequestWhole else {
-        omit(index, "its request body can be produced only once, and was not recorded, or not completely")
+        omit(index, "its request body can be produced only once, and was not recorded completely")
         continue
       }
       let isFull = exchanges.count == Replay.maximumExchanges || byteCount > Replay.maximumBytes
       guard !isFull, let document = taken(recording, &byteCount) else {
         omit(
           index,
-          "a replay takes the last \(Replay.maximumExchanges) exchanges, and of them what fits into"
+          "a replay takes the last \(Replay.maximumExchanges) exchanges, and of these only as many as fit into"
             + " \(Replay.maximumBytes >> 20) MiB")
-        // Whatever is older has no room either.
+        // Older recordings are omitted too.
         byteCount = .max
         continue
       }

@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Answers each hop with what was recorded, in the order of the recording, whatever is asked for.
+/// Answers each hop with the next recorded answer, whatever the request is.
 final class ReplayWire: Sendable {
   private let state = Locked<(hops: [RecordedHop], next: Int)>(([], 0))
 
@@ -13,7 +13,7 @@ final class ReplayWire: Sendable {
     state.withLock { state in
       guard state.next < state.hops.count else {
         return .failure(
-          Self.notRecorded("no answer was recorded beyond those to \(state.hops.count) requests on the wire"))
+          Self.notRecorded("the recording has answers to only \(state.hops.count) requests on the wire"))
       }
       defer { state.next += 1 }
       return Self.reply(state.hops[state.next])
@@ -24,7 +24,7 @@ final class ReplayWire: Sendable {
     let error = hop.error ?? notRecorded("the recording has no answer to this request")
     guard hop.wasIssued else { return .connectFailure(error) }
     guard let response = hop.response else { return .failure(error) }
-    let missing = hop.isBodyWhole ? nil : notRecorded("the body was not recorded, or not completely")
+    let missing = hop.isBodyWhole ? nil : notRecorded("the body was not recorded completely")
     return .response(response, failure: hop.error ?? missing)
   }
 

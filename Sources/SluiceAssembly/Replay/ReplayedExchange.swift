@@ -1,11 +1,11 @@
 package import SluicePipeline
 
-/// How a recorded exchange went in a replay: what each stage did, and what came of it.
+/// The outcome of a recorded exchange in a replay: what each stage did, and the result.
 package struct ReplayedExchange: Sendable, Hashable {
-  /// In their order.
+  /// The calls in their order.
   package var calls: [StageCall]
   package var attempts: Int
-  /// Nil where the transaction succeeded.
+  /// Nil if the transaction succeeded.
   package var error: TransactionError?
   /// The response, as the changes from an empty message to it; empty without a response.
   package var response: [StageChange]

@@ -8,8 +8,8 @@ extension StageCall {
   ///     {"attempt": 0, "hop": 0, "stage": "auth", "callback": "on_request", "verdict": "continue",
   ///      "changes": [{"side": "request", "part": "header", "name": "x-a", "before": [], "after": ["1"]}]}
   ///
-  /// With `"suspended": true` where the answer came by a resumption, `retryAfterNs`, `code` and `message` where the verdict
-  /// has them, and `name` for headers and trailers.
+  /// It has `"suspended": true` if the stage answered by a resumption, `retryAfterNs`, `code` and `message` if the
+  /// verdict has them, and `name` for headers and trailers.
   public var document: JSONValue {
     let document: JSONValue = [
       "attempt": JSONValue(Int64(attempt)), "hop": JSONValue(Int64(hop)), "stage": JSONValue(stage),
@@ -27,10 +27,10 @@ extension StageCall {
     return document
   }
 
-  /// A bound on attempts and hops that no transaction reaches.
+  /// The range of attempts and hops; no transaction reaches its end.
   private static let numbers: ClosedRange<Int64> = 0...1_000_000
 
-  /// Nil for what ``document`` does not give.
+  /// Nil if the value is not a ``document``.
   package init?(_ document: JSONValue) {
     guard let attempt = document["attempt"]?.integer, let hop = document["hop"]?.integer,
       let stage = document["stage"]?.string,
@@ -73,7 +73,8 @@ extension Verdict {
 }
 
 extension StageChange {
-  /// As a document, one element of `changes` in ``StageCall/document``. Only headers and trailers have a `name`.
+  /// The change as a document: one element of `changes` in ``StageCall/document``. Only headers and trailers have a
+  /// `name`.
   public var document: JSONValue {
     let document: JSONValue = ["side": side == .request ? "request" : "response", "part": JSONValue(word)]
     switch part {

@@ -2,7 +2,7 @@ import SluiceMessages
 public import SluicePipeline
 
 extension StageCall {
-  /// The call for people, a line for what it answered and one for each change; no line end behind the last.
+  /// The call for people: one line for its answer and one line for each change, without a final line end.
   ///
   ///     auth, on_request: continue
   ///       header x-stamp: none → 1
@@ -48,7 +48,7 @@ extension Verdict {
   }
 }
 
-/// How the texts of journals and reports are made fit for a line of a terminal.
+/// Makes the texts of journals and reports fit for a line of a terminal.
 enum ReplayText {
   static func of(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: " | ") }
 

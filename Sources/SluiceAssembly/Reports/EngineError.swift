@@ -22,7 +22,7 @@ public enum EngineError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Thrown by ``Engine/perform(_:parent:)`` when a transaction fails; has the error and the result.
+/// The error that ``Engine/perform(_:parent:)`` throws when a transaction fails. It has the cause and the result.
 public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
   /// Why the transaction failed; the same as in ``result``.
   public let error: TransactionError

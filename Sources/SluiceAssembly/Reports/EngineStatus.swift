@@ -1,9 +1,9 @@
 package import SluiceMessages
 package import SluicePipeline
 
-/// The builds of an engine, its swaps, and what is waited for, at one moment.
+/// The builds of an engine, its swaps, and what the engine waits for, at one moment.
 public struct EngineStatus: Sendable, Hashable {
-  /// The snapshot that new transactions run on; counted from 1.
+  /// The snapshot on which new transactions run; counted from 1.
   public var snapshot: Int
   /// Every build that the engine has mapped, the oldest first.
   public var generations: [Generation]
@@ -18,7 +18,7 @@ public struct EngineStatus: Sendable, Hashable {
   package var running: Running?
   /// Swaps that wait for others.
   package var queued: Int
-  /// What is held up because a loop does not answer.
+  /// What is delayed because a loop does not answer.
   package var waits: [Wait]
   /// The last swaps, the oldest first.
   package var history: [SwapReport]
@@ -26,7 +26,7 @@ public struct EngineStatus: Sendable, Hashable {
   package var refused: [String: String]
   /// Loops that did not report their transactions in time; these transactions are missing here.
   package var silentLoops: [Int]
-  /// Calls that keep their loop for longer than the watchdog allows.
+  /// Calls that have blocked their loop for longer than the watchdog allows.
   package var stalls: [Stall]
 
   package struct Budget: Sendable, Hashable {
@@ -47,11 +47,11 @@ public struct EngineStatus: Sendable, Hashable {
     package var id: Int
     package var trigger: SwapReport.Trigger
     package var step: Step
-    /// The time since its turn came.
+    /// The time since the swap's turn came.
     package var age: Duration
   }
 
-  /// A loop that is waited for.
+  /// A loop for which the engine waits.
   package struct Wait: Sendable, Hashable {
     package enum Purpose: String, Sendable, Hashable {
       /// The loop has not taken the published snapshot; its new transactions would run on an older one.
@@ -61,23 +61,23 @@ public struct EngineStatus: Sendable, Hashable {
     }
 
     package var purpose: Purpose
-    /// The snapshot that is to be taken, or to end.
+    /// The snapshot that the loop must take, or that must end.
     package var snapshot: Int
     /// The time since the loop was asked.
     package var age: Duration
-    /// What keeps the loop.
+    /// What blocks the loop.
     package var obstacle: LoopObstacle
   }
 
   package struct Probation: Sendable, Hashable {
-    /// The snapshot to which a breach returns.
+    /// The snapshot to which the engine returns after a breach.
     package var standby: Int
     package var remaining: Duration
     /// Transactions of the new snapshot that have ended.
     package var transactions: Int
   }
 
-  /// A call of a plugin that has kept an event loop for longer than `watchdog.limit`; everything else on that loop
+  /// A call of a plugin that has blocked an event loop for longer than `watchdog.limit`; everything else on that loop
   /// waits.
   package struct Stall: Sendable, Hashable {
     /// The loop's index, from 0.
@@ -92,7 +92,7 @@ public struct EngineStatus: Sendable, Hashable {
     package var callback: String
     /// Nil if the call belongs to no transaction.
     package var transaction: TransactionID?
-    /// How long it has been watched.
+    /// How long the watchdog has seen the call.
     package var age: Duration
   }
 
@@ -100,7 +100,7 @@ public struct EngineStatus: Sendable, Hashable {
   public struct Generation: Sendable, Hashable, Identifiable {
     /// What a build does at the moment. Only ``active`` and ``probation`` builds serve new transactions.
     public enum State: Sendable, Hashable {
-      /// Is mapped, and not published yet.
+      /// Mapped, and not published yet.
       case preparing
       /// Serves new transactions.
       case active
@@ -145,7 +145,7 @@ public struct EngineStatus: Sendable, Hashable {
     package var timers = 0
     /// Call-outs, posted functions and blocking calls that have not returned.
     package var openCalls = 0
-    /// The number of its ABI violations.
+    /// The number of the build's ABI violations.
     package var violations = 0
     /// The oldest of the transactions, up to ``holderLimit``.
     package var holders: [Holder] = []
@@ -153,7 +153,7 @@ public struct EngineStatus: Sendable, Hashable {
     package static let holderLimit = 16
   }
 
-  /// The build that serves a plugin; nil if no build serves one of that name.
+  /// The build that serves a plugin; nil if there is no plugin of that name, or no build serves it.
   package func serving(_ plugin: String) -> Generation? {
     generations.last { $0.plugins.contains(plugin) && ($0.state == .active || $0.state == .probation) }
   }

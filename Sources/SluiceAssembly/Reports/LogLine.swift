@@ -21,14 +21,14 @@ public struct LogLine: Sendable, Hashable {
   public var stage: String?
   /// The text for people. A plugin's text is on one line, with control characters escaped.
   public var message: String
-  /// What the plugin has added, and what the transaction has; secrets among them are marked, and not redacted.
+  /// The attributes of the plugin and of the transaction; secrets among them are marked, but not redacted.
   public var attributes = AttributeList()
-  /// The transaction that the line is about, with its request id and the attempt; nil for a line about none.
+  /// The transaction that the line is about, with its request id and the attempt; nil for a line about no transaction.
   public var transaction: TransactionID?
-  /// The request id of that transaction; nil for a line about none.
+  /// The request id of that transaction; nil for a line about no transaction.
   public var requestID: String?
   package var attempt: Int?
-  /// The swap whose end it reports.
+  /// The swap whose end this line reports.
   package var swap: SwapReport?
 
   package init(

@@ -1,13 +1,13 @@
 package import SluiceMessages
 import SluicePluginHost
 
-/// What keeps an event loop busy: the call of a plugin if one can be named, otherwise code of the program.
+/// What blocks an event loop: the call of a plugin if one is known, otherwise code of the program.
 package struct LoopObstacle: Sendable, Hashable {
   /// The loop's index, from 0.
   package var loop: Int
-  /// Whether the thread of the loop was ended from within, by `pthread_exit`: the loop never moves again.
+  /// Whether code on the loop's thread has ended the thread with `pthread_exit`; then the loop never runs again.
   package var hasDied: Bool
-  /// A lower bound for how long the loop has been kept.
+  /// The minimum time for which the loop has been blocked.
   package var age: Duration
   /// Nil when no call of a plugin is under way on the loop.
   package var call: Call?

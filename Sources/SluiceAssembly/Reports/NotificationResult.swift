@@ -3,7 +3,7 @@ public import SluiceMessages
 
 /// The result of a notification.
 public struct NotificationResult: Sendable, Hashable {
-  /// Who had it last.
+  /// The last receiver of the notification.
   public enum Taker: Sendable, Hashable {
     /// An instance, by its name in the configuration, with the id of its plugin.
     case plugin(stage: String, id: String, generation: Int)

@@ -5,6 +5,6 @@ public struct SwapError: Error, Sendable, CustomStringConvertible {
   /// The error of a plugin or a configuration, if that was the reason.
   public let underlying: EngineError?
 
-  /// The report as one line: what was asked for, its number, how it ended, and why.
+  /// The report on one line: the request, its number, its outcome, and the reason.
   public var description: String { report.description }
 }

@@ -1,13 +1,13 @@
 /// The result of one swap, reload or return.
 public struct SwapReport: Sendable, Hashable, Identifiable {
-  /// What asked for it.
+  /// The origin of a swap.
   public enum Trigger: String, Sendable, Hashable {
     case swap, reload, rollback
     /// The engine itself, because a new snapshot has failed its probation.
     case probation
   }
 
-  /// How a swap ended. Only ``published`` and ``rolledBack`` change what new transactions run on.
+  /// How a swap ended. Only ``published`` and ``rolledBack`` change the snapshot for new transactions.
   public enum Outcome: String, Sendable, Hashable {
     /// New transactions run on a new snapshot.
     case published
@@ -56,13 +56,13 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   public var duration = Duration.zero
   /// How the swap ended; ``reason`` has the details.
   public var outcome: Outcome
-  /// The snapshot that new transactions run on afterwards.
+  /// The snapshot on which new transactions run afterwards.
   public var snapshot: Int
   package var changes: [Change] = []
   /// Why nothing was published, why the engine returned to the previous snapshot, or which loops have not taken the new
   /// one: what failed, on what, why, and what to do.
   public var reason: String?
-  /// The loops that had not taken the snapshot within `swap.publish`, and what keeps them.
+  /// The loops that had not taken the snapshot within `swap.publish`, and what blocks them.
   package var late: [LoopObstacle] = []
 }
 
@@ -70,7 +70,7 @@ extension SwapReport: CustomStringConvertible {
   /// One line for people.
   public var description: String { line("") }
 
-  /// The same with the time that it took, for logs.
+  /// Like ``description``, with the time that the swap took, for logs.
   var lineWithTime: String { line(" after \(duration.milliseconds) ms") }
 
   private func line(_ took: String) -> String {
@@ -80,10 +80,10 @@ extension SwapReport: CustomStringConvertible {
       case .published: "published as snapshot \(snapshot)"
       case .unchanged: "unchanged"
       case .refused: "refused"
-      case .rolledBack: "went back to snapshot \(snapshot)"
+      case .rolledBack: "returned to snapshot \(snapshot)"
       case .superseded: "superseded by a newer one"
       case .cancelled: "cancelled"
-      case .shutdown: "given up, since the engine is shut down"
+      case .shutdown: "stopped, since the engine is shut down"
       }
     return "\(trigger.rawValue) \(id): \(words)\(took)" + (what.isEmpty ? "" : " (\(what))")
       + (reason.map { ": \($0)" } ?? "")

@@ -3,7 +3,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceSupport
 
-/// Asks a delegate about redirects and challenges, in the pipeline's place of a stage.
+/// Asks a delegate about redirects and challenges. The pipeline calls it like a stage.
 final class DelegateStage: Interceptor {
   let capabilities: StageCapabilities = [.redirect, .challenge]
   private let delegate: any TransactionDelegate
@@ -71,7 +71,7 @@ final class DelegateStage: Interceptor {
       call.finish { [self] token in
         guard let token else { return Self.conclude(result, exchange, adopt) }
         suspended.withLock { _ = $0.removeValue(forKey: token) }
-        // Gone: the deadline has passed, or the transaction has ended.
+        // The call is over: the deadline has passed, or the transaction has ended.
         guard suspensions?.exchange(for: token) != nil else { return .suspended }
         let verdict = Self.conclude(result, exchange, adopt)
         _ = suspensions?.resume(token, verdict)
@@ -114,7 +114,7 @@ extension ResponseContext {
 
 /// One call of asynchronous code: either it ends before the caller has returned, or it holds a token.
 ///
-/// Both sides run on the loop's thread, one after the other; unchecked for that reason. On a loop that is not an
+/// Unchecked because both sides run on the loop's thread, one after the other. On a loop that is not an
 /// executor, such as one of a test, the code must not suspend.
 private final class DelegateCall: @unchecked Sendable {
   private var early: Verdict?

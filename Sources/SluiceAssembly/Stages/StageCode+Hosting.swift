@@ -13,7 +13,7 @@ extension StageCode {
     static let tracers = Lists(rawValue: 8)
   }
 
-  /// The lists whose callbacks it has.
+  /// The lists for which it has a callback.
   var lists: Lists {
     switch form {
     case .unusable: return []
@@ -43,7 +43,7 @@ extension StageCode {
 }
 
 extension PluginGeneration {
-  /// - Parameter name: of the stage in the configuration, which is the id of one that is no ``Plugin``.
+  /// - Parameter name: the stage's name in the configuration. For a stage that is not a ``Plugin``, it is also the id.
   convenience init(_ stage: ProgramStage, named name: String) {
     let information = stage.information
     var program = ProgramPlugin(

@@ -8,22 +8,23 @@ public import SluicePlugin
 ///
 /// The engine runs it as it runs the stage of a library, so the same code works in both places.
 public struct StageCode: Sendable {
-  /// Called before a request is sent; may change all of it, as ``RequestInterceptor``.
+  /// Called before a request is sent; may change the whole request, like ``RequestInterceptor``.
   public typealias RequestFunction = @Sendable (StageRequest, RequestContext) async throws -> Void
-  /// Called before each hop is sent; may change only the headers of that hop, and cannot wait, as ``IssueInterceptor``.
+  /// Called before each hop is sent; may change only the headers of that hop, and cannot wait, like
+  /// ``IssueInterceptor``.
   public typealias IssueFunction = @Sendable (StageRequest, RequestContext) throws -> Void
-  /// Called with a response; may change it, ask for another attempt or fail, as ``ResponseInterceptor``.
+  /// Called with a response; may change it, ask for another attempt or fail, like ``ResponseInterceptor``.
   public typealias ResponseFunction = @Sendable (StageResponse, ResponseContext) async throws -> Void
-  /// Called when an attempt has failed without a response. Returning keeps the failure, as ``FailureInterceptor``.
+  /// Called when an attempt has failed without a response. Returning keeps the failure, like ``FailureInterceptor``.
   public typealias FailureFunction = @Sendable (Failure, StageRequest, ResponseContext) async throws -> Void
-  /// Called before a redirect is followed. Throwing fails the transaction, as ``RedirectInterceptor``.
+  /// Called before a redirect is followed. Throwing fails the transaction, like ``RedirectInterceptor``.
   public typealias RedirectFunction =
     @Sendable (Redirect, StageResponse, ResponseContext) async throws -> RedirectDecision
-  /// Called for each challenge of a 401 or 407 response, in order. Throwing fails the transaction, as
+  /// Called for each challenge of a 401 or 407 response, in order. Throwing fails the transaction, like
   /// ``ChallengeInterceptor``.
   public typealias ChallengeFunction =
     @Sendable (ChallengeOffer, StageResponse, ResponseContext) async throws -> ChallengeDecision
-  /// Gets each event of a transaction, as ``TransactionTracer``. The event is lent for the call.
+  /// Gets each event of a transaction, like ``TransactionTracer``. The event is lent for the call.
   public typealias TraceFunction = @Sendable (borrowing TransactionEvent) -> Void
 
   enum Form: Sendable {
@@ -35,14 +36,14 @@ public struct StageCode: Sendable {
   }
 
   let form: Form
-  /// For a ``Plugin``.
+  /// Applies to a ``Plugin``.
   let configuration: JSONValue
   /// The tracer is a part of the program that never waits, so it is neither timed nor switched off.
   var isTrustedTracer = false
 
-  /// Closures; for what each may do, see the protocol of its parameter: ``RequestInterceptor``, ``IssueInterceptor``,
-  /// ``ResponseInterceptor``, ``FailureInterceptor``, ``RedirectInterceptor``, ``ChallengeInterceptor`` and
-  /// ``TransactionTracer``.
+  /// A stage of closures. For what each may do, see the corresponding protocol: ``RequestInterceptor``,
+  /// ``IssueInterceptor``, ``ResponseInterceptor``, ``FailureInterceptor``, ``RedirectInterceptor``,
+  /// ``ChallengeInterceptor`` and ``TransactionTracer``.
   public init(
     request: RequestFunction? = nil, issue: IssueFunction? = nil, response: ResponseFunction? = nil,
     failure: FailureFunction? = nil, redirect: RedirectFunction? = nil, challenge: ChallengeFunction? = nil,
@@ -62,7 +63,7 @@ public struct StageCode: Sendable {
     configuration = .object()
   }
 
-  /// Makes an instance of a plugin, as a configuration file does with a library of it.
+  /// Creates an instance of a plugin, as a configuration file does with the plugin's library.
   public init(_ plugin: any Plugin.Type, configuration: JSONValue = .object()) {
     do { form = .hosted(try ProgramStage(plugin)) } catch { form = .unusable(error) }
     self.configuration = configuration

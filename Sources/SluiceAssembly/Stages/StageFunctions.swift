@@ -11,7 +11,7 @@ struct StageFunctions: Sendable {
   let challenge: StageCode.ChallengeFunction?
   let trace: StageCode.TraceFunction?
 
-  /// Of the protocols below, those that there is a closure for.
+  /// The protocols below for which there is a closure.
   var parts: StageParts {
     var parts = StageParts()
     if request != nil { parts.request = self }

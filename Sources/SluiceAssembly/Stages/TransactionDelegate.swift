@@ -5,9 +5,9 @@ public import SluicePlugin
 /// Decides about redirects and challenges, and gets the result, for one transaction or for all transactions of an
 /// engine.
 ///
-/// It is asked after the stages; the delegate of a transaction before that of its engine. It is retained until the
-/// transaction has ended. The asynchronous methods run on the loop and must not block it; waiting delays only this
-/// transaction.
+/// The stages are asked first, then the delegate of the transaction, then the delegate of the engine. It is retained
+/// until the transaction has ended. The asynchronous methods run on the loop and must not block it; waiting delays only
+/// this transaction.
 public protocol TransactionDelegate: Sendable {
   /// Called before a redirect is followed. Throwing fails the transaction.
   func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision

@@ -24,7 +24,7 @@ final class GenerationRecord: Sendable {
   let library: String
   let hash: ContentHash
   let buildID: String?
-  /// The private copy, which stays in its place as long as it is mapped.
+  /// The private copy, which is not removed as long as it is mapped.
   let copy: String
   private let state: Locked<State>
 
@@ -49,10 +49,10 @@ final class GenerationRecord: Sendable {
     set { state.withLock { $0.hasServed = newValue } }
   }
 
-  /// Nil as long as it serves, or may serve.
+  /// Nil as long as the build serves, or may serve.
   var end: End? { state.withLock { $0.end } }
 
-  /// The first end counts.
+  /// Later calls have no effect.
   func end(_ end: End) { state.withLock { $0.end = $0.end ?? end } }
 
   func adopt(_ plugin: PluginGeneration) {
@@ -71,7 +71,7 @@ final class GenerationRecord: Sendable {
   }
 }
 
-/// A build from which instances can be created.
+/// A loaded build, from which instances can be created.
 struct LoadedGeneration: Sendable {
   let record: GenerationRecord
   let plugin: PluginGeneration

@@ -26,7 +26,7 @@ struct LibraryReading: Sendable {
     }
   }
 
-  /// A file whose last write is at least this long ago counts as finished, whatever is wrong with it.
+  /// A file whose last write is at least this long ago counts as finished, even if it is invalid.
   private static let restMilliseconds = 500
 
   /// Whether a refused file may soon have other content. A build that writes the parts of a file in any order leaves an
@@ -37,7 +37,7 @@ struct LibraryReading: Sendable {
     var now = timespec()
     guard stat(file, &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return true }
     let modified = status.st_mtim
-    // A time in the future comes from another clock and says nothing.
+    // A time in the future comes from another clock and is ignored.
     guard modified.tv_sec <= now.tv_sec else { return true }
     // Compared before it is subtracted: a file system can hold any time, and the difference may overflow.
     guard modified.tv_sec >= now.tv_sec - restMilliseconds / 1000 - 1 else { return false }

@@ -6,7 +6,7 @@ import SluiceMetrics
 /// of the previous snapshot. A share that is larger than twice the previous one plus five percentage points is a
 /// breach, once enough transactions have ended.
 struct ProbationRule: Sendable {
-  /// What one snapshot did.
+  /// The counts of one snapshot.
   struct Sample: Sendable, Hashable {
     /// Ended transactions, except those that the caller cancelled.
     var ended: UInt64 = 0
@@ -23,8 +23,8 @@ struct ProbationRule: Sendable {
   private static let factor = 2.0
   private static let allowance = 0.05
 
-  /// Why the new snapshot is worse, with every share that is, because transactions fail as a result of what their
-  /// stages do. Nil if it is not worse, or too few transactions have ended.
+  /// Why the new snapshot is worse. The reason names every share that is worse, because failed transactions are often a
+  /// result of faults in stages. Nil if it is not worse, or too few transactions have ended.
   func breach(_ new: Sample, against old: Sample) -> String? {
     guard new.ended >= UInt64(floor) else { return nil }
     let breaches = [

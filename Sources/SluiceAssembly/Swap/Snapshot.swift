@@ -1,7 +1,7 @@
 import SluicePipeline
 import SluicePluginHost
 
-/// The whole pipeline: what it was made from, and the one object that transactions pin.
+/// The whole pipeline: its parts, and the single object that transactions keep.
 final class Snapshot: Sendable {
   /// The number of the snapshot in the engine, counted from 1. Snapshot 0 is empty; the first one follows it.
   let number: Int
@@ -41,7 +41,7 @@ struct SnapshotPart: Sendable {
   let stage: PipelineStage
   /// Of a library, and of code of the program.
   var instance: PluginInstance?
-  /// Of a library.
+  /// Set for a library.
   var generation: GenerationRecord?
   /// Set if the delivery to its tracer is queued.
   var queuedTracer: QueuedTracer?

@@ -4,7 +4,7 @@ import SluicePluginImage
 extension SnapshotDraft {
   /// A call into a new build, which can serve only after the call has returned.
   struct Call: Sendable {
-    /// As the headers of the ABI name it.
+    /// The function's name in the headers of the ABI.
     enum Function: String, Sendable {
       case create, load, activate
       case createStage = "create_stage"
@@ -13,7 +13,7 @@ extension SnapshotDraft {
     let function: Function
     let plugin: PluginConfiguration
 
-    /// The error for a call that did not return within the limit, and was given up.
+    /// The error for a call that did not return within the limit. The engine does not wait for it any more.
     func overdue(after limit: Duration) -> EngineError {
       let code: PluginError.Code =
         switch function {
@@ -24,7 +24,7 @@ extension SnapshotDraft {
       return .plugin(
         PluginError(
           code, .plugin(name: plugin.name, path: plugin.library),
-          "\(function.rawValue) had not returned when the \(limit) of this step were over, and was given up",
+          "\(function.rawValue) had not returned when the \(limit) of this step were over",
           advice: "do slow work on a separate thread, or find out what it waits for"),
         plugin.location)
     }

@@ -5,10 +5,10 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// A snapshot that is being made: creates the parts that the previous one does not have, and can undo that.
+/// A snapshot that is being made. It creates the parts that the previous snapshot does not have, and can undo that.
 ///
-/// `create`, `load`, `activate` and `undo` are `[control]` work: one thread at a time, which the caller upholds; unchecked
-/// for that reason.
+/// Unchecked because the caller makes sure that only one thread at a time calls `create`, `load`, `activate` and
+/// `undo`, which are `[control]` work.
 final class SnapshotDraft: @unchecked Sendable {
   /// How long a new instance may take to end when the draft fails.
   static let undoLimit = Duration.seconds(5)
@@ -18,7 +18,7 @@ final class SnapshotDraft: @unchecked Sendable {
   /// By the library's path.
   private let generations: [String: LoadedGeneration]
   private let predecessor: Snapshot?
-  /// Whether the configuration is the predecessor's, so that only libraries differ.
+  /// Whether the configuration is that of the predecessor, so that only libraries differ.
   private let isSwap: Bool
   private let log: @Sendable (LogLine) -> Void
   private(set) var parts: [SnapshotPart] = []
@@ -138,7 +138,7 @@ final class SnapshotDraft: @unchecked Sendable {
       queuedTracer: part.queuedTracer)
   }
 
-  /// Whether the instance has all the places for which it was created, and no other.
+  /// Whether the instance has exactly the places for which it was created.
   private func hasSamePlaces(_ plugin: String) -> Bool {
     predecessor?.configuration.places(of: plugin).map(\.config) == configuration.places(of: plugin).map(\.config)
   }
@@ -170,7 +170,7 @@ final class SnapshotDraft: @unchecked Sendable {
     }
   }
 
-  /// - Parameter record: of a library.
+  /// - Parameter record: the record of the build, for a library.
   private func append(
     _ plugin: PluginConfiguration, _ generation: PluginGeneration, _ record: GenerationRecord?
   ) throws(EngineError) {
@@ -212,7 +212,7 @@ final class SnapshotDraft: @unchecked Sendable {
     guard instance.capabilities.contains(.trace) else {
       throw .configuration(
         ConfigurationError(
-          plugin.location, "the delivery of \"\(plugin.name)\" is queued, and the plugin traces nothing",
+          plugin.location, "the delivery of \"\(plugin.name)\" is queued, but the plugin has no tracer",
           advice: "leave \"delivery\" out"))
     }
     return QueuedTracer(
@@ -221,8 +221,8 @@ final class SnapshotDraft: @unchecked Sendable {
 }
 
 extension SnapshotPart {
-  /// Delivers queued events, deactivates and destroys; the transactions must be over. False if that took too long, and
-  /// the instance is given up. [control]
+  /// Delivers queued events, deactivates and destroys; the transactions must be over. Returns false if that took too
+  /// long; the instance is then left behind. [control]
   @discardableResult
   func end(within limit: Duration) -> Bool {
     queuedTracer?.stop(within: limit)

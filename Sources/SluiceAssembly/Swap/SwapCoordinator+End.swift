@@ -15,8 +15,8 @@ extension SwapCoordinator {
   /// must be over. Blocks for at most the limit and a second, and a quarter of a second more for each instance that does not
   /// return.
   ///
-  /// - Parameter obstacles: what keeps the loops that did not end. If such a loop may come back, the instances stay as
-  ///   they are, because it may call them.
+  /// - Parameter obstacles: what blocks the loops that did not end. If such a loop may continue later, the instances
+  ///   stay as they are, because the loop may call them.
   func end(within limit: Duration, _ obstacles: [LoopObstacle]) {
     let deadline = MonotonicClock.now + limit
     func left() -> Duration { max(deadline - MonotonicClock.now, .zero) }
@@ -32,7 +32,7 @@ extension SwapCoordinator {
       sayKept(ended, because: obstacle)
     } else {
       let instances: [PluginInstance] = ended.compactMap(\.instance).reversed()
-      // While the host still takes work, so that an instance can send what it has left.
+      // Runs while the host still accepts work, so that an instance can send its remaining data.
       let inactive = end(instances, until: deadline) { $0.deactivate(within: $1) }
       runtime.close(within: left())
       _ = end(inactive, until: deadline) { $0.destroy(within: $1) }
@@ -46,8 +46,8 @@ extension SwapCoordinator {
 
   private typealias Step = @Sendable (PluginInstance, _ limit: Duration) -> Void
 
-  /// Performs one step of the end for each instance. One that does not return in time is left behind with its thread, and the
-  /// next ones get a thread of their own.
+  /// Performs one step of the end for each instance. An instance that does not return in time is left behind with its
+  /// thread, and the next ones get a new thread.
   /// - Returns: the instances that have returned.
   private func end(
     _ instances: [PluginInstance], until deadline: Duration, _ step: @escaping Step
@@ -67,7 +67,7 @@ extension SwapCoordinator {
     return returned
   }
 
-  /// Returns the instance that does not return. What comes after it is not ended.
+  /// Returns the instance whose call does not return. The instances after it are not ended.
   private func endInOrder(
     _ instances: [PluginInstance], until deadline: Duration, _ step: @escaping Step
   ) -> PluginInstance? {
@@ -83,7 +83,7 @@ extension SwapCoordinator {
           return !progress.isGivenUp
         }
         guard goesOn else { return }
-        // A healthy one gets its time also when others have used up theirs.
+        // An instance gets its time even if others have used up all of theirs.
         step(instance, max(deadline - MonotonicClock.now, Self.leastEndTime))
       }
       progress.update { $0.current = nil }
@@ -95,14 +95,14 @@ extension SwapCoordinator {
     }
     var seen: PluginInstance?
     while true {
-      // Each has until the common deadline, and at least a little of its own.
+      // Each instance has until the common deadline, but at least a short time of its own.
       let limit = max(deadline + Self.lastEndTime - MonotonicClock.now, Self.leastEndTime)
       let next = progress.wait(upTo: limit) { progress -> PluginInstance?? in
         // Without a current instance the thread has finished, possibly before the first look.
         progress.current != nil && progress.current === seen ? nil : .some(progress.current)
       }
       guard let next else {
-        // The thread may have moved on meanwhile; what it is in now is then the one that is late.
+        // The thread may have reached another instance by now; then that instance is the late one.
         return progress.update { progress in
           progress.isGivenUp = true
           return progress.current
@@ -123,7 +123,7 @@ extension SwapCoordinator {
       LogLine(
         level: .error, stage: obstacle.call?.plugin,
         message: "\(names): neither deactivated nor destroyed, because \(obstacle), "
-          + "and may call them when it comes back"))
+          + "and may call them when it continues"))
   }
 
   func sayLeftBehind(_ obstacle: LoopObstacle) {

@@ -3,15 +3,15 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// Performs what the machine decides: in order, on one thread, which never waits for a loop or a plugin.
+// Performs the machine's decisions in order, on one thread, which never waits for a loop or a plugin.
 extension SwapCoordinator {
   /// Tells the machine what has happened; the thread performs what follows. From any thread.
   func handle(_ event: SwapMachine.Event) {
     state.update { state in state.actions += state.machine.handle(event, at: MonotonicClock.now) }
   }
 
-  /// An engine that is never asked for a swap has no such thread. An engine that has ended keeps it while a request is
-  /// unanswered.
+  /// An engine without swap requests has no such thread. An engine that has ended keeps the thread until every request
+  /// is answered.
   func startPerforming() {
     let isFirst = state.withLock { state in
       defer { state.hasPerformer = true }
@@ -122,7 +122,7 @@ extension SwapCoordinator {
     return report
   }
 
-  /// Answers a request for which nothing was done.
+  /// Answers a request that needed no work.
   private func answer(_ id: Int, _ refusal: SwapMachine.Refusal) {
     guard let request = state.withLock({ $0.requests[id] }) else { return }
     let outcome: SwapReport.Outcome =
@@ -140,7 +140,7 @@ extension SwapCoordinator {
   private func tooMany(_ count: Int) -> String {
     let waits = waits().map { "\($0.obstacle)" }.joined(separator: "; ")
     return "\(count) replaced snapshots have not ended, and at most \(SwapMachine.retiredLimit) may be waiting: "
-      + "what runs on them must end first (\"sluice ctl status\" names it)\(waits.isEmpty ? "" : "; \(waits)"); "
+      + "their transactions must end first (\"sluice ctl status\" names it)\(waits.isEmpty ? "" : "; \(waits)"); "
       + "or restart the program"
   }
 

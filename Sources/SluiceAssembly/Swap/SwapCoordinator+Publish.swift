@@ -24,8 +24,8 @@ extension SwapCoordinator {
     for worker in workers { post(to: worker) }
   }
 
-  /// Takes the publication that is newest now: a loop that comes back late finds several of these calls, and the first
-  /// already takes the newest. [loop]
+  /// Takes the newest publication: a loop that continues late finds several of these calls, and the first call already
+  /// takes the newest. [loop]
   private func take(_ worker: Worker) {
     let newest = state.update { state in
       state.actions += state.machine.handle(.took(loop: worker.loop.index), at: MonotonicClock.now)
@@ -64,7 +64,7 @@ extension SwapCoordinator {
     report.reason = request.reason
     if !report.late.isEmpty {
       let words = report.late.map { "not on loop \($0.loop): \($0)" }.joined(separator: "; ")
-      report.reason = [request.reason, words + "; it gets the newest snapshot when it comes back"].compactMap(\.self)
+      report.reason = [request.reason, words + "; it gets the newest snapshot when it continues"].compactMap(\.self)
         .joined(separator: "; ")
     }
     finish(request.id, report, nil)

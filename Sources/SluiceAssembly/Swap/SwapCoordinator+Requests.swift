@@ -27,7 +27,7 @@ extension SwapCoordinator {
     case .swap(let names): try await swap(names, &changes)
     case .reload: try await reload(request.configuration ?? published.configuration, &changes)
     case .rollback: try await rollBack(&changes)
-    // Only switches pointers; the machine never asks for its steps.
+    // This request only switches pointers, so the machine never asks for its steps.
     case .breach: throw .impossible("there is no snapshot to return to")
     }
   }
@@ -70,7 +70,7 @@ extension SwapCoordinator {
     guard let point = state.withLock({ $0.restorePoint }) else {
       throw .impossible("there is no snapshot to return to: this is the first one, or the result of a return")
     }
-    // What serves is not read again.
+    // The serving builds are not read again.
     let builds = point.builds.filter { current.generation(of: $0.key)?.hash != $0.value.hash }
     let sources = builds.map { ($0.key, $0.value.copy) }.sorted { $0.0 < $1.0 }
     return try await make(Goal(configuration: point.configuration, kind: .reload, sources: sources), &changes)

@@ -11,7 +11,7 @@ extension SwapCoordinator {
 
   private func snapshot(_ number: Int) -> Snapshot? { state.withLock { $0.snapshot(number) } }
 
-  /// No new transaction begins on the snapshot on these loops once they have taken the newest publication, which was
+  /// These loops begin no new transaction on the snapshot after they have taken the newest publication, which was
   /// posted before.
   func watchLeases(_ number: Int, _ loops: [Int]) {
     guard let pipeline = snapshot(number)?.pipeline else { return }
@@ -29,7 +29,7 @@ extension SwapCoordinator {
       let environment = workers[loop].environment
       workers[loop].loop.post {
         environment.expireSuspensions(
-          on: snapshot.pipeline, reason: "its generation was to end, and waited \(limit) for it (swap.drain)")
+          on: snapshot.pipeline, reason: "its generation had to end, and had waited \(limit) for it (swap.drain)")
       }
     }
   }

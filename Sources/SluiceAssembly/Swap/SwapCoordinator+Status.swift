@@ -6,7 +6,7 @@ import SluicePluginImage
 import SluiceSupport
 
 extension SwapCoordinator {
-  /// A loop that has not answered by then is omitted.
+  /// The time limit for the loops' answers; a loop that does not answer in time is omitted.
   private static let surveyLimit = Duration.seconds(1)
 
   func status() async -> EngineStatus {
@@ -29,7 +29,7 @@ extension SwapCoordinator {
       history: state.history, refused: registry.refusals?.all ?? [:], silentLoops: silent, stalls: watchdog.stalls)
   }
 
-  /// What is held up because a loop does not answer.
+  /// What is delayed because a loop does not answer.
   func waits() -> [EngineStatus.Wait] {
     let (machine, now) = (state.withLock { $0.machine }, MonotonicClock.now)
     let publications = machine.lateLoops.map { loop in
@@ -92,7 +92,7 @@ extension SwapCoordinator {
   /// The transactions on each snapshot, and the loops that did not report.
   private func survey(_ snapshots: [Snapshot], isOver: Bool) async -> ([[RunningTransaction]], [Int]) {
     let found = Locked<[Int: [[RunningTransaction]]]>([:])
-    // Loops that are known not to move are not waited for.
+    // Does not wait for loops that are known to stand still.
     let stuck = watchdog.stuckLoops
     let asked = workers.filter { !stuck.contains($0.loop.index) }
     await FirstAnswer<Void>.race(within: Self.surveyLimit) { done in

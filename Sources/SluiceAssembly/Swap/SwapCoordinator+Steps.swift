@@ -100,7 +100,7 @@ extension SwapCoordinator {
                 version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID)))
           break
         } catch {
-          // A private copy is never written again.
+          // A private copy never changes.
           let isCopy = file != library
           guard goal.kind != .start, !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
@@ -119,7 +119,7 @@ extension SwapCoordinator {
     PluginError(
       .store, .plugin(name: nil, path: library),
       "cannot be loaded again from \(copy), its private copy in the plugin store: \(error.reason)",
-      advice: "put that build at its own path and swap; leave the store alone while an engine runs")
+      advice: "put that build at its own path and swap; do not change the store while an engine runs")
   }
 
   private func checkRefusals(_ readings: [LibraryReading], _ goal: Goal) throws(SwapStop) {
@@ -131,7 +131,7 @@ extension SwapCoordinator {
       }
       let error = PluginError(
         .knownBad, .plugin(name: nil, path: image.path),
-        "this build (\(image.hash.hex.prefix(12))) is refused since it did harm: \(reason)",
+        "this build (\(image.hash.hex.prefix(12))) is refused because it failed in service: \(reason)",
         advice: "build it again; to use it nevertheless, have the program call engine.clearRefusals(), or remove "
           + "\(refusals.path(of: image.hash)) and start the program again")
       throw refusal(error, image.path, goal.configuration)
@@ -150,7 +150,7 @@ extension SwapCoordinator {
     let used = registry.count
     guard count > 0, used + count > settings.generations else { return }
     throw .impossible(
-      "\(used) builds are mapped and none is ever unloaded, \(settings.generations) may be (swap.generations); "
+      "\(used) builds are mapped and none is ever unloaded; the limit is \(settings.generations) (swap.generations); "
         + "restart the program")
   }
 
@@ -281,7 +281,7 @@ extension SwapCoordinator {
       handle(.leftBehind)
       if let call = draft.callUnderWay { throw .refused(call.overdue(after: Self.stepLimit)) }
       throw .impossible(
-        "\(what) of all new instances took longer than \(Self.stepLimit), and was given up; swap fewer at a time")
+        "\(what) of all new instances took longer than \(Self.stepLimit); swap fewer at a time")
     }
   }
 

@@ -7,8 +7,8 @@ import SluicePluginImage
 import SluiceSupport
 import SluiceTrial
 
-/// Exchanges snapshots, one at a time, and ends replaced ones: performs what ``SwapMachine`` decides, in order, on a
-/// thread of its own (SwapCoordinator+Performing).
+/// Exchanges snapshots, one at a time, and ends replaced ones: performs the decisions of ``SwapMachine`` in order, on
+/// its own thread (SwapCoordinator+Performing).
 final class SwapCoordinator: Sendable {
   let workers: [Worker]
   let runtime: HostRuntime
@@ -91,7 +91,7 @@ final class SwapCoordinator: Sendable {
 
 // Requests.
 extension SwapCoordinator {
-  /// Asks for a swap, and waits for what becomes of it. Cancelling the task takes it back until it is published.
+  /// Asks for a swap, and waits for its result. Cancelling the task cancels the swap, until it is published.
   func submit(
     _ kind: SwapQueue.Kind, configuration: Configuration? = nil, reason: String? = nil
   ) async -> (SwapReport, EngineError?) {
@@ -107,7 +107,7 @@ extension SwapCoordinator {
         state.withLock { $0.requests[id] = request }
         handle(.requested(id, kind))
         if Task.isCancelled { handle(.cancelled(id)) }
-        // Last, so that a thread which finds nothing to do ends before a request is added, not after.
+        // Set last, so that a thread without work ends before a request is added, not after.
         startPerforming()
       }
     } onCancel: {

@@ -37,7 +37,7 @@ extension SwapMachine {
     return settled + retired.map(\.snapshot).flatMap { emptied($0, loop, now) }
   }
 
-  /// Makes the publication under way count as done, even if some loops are late.
+  /// Marks the current publication as done, even if some loops are late.
   mutating func settle(_ now: Duration) -> [Action] {
     guard let running, case .publishing(_, let isReturn) = running.step else { return [] }
     let (old, new) = (served, newest.snapshot)
@@ -47,7 +47,7 @@ extension SwapMachine {
       .published(Settlement(request: running.request, snapshot: new, replaced: old, late: lateLoops))
     ]
     if isReturn {
-      actions += retire(old, "the engine went back to snapshot \(new)", now)
+      actions += retire(old, "the engine returned to snapshot \(new)", now)
     } else {
       let reason = "snapshot \(new) took its place"
       if let before = standby { actions += retire(before.snapshot, reason, now) }

@@ -7,7 +7,7 @@ extension SwapMachine {
       case draining(until: Duration)
       /// Its suspended transactions have been expired.
       case expiring(until: Duration)
-      /// A loop has not taken a newer snapshot: it may begin transactions on this one when it comes back.
+      /// A loop has not taken a newer snapshot: it may begin transactions on this one when it continues.
       case held
       /// Its notifications and scheduled work may finish.
       case completing(until: Duration, nextCount: Duration?)
@@ -24,7 +24,7 @@ extension SwapMachine {
     var since: Duration
     /// Loops that may run transactions on this snapshot.
     var remaining: Set<Int>
-    /// The time limit for everything that is under way on it.
+    /// The time limit for all current work on it.
     var end: Duration
     var phase: Phase
 
@@ -37,7 +37,7 @@ extension SwapMachine {
     }
   }
 
-  /// How many snapshots are having their instances ended.
+  /// The number of snapshots whose instances are being ended.
   var endingCount: Int { retired.count { $0.phase == .ending } }
 
   mutating func retire(_ snapshot: Int, _ reason: String, _ now: Duration) -> [Action] {
@@ -80,7 +80,7 @@ extension SwapMachine {
     return [.end(snapshot: snapshot, because: retired[index].reason)]
   }
 
-  /// When a loop comes back, expires the snapshots that no late loop holds any more.
+  /// When a late loop answers, expires the snapshots that no late loop may use any more.
   mutating func letGo(_ loop: Int, _ now: Duration) -> [Action] {
     var actions: [Action] = []
     for index in retired.indices where retired[index].phase == .held && holders(of: retired[index]).isEmpty {

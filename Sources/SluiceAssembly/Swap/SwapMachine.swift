@@ -6,8 +6,9 @@
 ///                           ▼            ▼                ▼
 ///                        answered     named; get the newest when they come back
 ///
-/// A value without tasks, clocks or loops: events come in with their time, actions come out. The coordinator performs
-/// them and reads ``deadline`` to know when to send ``Event/passed``. Snapshots, requests and loops are numbers here.
+/// A value without tasks, clocks or loops: it takes events with their time, and returns actions. The coordinator
+/// performs them and reads ``deadline`` to know when to send ``Event/passed``. Snapshots, requests and loops are
+/// numbers here.
 struct SwapMachine: Sendable {
   /// Maximum number of replaced snapshots that have not ended, plus builds that have not returned from a step.
   static let retiredLimit = 64
@@ -16,7 +17,7 @@ struct SwapMachine: Sendable {
   /// The interval at which the machine asks whether notifications still have no outcome.
   static let countInterval = Duration.milliseconds(10)
 
-  /// The settings for publication and retirement from a snapshot's configuration.
+  /// The settings of a snapshot's configuration for publication and retirement.
   struct Terms: Sendable, Hashable {
     /// How long the loops have to take the snapshot.
     var publish = Duration.seconds(5)
@@ -59,7 +60,7 @@ struct SwapMachine: Sendable {
     case prepare(Int)
     /// Stop these steps.
     case giveUp(Int)
-    /// Answer a request for which nothing was done.
+    /// Answer a request that needed no work.
     case answer(Int, Refusal)
     /// From now on, refuse the builds that the first snapshot has and the second does not.
     case refuseBuilds(of: Int, besides: Int, request: Int)
@@ -114,7 +115,7 @@ struct SwapMachine: Sendable {
     var request: Int
     var kind: SwapQueue.Kind
     var step: Step
-    /// When its turn came.
+    /// The time at which its turn came.
     var since: Duration
   }
 
@@ -127,7 +128,7 @@ struct SwapMachine: Sendable {
   }
 
   struct LoopState: Sendable, Hashable {
-    /// The number of the publication that new transactions there run on.
+    /// The number of the publication on which new transactions of that loop run.
     var publication: Int
     var snapshot: Int
     var isDead = false
@@ -135,7 +136,7 @@ struct SwapMachine: Sendable {
 
   var queue = SwapQueue()
   var running: Running?
-  /// The snapshot that new transactions run on, on all loops that answer.
+  /// The snapshot on which new transactions run, on all loops that answer.
   var served: Int
   /// The publication that loops take.
   var newest: Publication
@@ -250,7 +251,7 @@ extension SwapMachine {
     return [.prepare(entry.id)]
   }
 
-  /// Returns to the snapshot on standby, which nothing else ends from here on.
+  /// Returns to the snapshot on standby. From here on no other rule ends that snapshot.
   private mutating func goBack(_ entry: SwapQueue.Entry, _ now: Duration) -> [Action] {
     guard let snapshot = standby?.snapshot else { return [] }
     standby = nil

@@ -1,10 +1,10 @@
-/// A requested swap, until it is answered.
+/// A swap request that is not answered yet.
 struct SwapRequest: Sendable {
   typealias Answer = @Sendable (SwapReport, EngineError?) -> Void
 
   let id: Int
   let kind: SwapQueue.Kind
-  /// Of a reload.
+  /// The new configuration of a reload.
   var configuration: Configuration?
   /// The reason for a return that the engine itself requests.
   var reason: String?
@@ -12,7 +12,7 @@ struct SwapRequest: Sendable {
   let start = ContinuousClock.now
   let answer: Answer
 
-  /// A report with nothing done yet.
+  /// A report before any work is done.
   func report(_ outcome: SwapReport.Outcome, snapshot: Int) -> SwapReport {
     SwapReport(
       id: id, trigger: kind.trigger, began: began, duration: ContinuousClock.now - start, outcome: outcome,
@@ -37,7 +37,7 @@ enum SwapStop: Error {
   /// The task was cancelled: by its caller, or by the end of the engine.
   case stopped
   case refused(EngineError)
-  /// Another reason than a plugin or a configuration, in words.
+  /// Another reason than an error of a plugin or a configuration, as a text.
   case impossible(String)
 
   var words: String? {

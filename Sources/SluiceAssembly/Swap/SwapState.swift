@@ -23,7 +23,7 @@ struct SwapState: Sendable {
   var isOver = false
 
   var published: Snapshot
-  /// Every snapshot that transactions may run on.
+  /// Every snapshot on which transactions may run.
   private(set) var live: [Int: Snapshot]
   var restorePoint: RestorePoint?
   /// The counts of ended snapshots.
@@ -48,7 +48,7 @@ struct SwapState: Sendable {
 
   var isClosed: Bool { machine.isClosed }
 
-  /// Everything that transactions may run on, the published one first.
+  /// Every snapshot on which transactions may run, the published one first.
   var snapshots: [Snapshot] {
     [published] + live.values.filter { $0 !== published }.sorted { $0.number < $1.number }
   }

@@ -1,14 +1,14 @@
 import SluiceLoop
 
-/// Finds loops that do not move, among those that work or sleep, by looking at regular intervals.
+/// Finds loops that stand still, as opposed to loops that work or sleep, by regular checks.
 struct PulseDetector {
-  /// A loop that has not moved for at least the limit, or whose thread has ended.
+  /// A loop that has stood still for at least the limit, or whose thread has ended.
   struct Standstill: Hashable {
     /// The loop's index.
     var loop: Int
     /// The time since the loop was first seen in its current turn.
     var age: Duration
-    /// Its thread was ended from within: it never moves again.
+    /// Code on the loop's thread has ended the thread; the loop never runs again.
     var hasDied: Bool
   }
 
@@ -17,7 +17,7 @@ struct PulseDetector {
     var since: Duration
   }
 
-  /// By the index of the loop.
+  /// The entries by the index of the loop.
   private var sightings: [Int: Sighting] = [:]
   private(set) var standstills: [Standstill] = []
 

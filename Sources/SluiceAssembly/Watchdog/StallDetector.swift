@@ -1,6 +1,6 @@
 import SluicePluginHost
 
-/// Distinguishes calls that keep their loop for too long from short calls, by looking at regular intervals.
+/// Finds calls that block their loop for too long, by regular checks.
 struct StallDetector {
   /// A call, and the minimum time for which it has been running.
   struct Stall: Equatable {
@@ -8,7 +8,7 @@ struct StallDetector {
     var age: Duration
   }
 
-  /// What is new since the last look.
+  /// The changes since the last check.
   enum Finding: Equatable {
     case began(Stall)
     /// The call has ended after that time.
@@ -22,10 +22,10 @@ struct StallDetector {
     var isStall = false
   }
 
-  /// By the index of the loop.
+  /// The calls by the index of the loop.
   private var sightings: [Int: Sighting] = [:]
 
-  /// The calls that last for longer than the limit.
+  /// The calls that have lasted for longer than the limit.
   var stalls: [Stall] {
     sightings.values.filter(\.isStall).map { Stall(call: $0.call, age: $0.last - $0.since) }
       .sorted { $0.call.loop < $1.call.loop }

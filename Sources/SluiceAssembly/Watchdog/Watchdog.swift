@@ -3,19 +3,19 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceSupport
 
-/// Names a stage that keeps its loop, because nothing in the process can take the loop away from it, and keeps new
-/// requests off that loop. Its own thread looks at what each loop calls and whether the loop moves, at no cost to the
-/// loops.
+/// Names a stage that blocks its loop in the log, and directs new requests to other loops; the engine cannot interrupt
+/// such a stage. The watchdog's own thread checks which call each loop makes and whether the loop makes progress, at no
+/// cost to the loops.
 final class Watchdog: Sendable {
-  /// The settings of a configuration for loops that do not move.
+  /// The settings of a configuration for loops that stand still.
   struct Settings: Sendable {
-    /// How long a call may keep its loop before it is named; zero names none.
+    /// How long a call may block its loop before the log names it; with zero, no call is named.
     var limit: Duration
-    /// How long a loop may go without moving before its transactions are ended.
+    /// How long a loop may stand still before its transactions are ended.
     var abandon: Duration
   }
 
-  /// What is done about a stuck loop at each look, on the watchdog's thread.
+  /// The actions for a stuck loop at each check, on the watchdog's thread.
   struct Response: Sendable {
     /// Directs new transactions to other loops, or to this loop again.
     var mark: @Sendable (_ loop: Int, _ isStuck: Bool) -> Void
@@ -31,7 +31,7 @@ final class Watchdog: Sendable {
     var isOver = false
   }
 
-  /// The number of looks in the time that a call may take.
+  /// The number of checks in the time that a call may take.
   private static let looks = 4
   /// How long a turn may take when no limit is set.
   private static let patience = Duration.seconds(1)
@@ -43,7 +43,7 @@ final class Watchdog: Sendable {
   private let log: @Sendable (LogLine) -> Void
   private let state = Monitor(State())
 
-  /// - Parameter settings: asked before each look.
+  /// - Parameter settings: read before each check.
   init(
     _ loops: [Loop], settings: @escaping @Sendable () -> Settings, response: Response,
     log: @escaping @Sendable (LogLine) -> Void
@@ -58,7 +58,7 @@ final class Watchdog: Sendable {
   func start() {
     guard !SystemThread.start("sluice-watchdog", { [self] in run() }) else { return }
     state.withLock { $0.isOver = true }
-    log(LogLine(level: .warning, message: "no thread for the watchdog: stages that keep their loop are not named"))
+    log(LogLine(level: .warning, message: "no thread for the watchdog: stages that block their loop are not named"))
   }
 
   /// After this call the watchdog logs nothing. Waits at most `limit` for a log function that does not return.
@@ -67,13 +67,13 @@ final class Watchdog: Sendable {
     _ = state.wait(upTo: limit) { $0.isOver ? () : nil }
   }
 
-  /// The calls that currently keep a loop.
+  /// The calls that currently block a loop.
   var stalls: [EngineStatus.Stall] { state.withLock { $0.detector.stalls.map(EngineStatus.Stall.init) } }
 
-  /// Loops that were stuck at the last look.
+  /// Loops that were stuck at the last check.
   var stuckLoops: Set<Int> { state.withLock { $0.stuck } }
 
-  /// What keeps a loop from answering, after a caller has waited for it.
+  /// Why a loop does not answer, after a caller has waited for it.
   /// - Parameter age: how long the caller has waited; used unless the watchdog has seen the loop stuck for longer.
   func obstacle(on loop: Int, waiting age: Duration) -> LoopObstacle {
     let call = LoopCall.current(on: indices).first { $0.loop == loop }

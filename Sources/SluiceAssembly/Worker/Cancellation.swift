@@ -1,12 +1,12 @@
 package import SluicePipeline
 import SluiceSupport
 
-/// Ends a submitted transaction from any thread, also before its loop has taken it.
+/// Ends a submitted transaction from any thread, even before its loop has taken it.
 public final class Cancellation: Sendable {
   private enum State {
     case waiting
     case running(Transaction)
-    /// Cancelled, or ended with an error of the caller's.
+    /// Cancelled, or ended with an error of the caller.
     case over(TransactionError?)
   }
 
@@ -18,8 +18,8 @@ public final class Cancellation: Sendable {
   /// Ends the transaction as cancelled unless it has ended; further calls do nothing.
   public func cancel() { end(nil) }
 
-  /// Ends the transaction with an error of the caller's unless it has ended, for example because nobody can take the
-  /// response body any more; further calls do nothing.
+  /// Ends the transaction with an error of the caller unless it has ended, for example because the receiver of the
+  /// response body is gone; further calls do nothing.
   package func fail(_ error: TransactionError) { end(error) }
 
   private func end(_ error: TransactionError?) {
@@ -36,7 +36,7 @@ public final class Cancellation: Sendable {
     if let error { transaction.fail(error) } else { transaction.cancel() }
   }
 
-  /// Goes on with a response body after its sink paused; does nothing once the transaction is cancelled.
+  /// Continues a response body after its sink has paused; does nothing if the transaction is cancelled.
   public func resumeReceiving() {
     let running: Transaction? = state.withLock { state in
       if case .running(let transaction) = state { return transaction }

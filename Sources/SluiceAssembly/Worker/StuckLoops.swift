@@ -6,16 +6,17 @@ import SluicePluginImage
 import SluiceSupport
 import Synchronization
 
-/// Handles the requests of loops that do not move. Called by the watchdog, and at the end of the engine.
+/// Handles the requests of loops that stand still. Called by the watchdog, and at the end of the engine.
 struct StuckLoops: Sendable {
   let workers: [Worker]
-  /// Whether the engine is being shut down. Then no request is moved to another loop any more, because the drain ends it.
+  /// Whether the engine is being shut down. Then requests are not moved to other loops any more, because the drain ends
+  /// them.
   let isClosed: @Sendable () -> Bool
 
   func mark(_ loop: Int, _ isStuck: Bool) { workers[loop].isStuck.store(isStuck, ordering: .relaxed) }
 
-  /// Gives the requests that this loop has not begun to other loops, and ends those that it has begun when their time is
-  /// up.
+  /// Moves the requests that this loop has not begun to other loops, and ends the requests that it has begun when their
+  /// time is up.
   func relieve(_ obstacle: LoopObstacle, _ settings: Watchdog.Settings) {
     let worker = workers[obstacle.loop]
     let isAbandoned = obstacle.hasDied || obstacle.age >= settings.abandon

@@ -11,8 +11,8 @@ final class Submission: Sendable {
   let delegate: StageBinding?
   let cancellation: Cancellation?
   let completion: @Sendable (TransactionResult) -> Void
-  /// The next submission in the queue, which owns the reference. Unsafe because only the queue's order ensures that one
-  /// thread at a time touches it: the thread that pushes, until the push, and then the thread that has taken the list.
+  /// The next submission in the queue, which owns the reference. Unsafe because the compiler cannot see that only one
+  /// thread at a time touches it: the pushing thread until the push, and then the thread that has taken the list.
   nonisolated(unsafe) var next: Unmanaged<Submission>?
 
   init(

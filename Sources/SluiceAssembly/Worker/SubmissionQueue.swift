@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Requests that a loop has not begun. Many threads push, the loop takes the requests one by one, and a thread that finds
-/// the loop stuck takes all that are left. Lock-free.
+/// Requests that a loop has not begun. Many threads push, the loop takes the requests one by one, and a thread that
+/// finds the loop stuck takes all remaining requests. Lock-free.
 ///
 ///     push ─► incoming (a stack, newest first) ─► ordered (oldest first) ─► takeFirst, one at a time
 ///                  └────────────────────────────────────┴─► takeAll
 ///
-/// A list belongs to the thread that has exchanged it for nil, together with the one reference that each node holds. Only
+/// A list, with the reference that each node holds, belongs to the thread that has exchanged it for nil. Only
 /// the loop puts a list back.
 struct SubmissionQueue: ~Copyable, Sendable {
   private typealias Node = Unmanaged<Submission>
@@ -43,7 +43,7 @@ struct SubmissionQueue: ~Copyable, Sendable {
     return first
   }
 
-  /// Takes all requests that are left, the oldest first. [any]
+  /// Takes all remaining requests, the oldest first. [any]
   func takeAll() -> [Submission] {
     var all: [Submission] = []
     for list in [ordered.exchange(nil, ordering: .acquiringAndReleasing), takeIncoming()] {

@@ -7,13 +7,13 @@ import SluiceSupport
 import Synchronization
 
 extension Worker {
-  /// How long a loop may take, after its drain, to report that it is done; the second limit is for a loop that moves and is
-  /// only slow.
+  /// How long a loop may take, after its drain, to report its end; the second limit applies to a loop that makes
+  /// progress and is only slow.
   static let answerLimit = Duration.seconds(1)
   private static let slowLimit = Duration.seconds(4)
 
   /// Waits until no transaction is running, at most `limit`; then ends the remaining ones.
-  /// - Returns: false when the loop did not answer: it is in a call that does not return, or its thread has ended.
+  /// - Returns: false if the loop did not answer: it is in a call that does not return, or its thread has ended.
   func drain(for limit: Duration) async -> Bool {
     if await drain(for: limit, andThen: Self.answerLimit) { return true }
     guard !loop.pulse.hasDied, !isStuck.load(ordering: .relaxed) else { return false }
@@ -23,7 +23,7 @@ extension Worker {
   private func drain(for limit: Duration, andThen grace: Duration) async -> Bool {
     await FirstAnswer<Bool>.race(within: limit + grace) { answer in
       owedNothing.withLock { $0 = answer }
-      // Dropped without being called when the thread has ended.
+      // If the thread has ended, this is released without being called.
       let end = LastRelease { answer.give(false) }
       loop.post { [self] in
         let deadline = loop.now + limit

@@ -16,14 +16,14 @@ final class Worker: @unchecked Sendable {
   /// Requests on their way from another thread to the loop.
   let submitted = Atomic<Int>(0)
   let submissions = SubmissionQueue()
-  /// Lets a drain stop waiting for a stuck loop once another thread has given all the results that the loop owed.
+  /// Lets a drain stop waiting for a stuck loop after another thread has delivered all of the loop's results.
   let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
-  /// The watchdog has found that the loop does not move: new requests go to other loops.
+  /// The watchdog has found that the loop stands still: new requests go to other loops.
   let isStuck = Atomic<Bool>(false)
   /// The pipeline for new transactions of this loop.
   var pipeline: Pipeline
 
-  /// - Parameter loop: of this worker alone.
+  /// - Parameter loop: used by this worker only.
   package init(loop: Loop, transport: any Transport, pipeline: Pipeline) {
     self.loop = loop
     environment = LoopEnvironment(loop: loop, transport: transport)
@@ -32,7 +32,7 @@ final class Worker: @unchecked Sendable {
 }
 
 extension Worker {
-  /// How many requests begin before the loop returns to its other work.
+  /// The number of requests that begin before the loop returns to its other work.
   private static let burst = 256
 
   /// Begins a transaction. [loop]
@@ -58,8 +58,8 @@ extension Worker {
   private func beginSubmissions() {
     for _ in 0..<Self.burst {
       guard let submission = submissions.takeFirst() else { return }
-      // First, because the request would otherwise be counted twice while it begins. A drain looks on this loop, and
-      // therefore not in between.
+      // Subtracted first, because the request would otherwise be counted twice while it begins. A drain checks on this
+      // loop, so it never sees the state in between.
       submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
       submission.begin(on: self)
     }
@@ -73,7 +73,7 @@ extension Worker {
     return taken
   }
 
-  /// The next loop that moves; nil if none does.
+  /// The next loop that makes progress; nil if none does.
   package static func moving(_ workers: [Worker], after turn: Int) -> Worker? {
     for step in 1..<max(workers.count, 2) {
       let worker = workers[(turn % workers.count + step) % workers.count]

@@ -9,12 +9,13 @@ struct BodyCollector {
 
   init(spillBytes: Int) { self.spillBytes = spillBytes }
 
-  /// Makes room for what the head announced; a lie costs at most the size at which bodies go to a file.
+  /// Makes room for the size that the head announced. A false size costs at most the size from which bodies go to a
+  /// file.
   mutating func expect(_ count: Int) {
     if count <= min(spillBytes, 65_536) { bytes.reserveCapacity(count) }
   }
 
-  /// Takes a piece; returns ``BodyProgress/pause`` when the disk is behind.
+  /// Takes a piece; returns ``BodyProgress/pause`` if the disk cannot keep up.
   ///
   /// - Parameter makeSpilled: called when the body becomes too large for memory.
   mutating func append(

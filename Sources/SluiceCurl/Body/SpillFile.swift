@@ -9,22 +9,22 @@ import SluiceSupport
 /// The file has no name, so a killed process leaves nothing behind. Its path goes through the descriptor and needs
 /// /proc.
 final class SpillFile: Sendable {
-  /// The condition that a caller waits for.
+  /// The condition for which a caller waits.
   enum Wait {
-    /// Room for more pieces.
+    /// There is room for more pieces.
     case room
-    /// The last byte.
+    /// The last byte is on disk.
     case end
   }
 
-  /// Limits for pieces that wait for the disk: at `fullBytes` the producer should stop, until they are down to
-  /// `roomBytes`.
+  /// Limits for the bytes that wait for the disk: at `fullBytes` the producer should stop, and at `roomBytes` it may
+  /// continue.
   static let fullBytes = 1 << 20
   private static let roomBytes = 1 << 18
 
   private struct State {
     var pieces: [[UInt8]] = []
-    /// The bytes of all waiting pieces and of those that are being written.
+    /// The bytes of all pieces that wait or are being written.
     var waitingBytes = 0
     var writtenBytes = 0
     /// Whether a thread is working on the file or will do so.
@@ -34,7 +34,7 @@ final class SpillFile: Sendable {
     var descriptor: Int32 = -1
     var failure: TransportError?
 
-    /// Returns whether the awaited condition has come about, and then clears it.
+    /// Returns whether the awaited condition is true now; if it is, no condition is awaited any more.
     mutating func takeWait() -> Bool {
       guard let wait else { return false }
       let hasCome = failure != nil || (wait == .room ? waitingBytes <= SpillFile.roomBytes : !isScheduled)
@@ -46,7 +46,7 @@ final class SpillFile: Sendable {
   private let state = Locked(State())
   private let onProgress: @Sendable () -> Void
 
-  /// - Parameter onProgress: called on any thread when the awaited condition has come about, or the file has failed.
+  /// - Parameter onProgress: called on any thread when the awaited condition is true, or the file has failed.
   init(onProgress: @escaping @Sendable () -> Void) { self.onProgress = onProgress }
 
   deinit {
@@ -56,7 +56,7 @@ final class SpillFile: Sendable {
 
   /// Takes a piece, however much is already waiting.
   ///
-  /// - Returns: false when the producer should stop for now; `onProgress` follows.
+  /// - Returns: false if the producer should stop for now; `onProgress` is called later.
   func append(_ piece: [UInt8]) throws(TransportError) -> Bool {
     let (failure, hasRoom, isNew) = state.withLock { state -> (TransportError?, Bool, Bool) in
       guard state.failure == nil else { return (state.failure, true, false) }
@@ -72,7 +72,7 @@ final class SpillFile: Sendable {
     return hasRoom
   }
 
-  /// The file, once everything is written; nil until then, and `onProgress` follows.
+  /// The file, once everything is written; nil until then, and `onProgress` is called later.
   func finish() throws(TransportError) -> FileBody? {
     let (failure, descriptor, byteCount) = state.withLock { state -> (TransportError?, Int32, Int) in
       guard state.failure == nil else { return (state.failure, -1, 0) }
@@ -88,7 +88,7 @@ final class SpillFile: Sendable {
     return FileBody(path: Self.path(descriptor), byteCount: byteCount) { close(descriptor) }
   }
 
-  /// Drops what waits to be written, because the file is no longer needed.
+  /// Drops the pieces that wait to be written, because the file is not needed any more.
   func abandon() {
     state.withLock { state in
       state.isAbandoned = true
@@ -125,7 +125,7 @@ final class SpillFile: Sendable {
     return descriptor
   }
 
-  /// Returns false when the file is no longer needed.
+  /// Returns false if the file is not needed any more.
   private func write(_ piece: [UInt8], to descriptor: Int32) throws(TransportError) -> Bool {
     var offset = 0
     while offset < piece.count {

@@ -2,7 +2,7 @@ import SluiceSupport
 import Synchronization
 
 /// The threads that write the files of large bodies, for all loops of the process. There are at most two, and each
-/// exists while something waits to be written. A slow disk does not hold up a loop.
+/// exists only while pieces wait to be written. So a slow disk never blocks a loop.
 enum SpillThreads {
   private struct State {
     var files = FIFOQueue<SpillFile>()
@@ -32,7 +32,7 @@ enum SpillThreads {
     for file in left { file.couldNotBeWritten() }
   }
 
-  /// Counts the pieces that were written, so that callers can see whether the disk makes progress.
+  /// Counts the written pieces, so that callers can see whether the disk makes progress.
   static var progress: UInt64 { progressCount.load(ordering: .relaxed) }
   static func noteProgress() { progressCount.wrappingAdd(1, ordering: .relaxed) }
 
@@ -42,7 +42,7 @@ enum SpillThreads {
     }
   }
 
-  /// The next file; nil when nothing waits, and this thread then no longer counts.
+  /// The next file; nil if no file waits. After nil this thread is not counted any more.
   private static func next() -> SpillFile? {
     state.withLock { state in
       let file = state.files.popFirst()

@@ -1,9 +1,9 @@
 import SluiceMessages
 import SluicePipeline
 
-/// A body that goes to a ``SpillFile``, as its loop sees it. Confined to that loop, unchecked for that reason.
+/// The loop's side of a body that goes to a ``SpillFile``. Unchecked because it is confined to that loop.
 final class SpilledBody: @unchecked Sendable {
-  /// When the disk accepts nothing for this long, the bodies that wait for it fail.
+  /// If the disk accepts nothing for this long, the bodies that wait for it fail.
   static let patience = Duration.seconds(30)
 
   private let loop: any EventLoop
@@ -14,7 +14,7 @@ final class SpilledBody: @unchecked Sendable {
   private let watch = DiskWatch()
   private var failure: TransportError?
 
-  /// - Parameter whenReady: called on the loop when the caller should ask again, after a call that could not finish.
+  /// - Parameter whenReady: called on the loop when a call that could not finish should be made again.
   init(on loop: any EventLoop, whenReady: @escaping () -> Void) {
     self.loop = loop
     self.whenReady = whenReady
@@ -23,7 +23,7 @@ final class SpilledBody: @unchecked Sendable {
 
   deinit { file.abandon() }
 
-  /// Takes a piece; returns ``BodyProgress/pause`` when the disk is behind.
+  /// Takes a piece; returns ``BodyProgress/pause`` if the disk cannot keep up.
   func append(_ piece: [UInt8]) throws(TransportError) -> BodyProgress {
     if let failure { throw failure }
     if try file.append(piece) { return .proceed }
@@ -47,7 +47,7 @@ final class SpilledBody: @unchecked Sendable {
   fileprivate func diskStandsStill() {
     failure = TransportError(
       .bodyFile,
-      "the disk has taken nothing of a body for \(Self.patience); check the folder that TMPDIR names, or /tmp")
+      "the disk has not accepted any part of a body for \(Self.patience); check the folder that TMPDIR names, or /tmp")
     whenReady()
   }
 }

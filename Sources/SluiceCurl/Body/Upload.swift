@@ -14,10 +14,10 @@ final class Upload {
   private let source: Source
   let byteCount: Int?
   private(set) var deliveredBytes = 0
-  /// What libcurl had no room for.
+  /// The rest of a piece that did not fit into libcurl's buffer.
   private var rest: ArraySlice<UInt8> = []
   private(set) var failure: TransportError?
-  /// The producer had nothing for now and is asked again.
+  /// The producer has no data for now and is asked again later.
   private(set) var isStarved = false
 
   init?(_ body: Body) throws(TransportError) {
@@ -53,7 +53,7 @@ final class Upload {
     return Int(CURL_READFUNC_ABORT)
   }
 
-  /// Goes back for a second sending; what was produced once cannot be.
+  /// Moves back for a second sending; returns false for a body that a producer makes, because it is made only once.
   func seek(to offset: Int) -> Bool {
     if offset == deliveredBytes { return true }
     guard case .file = source else { return false }
@@ -71,7 +71,7 @@ final class Upload {
     throw TransportError(.bodyFile, "the request body ended after \(deliveredBytes) of \(byteCount) bytes")
   }
 
-  /// 0 at the end, nil when the producer gave an empty piece.
+  /// 0 at the end, nil if the producer returned an empty piece.
   private func pull(_ stream: BodyStream, into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
     if rest.isEmpty {
       guard let piece = try stream.read(buffer.count) else { return 0 }
@@ -98,14 +98,14 @@ extension Request {
   }
 }
 
-/// An open file that is sent; closed with its last user.
+/// An open file that is sent; closed when its last user releases it.
 final class UploadFile {
   private let file: FileDescriptor
   private let path: String
 
   init(_ body: FileBody) throws(TransportError) {
     path = body.path
-    // A file that was replaced by a FIFO since would hold the loop.
+    // If the file was replaced by a FIFO, opening it would block the loop.
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY) else {
       throw TransportError(
         .bodyFile, "cannot open \(path) to send it: \(SystemError.text(errno))\(SystemError.advice(errno))",

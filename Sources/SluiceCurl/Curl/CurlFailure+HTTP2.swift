@@ -2,10 +2,10 @@ import CCurl
 import SluiceMessages
 import SluicePipeline
 
-// Errors of a stream and of a connection in HTTP/2 (RFC 9113 §5.4). Of a stream's, libcurl says the name of the code (§7), and
-// not which side found it.
+// Errors of a stream and of a connection in HTTP/2 (RFC 9113 §5.4). For a stream, libcurl names the error code (§7),
+// but not the side that found the error.
 extension CurlFailure {
-  /// A stream ended with an error code, or libcurl gave the connection up.
+  /// A stream ended with an error code, or libcurl closed the connection.
   var streamFailure: TransportError {
     if Self.ruleNames.contains(where: { detail.contains($0) }) { return ruleFailure(detail) }
     let wantsLess = detail.contains("ENHANCE_YOUR_CALM")
@@ -14,8 +14,8 @@ extension CurlFailure {
     return make(.connectionLost, "\(what) \(moment): \(words("without a reason")); \(advice)")
   }
 
-  /// The connection ended on this side: what came on it is not HTTP/2, or breaks a rule of it. Libcurl 7.88 says of that no more
-  /// than that nothing came, or takes it for the end of the body.
+  /// This side ended the connection because the data on it is not HTTP/2, or breaks a rule of it. Libcurl 7.88 only
+  /// reports that nothing came, or takes it as the end of the body.
   var brokenHTTP2: TransportError { ruleFailure("what came \(moment) is not valid HTTP/2") }
 
   private func ruleFailure(_ reason: String) -> TransportError {

@@ -2,9 +2,9 @@ import CCurl
 import SluiceMessages
 import SluicePipeline
 
-// What libcurl says here is OpenSSL's: the certificate's fault in words, or the name of an alert (RFC 8446 §6.2).
+// Libcurl passes OpenSSL's words on: the fault of the certificate, or the name of an alert (RFC 8446 §6.2).
 extension CurlFailure {
-  /// There is no TLS connection.
+  /// The TLS connection could not be made.
   var tls: TransportError {
     if let refusal = clientCertificateRefusal { return refusal }
     return make(.tls, words("the TLS handshake failed") + tlsAdvice)
@@ -46,7 +46,7 @@ extension CurlFailure {
     }
   }
 
-  /// To trust another authority helps against few faults of a certificate.
+  /// Only a few faults of a certificate go away when another authority is trusted.
   private var certificateAdvice: String {
     if detail.contains("expired") {
       return "; the server needs a new certificate, or the clock of this machine is wrong"

@@ -7,7 +7,7 @@ import SluiceSupport
 struct CurlFailure {
   let code: CURLcode
   let url: HTTPURL
-  /// Libcurl's own words.
+  /// Libcurl's own message.
   let detail: String
   let socketError: Int32
   let hasIssued: Bool
@@ -16,9 +16,9 @@ struct CurlFailure {
   /// The request went out over HTTP/2.
   let isHTTP2: Bool
   let settings: TransportSettings
-  /// Host and port of the proxy that the request goes through for certain.
+  /// Host and port of the proxy, if it is certain that the request goes through it.
   let proxy: String?
-  /// Status of a proxy's answer to CONNECT; 0 without one.
+  /// Status of the proxy's answer to CONNECT; 0 without an answer.
   let proxyStatus: Int
 
   var error: TransportError {
@@ -30,7 +30,7 @@ struct CurlFailure {
       return make(.proxy, "the proxy refused the connection with status \(proxyStatus)\(names.proxyAdvice)")
     }
     switch code {
-    // Libcurl is content with a connection that closes within the head.
+    // Libcurl reports success for a connection that closes within the head.
     case CURLE_OK where isHTTP2: return brokenHTTP2
     case CURLE_OK where hasStatus: return make(.connectionLost, "the connection closed in the middle of the head")
     case CURLE_OK: return notHTTP
@@ -52,8 +52,8 @@ struct CurlFailure {
     case CURLE_SEND_FAIL_REWIND:
       return make(
         .resent,
-        "the connection broke and libcurl was about to send the request again by itself, whose body can be produced only"
-          + " once; whether it was executed is not known")
+        "the connection broke, and libcurl was about to send the request again, but its body can be produced only"
+          + " once; it is not known whether the server executed it")
     case CURLE_READ_ERROR:
       return make(.bodyFile, words("the request body could not be read"))
     default: return Self.tlsCodes.contains(code.rawValue) ? tls : lost
@@ -68,15 +68,15 @@ struct CurlFailure {
         "no connection within \(settings.connectTimeout) (\(names.connectTimeout)); \(words("timed out"))")
   }
 
-  /// Once the request is out, libcurl says of lines beyond its limits that there is no memory.
+  /// After the request went out, libcurl reports a line beyond its limits as lack of memory.
   private var tooLong: TransportError {
     let part = hasHead ? "a trailer line of more than 4096 bytes" : "a header line of more than 102400 bytes"
     return make(
-      .invalidResponse, "what came is not valid HTTP: \(part), or no memory for it; only the server can fix it")
+      .invalidResponse, "the response is not valid HTTP: \(part), or no memory for it; only the server can fix it")
   }
 
   private var notValid: TransportError {
-    make(.invalidResponse, "what came is not valid HTTP: \(words("a wrong head")); only the server can fix it")
+    make(.invalidResponse, "the response is not valid HTTP: \(words("a wrong head")); only the server can fix it")
   }
 
   private var notHTTP: TransportError {
@@ -86,14 +86,14 @@ struct CurlFailure {
   }
 
   var lost: TransportError {
-    // In TLS 1.3 a server looks at it after the handshake.
+    // In TLS 1.3 a server checks the client certificate after the handshake.
     if let refusal = clientCertificateRefusal { return refusal }
     if Self.invalidWords.contains(where: { detail.contains($0) }) {
       return make(.invalidResponse, "the response is not valid HTTP: \(detail); only the server can fix it")
     }
     let isConnectionGone = Self.lostCodes.contains(code.rawValue)
     guard isConnectionGone else { return make(.transport, words("failed")) }
-    guard hasIssued else { return make(.connect, words("the connection broke while it was made")) }
+    guard hasIssued else { return make(.connect, words("the connection broke while it was being made")) }
     return make(
       .connectionLost,
       "the connection broke \(moment): \(words("closed by the peer")); the server's log may say why")
@@ -135,6 +135,6 @@ struct CurlFailure {
 }
 
 extension SettingNames {
-  /// Where a proxy comes from; goes behind what is wrong with it.
+  /// Says where the proxy is configured; appended to the message.
   var proxyAdvice: String { "; see \(proxy), or http_proxy and https_proxy in the environment" }
 }

@@ -2,7 +2,7 @@ import CCurl
 import SluiceMessages
 import SluicePipeline
 
-/// The library as it is on this machine.
+/// The libcurl of this machine.
 enum CurlLibrary {
   /// The oldest version with everything used here: 7.85 has `CURLOPT_PROTOCOLS_STR`, 7.80 the pre-request callback.
   private static let oldest: UInt32 = 0x075500
@@ -29,14 +29,15 @@ enum CurlLibrary {
     return .success(())
   }()
 
-  /// Starts the library once for the process and checks that it can do what is asked of it.
+  /// Starts the library once for the process and checks that it has the features that Sluice needs.
   static func start() throws(TransportError) { try started.get() }
 
-  /// Whether libcurl must not see a head whose first header line begins with a space. Before 8.1.0, it kept a pointer to the
-  /// last header of the handle's response before, which was freed by then, and appended to it.
+  /// Whether libcurl must not see a head whose first header line begins with a space. Before 8.1.0, libcurl kept a
+  /// pointer to the last header of the handle's previous response, which was already freed, and appended to it.
   static let foldsIntoFreedHeaders: Bool = (sluice_curl_version()?.pointee.version_num ?? 0) < 0x080100
 
-  /// What libcurl trusts unless told otherwise. Asked once: libcurl puts together what it says of itself each time.
+  /// The certificates that libcurl trusts by default. Asked once, because libcurl builds the answer again for each
+  /// call.
   nonisolated(unsafe) static let authorities: (folder: UnsafePointer<CChar>?, file: UnsafePointer<CChar>?) = {
     let version = sluice_curl_version()?.pointee
     return (version?.capath, version?.cainfo)

@@ -9,21 +9,21 @@ import Synchronization
 
 /// One multi handle on one loop, driven by events.
 ///
-/// A descriptor stays registered for input when libcurl lets go of it between two requests, so that a connection that
-/// is used again costs no `epoll_ctl`; the registration ends when the socket is closed, or when an event arrives that
-/// nobody waits for.
+/// A descriptor stays registered for input when libcurl stops watching it between two requests, so that a reused
+/// connection costs no `epoll_ctl`. The registration ends when the socket is closed, or when an event arrives for which
+/// libcurl does not wait.
 final class CurlMulti {
   /// What libcurl is told; a server that allows fewer gets more connections (RFC 9113 §6.5.2 asks for 100).
   static let streamsPerConnection = 100
 
   let handle: UnsafeMutableRawPointer
-  // Strong: libcurl lets go of its sockets in the end, and that reaches the loop's epoll set.
+  // Strong: when libcurl finally releases its sockets, it calls back into the loop's epoll set.
   private let loop: Loop
   @exclusivity(unchecked) private var sockets = SocketTable()
-  /// Descriptors by the port at this end, which is how libcurl names the connection of a request.
+  /// Descriptors by local port: libcurl identifies the connection of a request by it.
   @exclusivity(unchecked) private var ports: [Int32: Int32] = [:]
   private var sourceIndex = 0
-  /// Whether libcurl is on the stack: it must not be entered again from its callbacks.
+  /// Whether libcurl is on the stack: its callbacks must not call it again.
   @exclusivity(unchecked) private(set) var isBusy = false
   @exclusivity(unchecked) private(set) var isDue = false
   @exclusivity(unchecked) private var deadline = Instant.distantFuture
@@ -44,23 +44,23 @@ final class CurlMulti {
 
   deinit { if !isClosed { curl_multi_cleanup(handle) } }
 
-  /// Closes every connection. No transfer may be with libcurl, and none may come any more. [loop]
+  /// Closes every connection. At this point libcurl must have no transfer, and must not get another one. [loop]
   func close() {
     isClosed = true
     curl_multi_cleanup(handle)
     loop.disarm(timer)
   }
 
-  /// Tells under which number the loop reports events. [loop]
+  /// Sets the number under which the loop reports events. [loop]
   func attach(_ sourceIndex: Int) { self.sourceIndex = sourceIndex }
 
-  /// Limits connections to one host; the rest wait inside libcurl.
+  /// Limits the connections to one host; further transfers wait inside libcurl.
   func limitConnectionsPerHost(to count: Int) {
     sluice_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, count)
   }
 
-  /// Keeps the cache large enough for what is in flight: libcurl counts connections in use against it, and would close
-  /// each one as it becomes idle.
+  /// Keeps the connection cache large enough for the transfers in flight: libcurl counts connections in use too, and
+  /// would close each connection as it becomes idle.
   func makeRoom(forTransfers count: Int) {
     guard count * 2 > capacity else { return }
     while capacity < count * 2 { capacity *= 2 }
@@ -94,7 +94,7 @@ final class CurlMulti {
     let wanted = sockets[descriptor].wanted
     guard wanted != 0 else { return forget(descriptor) }
     var mask: Int32 = 0
-    // An error is reported as readiness: libcurl then reads or writes and learns the exact reason.
+    // An error is reported as readiness: libcurl then reads or writes and gets the exact reason.
     let failed = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
     if wanted & EPOLLIN.rawValue != 0, failed || events & EPOLLIN.rawValue != 0 { mask |= CURL_CSELECT_IN }
     if wanted & EPOLLOUT.rawValue != 0, failed || events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
@@ -133,16 +133,16 @@ final class CurlMulti {
     sockets[descriptor].wanted = interest
     let entry = sockets[descriptor]
     if interest == 0 {
-      // Input alone may stay: an idle connection is silent until the peer closes it.
+      // Only the interest in input may stay: an idle connection is silent until the peer closes it.
       guard entry.isOurs else { return forget(descriptor) }
       interest = entry.registered & EPOLLIN.rawValue
     }
     register(descriptor, interest)
   }
 
-  /// The descriptor of the connection with that port at this end.
+  /// The descriptor of the connection with that local port.
   ///
-  /// - Parameter opened: those that the handle has opened for this request.
+  /// - Parameter opened: the descriptors that the handle has opened for this request.
   func descriptor(onPort port: Int32, opened: [Int32]) -> Int32? {
     guard port > 0 else { return nil }
     for descriptor in opened where sockets[descriptor].isOurs && Self.localPort(of: descriptor) == port {
@@ -161,8 +161,8 @@ final class CurlMulti {
 
   func noteHTTP1(_ descriptor: Int32) { sockets[descriptor].isHTTP1 = true }
 
-  /// Whether a kept connection cannot be used: bytes that came before the request would be taken for its response
-  /// (RFC 9112 §9.2), and the end of the connection for a response that is missing.
+  /// Whether a kept connection cannot be used. Bytes that came before the request would be taken as its response (RFC
+  /// 9112 §9.2), and the end of the connection as a missing response.
   func isSoiled(_ descriptor: Int32) -> Bool {
     guard sockets[descriptor].isHTTP1 else { return false }
     var byte: UInt8 = 0
@@ -176,7 +176,7 @@ final class CurlMulti {
     return withUnsafeMutableBytes(of: &address) { bytes in
       let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
       guard let pointer, getsockname(descriptor, pointer, &size) == 0 else { return 0 }
-      // The port has the same place in addresses of both families.
+      // The port is at the same offset in addresses of both families.
       switch Int32(pointer.pointee.sa_family) {
       case AF_INET, AF_INET6: return Int32(bytes[2]) << 8 | Int32(bytes[3])
       default: return 0
@@ -210,15 +210,16 @@ final class CurlMulti {
 }
 
 extension CurlMulti: LoopTimerTarget {
-  /// What libcurl's timer callback says: -1 for none, 0 for at once.
+  /// Sets the timeout from libcurl's timer callback: -1 for none, 0 for at once.
   func setTimeout(milliseconds: Int) {
     switch milliseconds {
     case 0: isDue = true
     case ..<0: deadline = .distantFuture
     default:
-      // From the beginning of the turn: a little early, which libcurl bears, and without reading the clock each time.
+      // Counted from the beginning of the turn, which avoids reading the clock. It is a little early, which libcurl
+      // tolerates.
       deadline = Instant(nanoseconds: loop.turnBegan.nanoseconds &+ UInt64(milliseconds) &* 1_000_000)
-      // A timer that fires too early is moved then; that is cheaper than moving it with each request.
+      // A timer that fires too early is rearmed then, which is cheaper than moving it with each request.
       if !timer.isArmed || timer.deadline > deadline { loop.arm(timer, at: deadline, for: self) }
     }
   }

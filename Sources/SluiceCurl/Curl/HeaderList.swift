@@ -1,20 +1,20 @@
 import CCurl
 import SluiceMessages
 
-/// The header lines of one request as libcurl's list; nodes and text are used again for the next.
+/// The header lines of one request as libcurl's list. The next request reuses its nodes and text.
 ///
-/// Fields that libcurl has no business with and that follow one another are one node, with the line breaks between them in
-/// its text: libcurl searches its list a dozen times for fields of its own, and prints each node by itself, which takes
-/// longer for a header than everything else that happens to it. docs/decisions/header-runs.md has the numbers.
+/// Consecutive fields that libcurl never searches for are one node, with the line breaks between them in its text. The
+/// reason: libcurl searches its list a dozen times for certain fields, and prints each node separately, which takes
+/// longer than everything else that happens to a header. docs/decisions/header-runs.md has the numbers.
 struct HeaderList: ~Copyable {
   private var nodes: UnsafeMutablePointer<curl_slist>?
   private var nodeCapacity = 0
   private var count = 0
-  /// What the nodes point to: lines, each node's ended by a NUL.
+  /// The text that the nodes point to: lines; a NUL ends the text of each node.
   private var text: UnsafeMutablePointer<UInt8>?
   private var textCapacity = 0
   private var textCount = 0
-  /// Whether the last node is one that a plain field may be added to.
+  /// Whether a plain field may be added to the last node.
   private var isRunOpen = false
 
   init() {}
@@ -24,24 +24,24 @@ struct HeaderList: ~Copyable {
     text?.deallocate()
   }
 
-  /// What libcurl would add by itself and must not.
+  /// Fields that libcurl would add by itself and must not send.
   struct Suppressed: OptionSet {
     let rawValue: UInt8
-    /// Waiting for leave to send costs a round trip, or a second where the server doesn't know it.
+    /// Waiting for a 100 response costs a round trip, or a second if the server does not support it.
     static let expect = Suppressed(rawValue: 1)
-    /// Else every POST claims to be a form.
+    /// Without this, every POST would claim to be a form.
     static let contentType = Suppressed(rawValue: 2)
     static let accept = Suppressed(rawValue: 4)
   }
 
-  /// What is sent unless the request has a field of that name; nil sends none.
+  /// Fields that are sent unless the request has a field of that name; nil sends none.
   struct Defaults {
-    /// Of `Accept-Encoding`.
+    /// The value of `Accept-Encoding`.
     var codings: String?
-    /// Of `User-Agent`.
+    /// The value of `User-Agent`.
     var agent: String?
 
-    /// Leaves out what a request does not want.
+    /// Leaves out the defaults that a request omits.
     func without(_ omitted: DefaultFields) -> Defaults {
       Defaults(
         codings: omitted.contains(.acceptEncoding) ? nil : codings, agent: omitted.contains(.userAgent) ? nil : agent)
@@ -50,7 +50,7 @@ struct HeaderList: ~Copyable {
 
   /// Builds the list, in the order of the fields; it is valid until the next call.
   ///
-  /// Left out are the fields that frame a message or belong to one connection (RFC 9110 §7.6.1) and `Content-Length`:
+  /// It leaves out the fields that frame a message or belong to one connection (RFC 9110 §7.6.1), and `Content-Length`:
   /// libcurl writes its own.
   mutating func fill(
     _ headers: borrowing HeaderFields, suppressing: Suppressed, defaults: Defaults
@@ -58,7 +58,7 @@ struct HeaderList: ~Copyable {
     count = 0
     textCount = 0
     isRunOpen = false
-    // A line break and a NUL for each field at most, which is one byte more than a line takes on the wire.
+    // Each field needs at most a line break and a NUL, which is one byte more than its line takes on the wire.
     let ownBytes = (defaults.codings?.utf8.count ?? 0) + (defaults.agent?.utf8.count ?? 0)
     reserve(nodes: headers.count + 4, bytes: headers.wireByteCount + headers.count + ownBytes)
     if let codings = defaults.codings, !headers.contains("accept-encoding") {
@@ -84,7 +84,7 @@ struct HeaderList: ~Copyable {
     return count > 0 ? nodes : nil
   }
 
-  /// Wipes the text: secrets in it don't outlive their request.
+  /// Overwrites the text, so that secrets in it do not outlive their request.
   mutating func clear() {
     text?.update(repeating: 0, count: textCount)
     textCount = 0
@@ -94,13 +94,13 @@ struct HeaderList: ~Copyable {
     textCapacity = 0
   }
 
-  /// Room that a handle keeps from one request to the next.
+  /// The size that a handle keeps from one request to the next.
   private static let keptBytes = 16_384
 
   /// Room for the lines of ``Suppressed``, and for the field names of ``Defaults``.
   private static let ownBytes = 80
 
-  /// Whether the field is left out; a default that the caller's own field replaces is not suppressed any more.
+  /// Whether the field is left out. If it replaces a default, that default is not suppressed any more.
   private static func isLeftOut(_ name: Span<UInt8>, _ suppressing: inout Suppressed) -> Bool {
     switch name.count {
     case 6 where !suppressing.isEmpty && FieldSyntax.equals(name, "expect"): suppressing.remove(.expect)
@@ -111,8 +111,8 @@ struct HeaderList: ~Copyable {
     return false
   }
 
-  /// Whether it is one of those fields that libcurl never looks for. Of those that begin with `X-` it looks for one alone,
-  /// when it signs for AWS, which it is never asked to do here.
+  /// Whether libcurl never searches for the field. Libcurl searches for only one field that begins with `X-`, when it
+  /// signs for AWS, which Sluice never uses.
   private static func isPlain(_ name: Span<UInt8>) -> Bool {
     if name.count > 2, name[0].asciiLowercased == UInt8(ascii: "x"), name[1] == UInt8(ascii: "-") { return true }
     return switch name.count {
@@ -143,7 +143,7 @@ struct HeaderList: ~Copyable {
     write(0)
   }
 
-  /// Begins a line in the open run if it may be there, else in a node of its own.
+  /// Begins a line: in the open run if it may be there, otherwise in a new node.
   private mutating func openLine(isPlain: Bool) {
     if isPlain, isRunOpen {
       // In place of the NUL.
@@ -156,7 +156,7 @@ struct HeaderList: ~Copyable {
     isRunOpen = isPlain
   }
 
-  /// Placed first, where libcurl would put its own, and part of a run: libcurl has neither of these fields itself.
+  /// Placed first, where libcurl would put its own, and in one run: libcurl itself adds neither of these fields.
   private mutating func appendDefault(_ name: StaticString, _ value: String) {
     openLine(isPlain: true)
     name.withUTF8Buffer { write($0.span) }
@@ -173,7 +173,7 @@ struct HeaderList: ~Copyable {
     write(0)
   }
 
-  /// A node for the text that comes next.
+  /// Adds a node for the text that comes next.
   private mutating func beginNode() {
     guard let nodes, let text else { return }
     let line = UnsafeMutableRawPointer(text + textCount).assumingMemoryBound(to: CChar.self)

@@ -1,17 +1,18 @@
 /// What is known of each descriptor that libcurl uses, by number.
 struct SocketTable {
   struct Entry {
-    /// What epoll watches for.
+    /// The events that epoll watches.
     var registered: UInt32 = 0
-    /// What libcurl wants to hear of.
+    /// The events that libcurl wants.
     var wanted: UInt32 = 0
-    /// Opened through our callback, and so also closed through it: its registration may outlive libcurl's interest.
+    /// Whether the socket was opened through our callback, and so is also closed through it. Then its registration may
+    /// outlive libcurl's interest.
     var isOurs = false
-    /// The port at this end; 0 until a request went out.
+    /// The local port; 0 until a request went out.
     var localPort: Int32 = 0
-    /// Of the connection; 0 for a socket that libcurl did not open through us.
+    /// The connection's id; 0 for a socket that libcurl did not open through our callback.
     var connectionID: UInt64 = 0
-    /// Whether a response came in HTTP/1, whose server is silent between two requests.
+    /// Whether a response came in HTTP/1; such a server must be silent between two requests.
     var isHTTP1 = false
   }
 

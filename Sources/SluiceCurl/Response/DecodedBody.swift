@@ -1,8 +1,8 @@
 import SluiceContentCoding
 
-/// Passes a body through its decoder, and keeps the input that was taken from libcurl and is not decoded yet.
+/// Passes a body through its decoder. Keeps the input that libcurl has delivered and that is not decoded yet.
 final class DecodedBody {
-  /// The largest piece of output: as large as the pieces that libcurl delivers of a body without a coding.
+  /// The largest piece of output: the same size as the pieces of an uncoded body that libcurl delivers.
   private static let pieceBytes = 16_384
 
   private let decoder: ContentDecoder

@@ -4,7 +4,7 @@ import SluiceContentCoding
 final class ReceivedCodings {
   /// Content codings, which are part of the requested representation.
   var content = ContentCodings()
-  /// Transfer codings (RFC 9112 §7), which nobody asked for and which were applied last; without `chunked`.
+  /// Transfer codings (RFC 9112 §7) without `chunked`. Sluice does not ask for them; a server applies them last.
   var transfer = ContentCodings()
 
   /// The codings that must be decoded.

@@ -3,7 +3,7 @@ import SluiceContentCoding
 import SluiceHTTP1
 import SluiceMessages
 
-/// Puts a response head together from the lines that libcurl hands over, whatever version of HTTP they came by.
+/// Puts a response head together from libcurl's header lines, for every version of HTTP.
 struct ResponseReader {
   /// What a line completed.
   enum Step {
@@ -13,12 +13,12 @@ struct ResponseReader {
     case invalid(String)
   }
 
-  /// Bytes that a head may take, those of informational ones before it included; newer versions of libcurl draw the
-  /// same line.
+  /// Bytes that a head may take, including informational heads before it; newer versions of libcurl have the same
+  /// limit.
   static let maximumHeadBytes = 300 << 10
   /// Bytes that trailers may take.
   static let maximumTrailerBytes = 256 << 10
-  /// Fields that either may have: what looks for one by its place or name in turn stays quick.
+  /// Fields that head or trailers may have, so that a search by position or name stays quick.
   static let maximumFields = 4096
 
   private(set) var status = 0
@@ -28,21 +28,21 @@ struct ResponseReader {
   private(set) var isHeadDone = false
   /// What ends the body; set with the final head.
   private(set) var body = ResponseFraming.Body.none
-  /// Whether the connection must not be used again, whatever the server says.
+  /// Whether the connection must not be used again, even if the server allows it.
   private(set) var mustClose = false
   /// The codings that the final head lists; nil for most responses.
   private(set) var codings: ReceivedCodings?
-  /// What a response of this server took last time, so that the arrays are made large enough at once.
+  /// The size of this handle's last response, so that the arrays are made large enough at once.
   private var expectedFields = 0
   private var expectedBytes = 0
-  /// Of the lines so far, their ends included: of the head, and once that is done, of the trailers.
+  /// The bytes of the lines so far, including line ends: of the head, and after the head, of the trailers.
   private var lineBytes = 0
   private var framing = ResponseFraming()
   private var isAnswerToHead = false
-  /// Whether the last piece of a coming line had no end.
+  /// Whether the last piece of a line had no line end.
   private var isWithinLine = false
 
-  /// A request goes out: from here on it is its response that comes.
+  /// A request goes out: from here on, lines belong to its response.
   mutating func begin(isHead: Bool, expectedFields: Int, expectedBytes: Int) {
     if status != 0 { self = ResponseReader() }
     isAnswerToHead = isHead
@@ -52,16 +52,16 @@ struct ResponseReader {
 
   var hasBody: Bool { body != .none }
 
-  /// `Content-Length` of the final head, where there is a body.
+  /// `Content-Length` of the final head, if there is a body.
   var contentLength: Int? {
     if case .length(let count) = body { count } else { nil }
   }
 
-  /// What the fields of the head took, once they are taken.
+  /// The numbers of fields and bytes of the head, set when the fields are moved out.
   private(set) var fieldCount = 0
   private(set) var byteCount = 0
 
-  /// Gives the fields of the head away.
+  /// Moves the fields of the head out.
   mutating func takeHeaders() -> HeaderFields {
     fieldCount = headers.count
     byteCount = headers.buffer.count
@@ -70,8 +70,8 @@ struct ResponseReader {
     return taken
   }
 
-  /// Whether the head can go on with these bytes: not where it has no field yet, and the line begins with a space. A line
-  /// may come in pieces, the last of which has its end.
+  /// Whether the head can continue with these bytes. It cannot if it has no field yet and the line begins with a space.
+  /// A line may come in pieces; the last piece has the line end.
   @inline(__always)
   mutating func canContinue(with piece: UnsafeRawBufferPointer) -> Bool {
     guard piece.count > 0 else { return true }
@@ -80,7 +80,7 @@ struct ResponseReader {
     return !beginsLine || !Self.isSpace(piece[0]) || !headers.isEmpty
   }
 
-  /// Takes one line, its end included.
+  /// Takes one line, including its end.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
     var count = line.count
     if count > 0, line[count - 1] == 0x0A { count -= 1 }
@@ -105,7 +105,7 @@ struct ResponseReader {
 
   private mutating func endHead() -> Step {
     guard status != 0 else { return Self.headWithoutStatus }
-    if status < 200 { return status == 101 ? .invalid("an upgrade that nobody asked for (101)") : .informational }
+    if status < 200 { return status == 101 ? .invalid("an upgrade that was not requested (101)") : .informational }
     do throws(FramingViolation) {
       body = try framing.body(status: status, version: version, isAnswerToHead: isAnswerToHead)
     } catch { return .invalid(error.reason + Self.advice) }
@@ -140,7 +140,7 @@ struct ResponseReader {
   private mutating func unfold(_ bytes: Span<UInt8>) -> Step {
     guard !headers.isEmpty else { return .invalid(Self.foldWithoutField) }
     if let name = decidingName {
-      return .invalid("a \(name) field that is folded, so that some read only its first line" + Self.advice)
+      return .invalid("a folded \(name) field, of which some readers see only the first line" + Self.advice)
     }
     let value = bytes.extracting(Self.trimmed(bytes, from: 0))
     guard Self.isValue(value) else { return .invalid("a folded line with a CR or NUL in it" + Self.advice) }
@@ -148,8 +148,8 @@ struct ResponseReader {
     return .more
   }
 
-  /// The name of the last field, if it is one by which libcurl decides where the body ends and how it is decoded: libcurl
-  /// reads only the first line of it.
+  /// The name of the last field, if libcurl uses that field to find the end of the body or its coding: libcurl reads
+  /// only the first line of it.
   private var decidingName: String? {
     let name = headers.buffer.span.extracting(headers.nameRange(at: headers.count - 1))
     return ["Content-Length", "Transfer-Encoding", "Content-Encoding", "Connection"].first {
@@ -183,7 +183,7 @@ struct ResponseReader {
     return .invalid("the field \(PlainText.line(name, limitBytes: 80)) has a CR or NUL in its value\(advice)")
   }
 
-  /// Whether a value has neither CR nor NUL in it, which other readers take for an end (RFC 9110 §5.5).
+  /// Whether a value is free of CR and NUL, which other readers take as an end (RFC 9110 §5.5).
   private static func isValue(_ bytes: Span<UInt8>) -> Bool {
     for index in bytes.indices where bytes[index] == 0x0D || bytes[index] == 0 { return false }
     return true
@@ -220,7 +220,7 @@ struct ResponseReader {
     }
   }
 
-  /// The index of the colon, if a token and nothing else is before it (RFC 9110 §5.6.2): looked at once, byte by byte.
+  /// The index of the colon, if only a token is before it (RFC 9110 §5.6.2). Reads each byte once.
   private static func endOfName(in bytes: Span<UInt8>) -> Int? {
     var index = 0
     while index < bytes.count {

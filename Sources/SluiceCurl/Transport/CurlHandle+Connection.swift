@@ -5,9 +5,8 @@ import SluiceMessages
 import SluicePipeline
 
 extension CurlHandle {
-  /// What libcurl knows of the connection that the transfer has. In the transfer's pre-request callback: later, libcurl no
-  /// longer lends the TLS session.
-  /// - Parameter id: of the connection, where it is known.
+  /// What libcurl knows about the transfer's connection. Call it in the transfer's pre-request callback: later, libcurl
+  /// does not give the TLS session any more. - Parameter id: the connection's id, if it is known.
   func connectionFacts(id: UInt64?, isSecure: Bool) -> ConnectionFacts {
     var facts = ConnectionFacts()
     facts.id = id

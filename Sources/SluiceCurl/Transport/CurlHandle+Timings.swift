@@ -4,7 +4,8 @@ import SluicePipeline
 
 extension CurlHandle {
   /// Where the time of the transfer went, as libcurl measured it; complete once the transfer has ended.
-  /// - Parameter hasIssued: whether it has come as far as being sent; before, libcurl may still tell of the last one.
+  /// - Parameter hasIssued: whether the request was sent. Before that, libcurl may still report the times of the
+  ///   previous transfer.
   func timings(hasIssued: Bool) -> TransferTimings {
     var timings = TransferTimings()
     let total = totalTime
@@ -25,8 +26,8 @@ extension CurlHandle {
     return timings
   }
 
-  /// Head and body. A body from memory below 64 KiB leaves together with the head, and libcurl counts it as a part of that
-  /// and once more as a body.
+  /// Head and body. A body in memory below 64 KiB leaves together with the head, and libcurl counts it twice: as a part
+  /// of the head and as the body.
   private var bytesSent: Int {
     let head = sluice_easy_get_long(easy, CURLINFO_REQUEST_SIZE)
     let body = Int(sluice_easy_get_offset(easy, CURLINFO_SIZE_UPLOAD_T))
@@ -38,7 +39,7 @@ extension CurlHandle {
     let name = time(CURLINFO_NAMELOOKUP_TIME_T)
     let connected = time(CURLINFO_CONNECT_TIME_T)
     let secured = time(CURLINFO_APPCONNECT_TIME_T)
-    // Names are looked up before libcurl gets to see them, but for those that only it knows how to reach.
+    // Names are looked up before libcurl sees them, except those that only libcurl can resolve.
     let isLookedUpHere = route?.isLookedUpByLibcurl != true
     timings.nameLookup = .microseconds(isLookedUpHere ? 0 : name)
     timings.connect = .microseconds(max(0, isLookedUpHere ? connected : connected - name))
@@ -47,6 +48,6 @@ extension CurlHandle {
 
   var totalTime: Int { time(CURLINFO_TOTAL_TIME_T) }
 
-  /// Microseconds since the transfer began; 0 where it did not get there.
+  /// Microseconds since the transfer began; 0 if the transfer did not reach this point.
   private func time(_ info: CURLINFO) -> Int { Int(sluice_easy_get_offset(easy, info)) }
 }

@@ -3,7 +3,7 @@ import SluiceContentCoding
 import SluiceMessages
 import SluicePipeline
 
-/// An easy handle that stays configured from one request to the next: only what differs is set again.
+/// An easy handle that stays configured from one request to the next: only options that differ are set again.
 final class CurlHandle {
   /// How libcurl is told to send a body.
   private enum Shape {
@@ -12,8 +12,8 @@ final class CurlHandle {
 
   let easy: UnsafeMutableRawPointer
   let multi: CurlMulti
-  /// Whose turn it is; nil in the pool. Not retained: the transport keeps a transfer until it has ended, and takes its
-  /// handle before that.
+  /// The transfer that has the handle; nil in the pool. Not retained: the transport keeps a transfer until it has
+  /// ended, and takes its handle away before that.
   @exclusivity(unchecked) var borrowedTransfer: Unmanaged<CurlTransfer>?
   @exclusivity(unchecked) var route: Route?
   /// The error number of a socket that could not be made; 0 otherwise.
@@ -23,13 +23,14 @@ final class CurlHandle {
   /// Options that last for one request.
   private var isFresh = false
   private var closes = false
-  /// What the last response took, for the next one's arrays.
+  /// The sizes of the last response, used to size the arrays of the next one.
   var expectedFields = 8
   var expectedBytes = 256
 
-  /// What the last request was for; compared by identity first, which is all that a request repeated costs.
+  /// The URL of the last request. It is compared by identity first, so a repeated request costs only that comparison.
   private(set) var url: HTTPURL?
-  /// The whole time of the last request, in microseconds: libcurl tells the times of that one until it begins the next.
+  /// The total time of the last request, in microseconds: libcurl reports the times of that request until the next one
+  /// begins.
   private(set) var previousTotal = 0
   /// The parsed URL, so that libcurl does not parse and write it again for each request.
   private let parsedURL: OpaquePointer
@@ -49,7 +50,7 @@ final class CurlHandle {
   private let defaults: HeaderList.Defaults
   private var omittedDefaults: DefaultFields = []
 
-  /// Made with little room, for when there are very many.
+  /// Created with small buffers, because there are very many handles.
   let isSmall: Bool
 
   init(
@@ -88,12 +89,13 @@ final class CurlHandle {
     if transfer?.options.tellsHead == true { settings.onSentHead?(head) }
   }
 
-  /// Libcurl's own words for the last failure; empty where it had none.
+  /// Libcurl's own message for the last failure; empty if there was none.
   var errorMessage: String { String(cString: errorText) }
 
-  /// Sets what this request needs beyond what the handle has from the last one.
+  /// Sets the options in which this request differs from the last one.
   ///
-  /// - Parameter request: is not changed; borrowed where it lies, since a copy would cost more than this function mostly does.
+  /// - Parameter request: is not changed; it is `inout` because a copy would usually cost more than the rest of this
+  ///   function.
   func aim(at request: inout Request, upload: Upload?) {
     errorText[0] = 0
     socketError = 0
@@ -113,7 +115,7 @@ final class CurlHandle {
     if omittedDefaults.contains(.accept) { suppressed.insert(.accept) }
   }
 
-  /// Tells libcurl addresses for the host; they hold for all handles of the loop.
+  /// Tells libcurl addresses for the host; they apply to all handles of the loop.
   func tell(_ instruction: ResolveInstruction) {
     self.instruction = instruction
     sluice_easy_set_list(easy, CURLOPT_RESOLVE, instruction.list)
@@ -131,14 +133,14 @@ final class CurlHandle {
     sluice_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
   }
 
-  /// Gives libcurl the header lines; allowed until the request is built, and so inside the pre-request callback too.
+  /// Gives libcurl the header lines. Allowed until libcurl builds the request, so also inside the pre-request callback.
   func setHeaders(_ headers: borrowing HeaderFields) {
     let defaults = omittedDefaults.isEmpty ? defaults : defaults.without(omittedDefaults)
     let lines = list.fill(headers, suppressing: suppressed, defaults: defaults)
     sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, lines)
   }
 
-  /// Lets go of everything that belonged to the last request.
+  /// Releases everything that belonged to the last request.
   func clear() {
     borrowedTransfer = nil
     previousTotal = totalTime
@@ -157,7 +159,7 @@ final class CurlHandle {
   }
 
   private static func shape(of request: inout Request) -> Shape {
-    // A response to HEAD has no body, and libcurl sends none with it either.
+    // A response to HEAD has no body, and libcurl sends no body with a HEAD request either.
     if request.method == "HEAD" { return .bodyless }
     switch request.body {
     case .empty: return expectsBody(request.method) ? .emptyBody : .bodyless
@@ -166,13 +168,13 @@ final class CurlHandle {
     }
   }
 
-  /// Methods for which `Content-Length: 0` is sent where there is no body (RFC 9110 §8.6).
+  /// Methods for which `Content-Length: 0` is sent if there is no body (RFC 9110 §8.6).
   private static func expectsBody(_ method: String) -> Bool { method == "POST" || method == "PUT" || method == "PATCH" }
 
   private func setShape(_ shape: Shape, _ method: String) {
     self.shape = shape
     self.method = method
-    // Undoes what any other shape had set.
+    // Resets the options of any other shape.
     sluice_easy_set_long(easy, CURLOPT_HTTPGET, 1)
     var own = "GET"
     switch shape {
@@ -181,7 +183,8 @@ final class CurlHandle {
       own = "HEAD"
     case .bodyless: break
     case .emptyBody:
-      // The size first: libcurl copies as many bytes as the last request said.
+      // The size comes first: libcurl copies as many bytes as the size that is set, which could be that of the last
+      // request.
       sluice_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, 0)
       sluice_easy_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
       own = "POST"
@@ -195,21 +198,21 @@ final class CurlHandle {
     sluice_easy_set_text(easy, CURLOPT_CUSTOMREQUEST, method == own ? nil : method)
   }
 
-  /// Points libcurl to the bytes, which are kept and not changed while it may read them.
+  /// Points libcurl to the bytes. The handle keeps them unchanged while libcurl may read them.
   private func setBytes(_ body: Body) {
     guard case .bytes(let bytes) = body else { return }
     bodyBytes = bytes
     sluice_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bodyBytes.count))
     let start = bodyBytes.withUnsafeBytes { $0.baseAddress }
     sluice_easy_set_pointer(easy, CURLOPT_POSTFIELDS, start)
-    // libcurl would ask for leave to send from 1 MiB on.
+    // From 1 MiB on, libcurl would send `Expect: 100-continue`.
     suppressed = bodyBytes.count >= 1 << 20 ? [.contentType, .expect] : .contentType
   }
 
   private func setURL(_ url: HTTPURL) {
     self.url = url
     route = nil
-    // User and password go as a header that stages see, not by libcurl's own ways.
+    // User and password are sent as a header that stages see, not through libcurl's options.
     let text = url.userInfo.map { Self.remove($0, from: url.string) } ?? url.string
     sluice_easy_set_text(easy, CURLOPT_URL, text)
     isParsed = curl_url_set(parsedURL, CURLUPART_URL, text, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK
@@ -217,7 +220,7 @@ final class CurlHandle {
   }
 
   private func setURLParts(_ url: HTTPURL) {
-    // What cannot be parsed is left to the transfer, which fails with the reason.
+    // If the URL cannot be parsed, the transfer parses it again and fails with the reason.
     sluice_easy_set_pointer(easy, CURLOPT_CURLU, isParsed ? UnsafeRawPointer(parsedURL) : nil)
     if scheme != url.origin.scheme { setVersion(url.origin.scheme) }
   }
@@ -238,7 +241,7 @@ final class CurlHandle {
     let version = offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
     sluice_easy_set_long(
       easy, CURLOPT_HTTP_VERSION, settings.httpVersion == .http10 ? CURL_HTTP_VERSION_1_0 : version)
-    // Waiting for a connection that may turn out to multiplex makes no sense where none can.
+    // Without HTTP/2 no connection can multiplex, so there is no reason to wait for one.
     sluice_easy_set_long(easy, CURLOPT_PIPEWAIT, offersHTTP2 ? 1 : 0)
   }
 
@@ -260,10 +263,10 @@ final class CurlHandle {
     // Libcurl 7.88 accepts a truncated compressed body as complete, so Sluice decodes bodies itself.
     sluice_easy_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     if let option = proxy.option { sluice_easy_set_text(easy, CURLOPT_PROXY, option) }
-    // Or libcurl looks into the environment before each request, for the exceptions of a proxy that is not there.
+    // Otherwise libcurl reads `no_proxy` from the environment before each request, although there is no proxy.
     if proxy.option == "" {
       sluice_easy_set_text(easy, CURLOPT_NOPROXY, "*")
-      // As for servers in clear text: there is no proxy to verify.
+      // As for servers in clear text: there is no proxy to verify, and the names of the files would be copied.
       sluice_easy_set_text(easy, CURLOPT_PROXY_CAPATH, nil)
       sluice_easy_set_text(easy, CURLOPT_PROXY_CAINFO, nil)
     }
@@ -271,7 +274,7 @@ final class CurlHandle {
     configure(settings.tls)
   }
 
-  /// In clear text nobody is verified, and libcurl would copy the names of the trusted files for each request.
+  /// Without TLS no server is verified, and libcurl would copy the names of the trusted files for each request.
   private func setTrust(_ scheme: Origin.Scheme) {
     let isSecure = scheme == .https
     let defaults = CurlLibrary.authorities

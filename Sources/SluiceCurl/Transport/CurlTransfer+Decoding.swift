@@ -2,14 +2,14 @@ import SluiceContentCoding
 import SluiceMessages
 import SluicePipeline
 
-// Decodes bodies with codings, which libcurl delivers undecoded.
+// Decodes bodies with content codings; libcurl delivers them undecoded.
 extension CurlTransfer {
   /// The codings that must be decoded.
   var codings: ContentCodings {
     reader.codings?.all(includingContent: transport.settings.decodesContent) ?? ContentCodings()
   }
 
-  /// Takes a piece of a coded body. Returns false when the piece is not taken: the transfer fails, or the observer has
+  /// Takes a piece of a coded body. Returns false if the piece is not accepted: the transfer fails, or the observer has
   /// paused on the previous piece.
   func acceptCoded(_ piece: UnsafeRawBufferPointer) -> Bool {
     deliverRest()
@@ -27,7 +27,7 @@ extension CurlTransfer {
     return failure == nil && !isCancelled
   }
 
-  /// Passes on what is left of the last piece, as far as the observer accepts it.
+  /// Passes the rest of the last piece on, as far as the observer accepts it.
   func deliverRest() {
     guard let body = decoded, body.hasRest, !isHeldBack, failure == nil, !isCancelled else { return }
     do throws(ContentDecodingError) {
@@ -48,8 +48,8 @@ extension CurlTransfer {
     } catch { return undecodable(error) }
   }
 
-  /// Whether a missing body counts as a valid coded body: when the server announces an empty body and the coding is one
-  /// with which servers label empty bodies, or when a coding is unknown or there are too many.
+  /// Whether a missing body counts as a valid coded body. It does if the server announces an empty body and servers
+  /// commonly label empty bodies with this coding, or if a coding is unknown or there are too many.
   private var mayBeEmpty: Bool {
     let codings = codings
     guard (try? codings.check()) != nil else { return true }

@@ -18,7 +18,7 @@ extension CurlTransfer {
     return failure == nil && !isCancelled ? line.count : 0
   }
 
-  /// Returns the length of the piece, or what makes libcurl wait or stop.
+  /// Returns the length of the piece, or the value that makes libcurl wait or stop.
   func didReceiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
     if !reader.isHeadDone { return willReceiveHeaderLine(piece) }
     if failure != nil || isCancelled || isCut { return 0 }
@@ -36,7 +36,7 @@ extension CurlTransfer {
     return piece.count
   }
 
-  /// Sees a header line, or a piece of a long one, before libcurl reads it; see ``CurlLibrary/foldsIntoFreedHeaders``.
+  /// Gets a header line, or a piece of a long one, before libcurl reads it; see ``CurlLibrary/foldsIntoFreedHeaders``.
   private func willReceiveHeaderLine(_ piece: UnsafeRawBufferPointer) -> Int {
     if reader.canContinue(with: piece) { return piece.count }
     failure = TransportError(.invalidResponse, ResponseReader.foldWithoutField, to: request.url)
@@ -52,7 +52,7 @@ extension CurlTransfer {
     return take(piece)
   }
 
-  /// Sets what becomes of the body; returns why it can't become that.
+  /// Sets what happens to the body; returns an error if that is not possible.
   func receive(_ disposition: BodyDisposition) -> TransportError? {
     self.disposition = disposition
     let announced = announcedBytes
@@ -81,8 +81,8 @@ extension CurlTransfer {
     noteEarlyEnd()
   }
 
-  /// A server may answer HTTP/2 in full before it has taken the whole request (RFC 9113 §8.1), and then take nothing
-  /// more of it. Libcurl 7.88 then waits forever for room to send, so a complete response is ended here.
+  /// An HTTP/2 server may answer in full before it has read the whole request (RFC 9113 §8.1), and then read no more of
+  /// it. Libcurl 7.88 would wait forever for room to send, so the transfer ends here once the response is complete.
   private func noteEarlyEnd() {
     guard reader.version == .http2, !request.body.isEmpty else { return }
     guard reader.contentLength == receivedBytes else { return }
@@ -137,7 +137,7 @@ extension CurlTransfer {
       to: request.url)
   }
 
-  /// What nobody holds is bounded only where somebody wants it to be.
+  /// A body that is not held in memory has a limit only if the caller set one.
   private var maximumBytes: Int {
     switch disposition {
     case .collect, .hold: options.maximumResponseBytes

@@ -5,7 +5,7 @@ import SluicePipeline
 
 // Called by libcurl.
 extension CurlTransfer {
-  /// The connection is open. False stops libcurl before it writes a byte.
+  /// The connection is open. Returning false stops libcurl before it writes a byte.
   func willIssue(through handle: CurlHandle, from port: Int32) -> Bool {
     guard failure == nil, !isCancelled, let observer else { return false }
     guard !hasIssued else {
@@ -25,7 +25,8 @@ extension CurlTransfer {
       issuedConnection = handle.connectionFacts(
         id: descriptor.flatMap { handle.multi.connectionID(of: $0) }, isSecure: request.url.origin.scheme == .https)
     }
-    // Moved: they are issued once, and here they would count as shared when stages change them.
+    // Moved out of the request: they are issued once, and a second reference here would cause a copy when stages change
+    // them.
     var headers = HeaderFields()
     swap(&headers, &request.headers)
     addCredentials(to: &headers)
@@ -39,18 +40,18 @@ extension CurlTransfer {
     return true
   }
 
-  /// Why libcurl is about to send again by itself.
+  /// The error to report when libcurl is about to send the request again by itself.
   private var resendFailure: TransportError {
     if stream.isRefused { return .notProcessed(request) }
     return TransportError(
       .resent,
-      "the connection broke and libcurl was about to send the \(request.method) again by itself; it is not known"
+      "the connection broke, and libcurl was about to send the \(request.method) again by itself; it is not known"
         + " whether the server executed it", to: request.url)
   }
 
   func provideBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard failure == nil, !isCancelled, let upload else { return Int(CURL_READFUNC_ABORT) }
-    // The server has answered in full and takes no more: this ends the sending.
+    // The server has answered in full and reads no more: this ends the sending.
     if stream.isReset { return 0 }
     let count = upload.read(into: buffer)
     if count == 0 || upload.deliveredBytes == upload.byteCount { sentAt = transport.loop.now }
@@ -71,7 +72,7 @@ extension CurlTransfer {
 }
 
 extension CurlTransfer: LoopTimerTarget {
-  /// Wakes this transfer later, for a name look-up that does not finish.
+  /// Calls this transfer later, in case a name look-up does not finish.
   func wake(after delay: Duration) {
     let timer = self.timer ?? LoopTimer()
     self.timer = timer

@@ -4,28 +4,29 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 
-/// One hop. What libcurl reports comes in here and goes on to the observer.
+/// One hop. It gets libcurl's callbacks and passes them on to the observer.
 final class CurlTransfer: Transfer {
   enum Phase {
-    /// Not with libcurl yet: the name is being looked up, or libcurl is on the stack.
+    /// Libcurl does not have the transfer yet: the name is being looked up, or libcurl is on the stack.
     case waiting
     case running
-    /// The whole response has arrived, but its observer wants nothing yet or has paused on the last piece, or not all
-    /// of the body is on disk.
+    /// The whole response has arrived. But its observer wants nothing yet or has paused on the last piece, or a part of
+    /// the body is not on disk yet.
     case held(TransferTimings)
     case ended
   }
 
-  /// Bodies up to this are read to the end when nobody wants them: cheaper than a new connection.
+  /// An unwanted body up to this size is read to its end, because that is cheaper than a new connection.
   static let discardBytes = 65_536
 
   let transport: CurlTransport
-  /// Without its headers once they are issued.
+  /// The request; without its headers after they are issued.
   @exclusivity(unchecked) var request: Request
   let options: TransferOptions
 
-  // Unchecked, here and in the other classes of a transfer: confined to the loop, and no access lasts while an observer
-  // or libcurl is called, so none can overlap. The checks at run time were a fifth of this layer's own cost.
+  // Unchecked, here and in the other classes of a transfer: they are confined to the loop, and no access lasts while an
+  // observer or libcurl is called, so accesses cannot overlap. The run-time checks were a fifth of this layer's own
+  // cost.
   @exclusivity(unchecked) var observer: (any TransferObserver)?
   @exclusivity(unchecked) var phase = Phase.waiting
   @exclusivity(unchecked) var handle: CurlHandle?
@@ -39,16 +40,16 @@ final class CurlTransfer: Transfer {
   var nameTime = Duration.zero
 
   var hasIssued = false
-  /// Tells the connection; nil before there is one.
+  /// Identifies the connection; nil before there is one.
   var localPort: Int32?
-  /// The socket of the connection, where that is known.
+  /// The socket of the connection, if it is known.
   var descriptor: Int32?
-  /// As it was when the hop was issued; collected where somebody wants it.
+  /// The connection's facts when the hop was issued; collected only if they are wanted.
   var issuedConnection: ConnectionFacts?
   /// The kept connection that libcurl chose cannot be used.
   var isSoiled = false
   var wantsFreshConnection: Bool
-  /// Of HTTP/2.
+  /// The state of the HTTP/2 stream.
   var stream = StreamState()
   @exclusivity(unchecked) var reader: ResponseReader
   @exclusivity(unchecked) var disposition = BodyDisposition.hold
@@ -61,25 +62,25 @@ final class CurlTransfer: Transfer {
   @exclusivity(unchecked) var decoded: DecodedBody?
   /// The observer wants a pause; the next piece is refused.
   var isPausing = false
-  /// The file for the body has too much data waiting to be written.
+  /// Too much data of the body waits to be written to its file.
   var isBehindDisk = false
-  /// Libcurl holds a piece back until it is told to go on.
+  /// Libcurl holds a piece back until the transfer tells it to continue.
   var isPaused = false
   /// Libcurl waits for the request body.
   var isStarved = false
   /// The stream of the request body has more.
   var isSendingAgain = false
-  /// The response is complete, whatever libcurl still waits for.
+  /// The response is complete, even if libcurl still waits for something.
   var isWhole = false
   /// Success, although libcurl was stopped: the rest of the body is not wanted.
   var isCut = false
-  /// In the transport's list of those with something to do outside libcurl.
+  /// The transfer is in the transport's list of transfers with work to do outside libcurl.
   var isDeferred = false
   var timer: LoopTimer?
   var startedAt: Instant?
-  /// It waits for a name since then.
+  /// The time since when it has waited for a name.
   var lookUpBegan: Instant?
-  /// When the first and the last byte of a body that libcurl pulls went out.
+  /// When the first and the last byte of a pulled body went out.
   var issuedAt: Instant?
   var sentAt: Instant?
 
@@ -126,7 +127,7 @@ final class CurlTransfer: Transfer {
     transport.postpone(self)
   }
 
-  /// Does what was asked for while libcurl was on the stack, or by the observer. [loop, outside libcurl]
+  /// Does the work that was requested while libcurl was on the stack, or by the observer. [loop, outside libcurl]
   func runPostponed() {
     isDeferred = false
     switch phase {
@@ -146,7 +147,7 @@ final class CurlTransfer: Transfer {
     }
   }
 
-  /// Whether the observer or the disk wants neither a piece nor the end now.
+  /// Whether the observer or the disk cannot accept a piece or the end now.
   var isHeldBack: Bool { disposition == .hold || isBehindDisk || disposition == .stream && isPausing }
 
   var timings: TransferTimings? {
@@ -170,19 +171,19 @@ final class CurlTransfer: Transfer {
     var timings = handle.timings(hasIssued: hasIssued)
     timings.queue = queueTime
     timings.nameLookup += nameTime
-    // Without a byte of a response: if libcurl has tried again, it reports the times of two tries as if they were one.
+    // No byte of a response came: if libcurl has sent the request twice, it reports the times of both as one.
     if reader.version == nil { (timings.wait, timings.receive) = (.zero, .zero) }
     timings.version = reader.version
     if let issuedAt, let sentAt {
       timings.send = sentAt.duration(since: issuedAt)
-      // A server that answers before it has everything ends the sending as far as the phases go.
+      // If a server answers before it has the whole request, the send phase ends with the first byte of the answer.
       if timings.wait > .zero || timings.receive > .zero { timings.send = min(timings.send, timings.wait) }
       timings.wait = max(.zero, timings.wait - timings.send)
     }
     return timings
   }
 
-  /// Libcurl is done with the transfer, or we are. [loop, outside libcurl]
+  /// Libcurl has finished with the transfer, or the transfer ends by itself. [loop, outside libcurl]
   func finish(_ code: CURLcode) {
     guard let handle = handle.take() else { return }
     if isSoiled, failure == nil, !isCancelled, let route = handle.route { return useAnotherConnection(handle, route) }
@@ -193,7 +194,7 @@ final class CurlTransfer: Transfer {
     conclude(error, timings)
   }
 
-  /// Nothing was sent: begins again, over a connection that has not been used.
+  /// Nothing was sent: begins again on a new connection.
   private func useAnotherConnection(_ handle: consuming CurlHandle, _ route: Route) {
     isSoiled = false
     wantsFreshConnection = true
@@ -201,7 +202,7 @@ final class CurlTransfer: Transfer {
     transport.restart(self, route)
   }
 
-  /// Called when libcurl has finished: the transfer ends once its observer wants the end.
+  /// Called when libcurl has finished. The transfer ends when its observer accepts the end.
   private func conclude(_ error: TransportError?, _ timings: consuming TransferTimings) {
     guard error == nil, reader.isHeadDone else { return end(error, timings) }
     deliverRest()
@@ -238,10 +239,11 @@ final class CurlTransfer: Transfer {
     let sends = isStarved && isSendingAgain
     guard wantsMore || sends, let handle else { return }
     isPaused = false
-    // Unpausing makes libcurl ask for the request body again as well; if there is still no data, that is reported then.
+    // Unpausing makes libcurl also ask for the request body again; if there is still no data, the callback says so
+    // then.
     isStarved = false
     isSendingAgain = false
-    // Libcurl hands over what it held back from inside this call, and leaves a failure of that to us.
+    // Inside this call, libcurl delivers the piece that it held back; if that fails, this code must end the transfer.
     let code = handle.multi.unpause(handle.easy)
     if code != CURLE_OK, case .running = phase { finish(code) }
   }
@@ -252,7 +254,7 @@ final class CurlTransfer: Transfer {
     if let failure = failure ?? upload?.failure { return failure }
     if isCut || isWhole { return nil }
     if stream.isCutShort, reader.isHeadDone { return .cutShort(request) }
-    // Libcurl 7.88 also takes it for the end of a body without a length that it has given up the connection.
+    // If libcurl 7.88 closes the connection itself, it takes this as the end of a body without a length.
     let isBrokenOff = stream.isOpen && reader.body == .stream
     if code == CURLE_OK, reader.isHeadDone, !isBrokenOff { return nil }
     return CurlFailure(
@@ -280,14 +282,14 @@ extension TransportError {
 
   static func downgraded(_ request: Request, _ names: SettingNames) -> TransportError {
     TransportError(
-      .invalidResponse, "the server takes this request over HTTP/1.1 alone (HTTP_1_1_REQUIRED); set \(names.http11)",
+      .invalidResponse, "the server accepts this request only over HTTP/1.1 (HTTP_1_1_REQUIRED); set \(names.http11)",
       to: request.url)
   }
 
   static func cutShort(_ request: Request) -> TransportError {
     TransportError(
       .connectionLost,
-      "the server reset the stream before the end of the response, though without an error (RFC 9113 §8.1)",
+      "the server reset the stream before the end of the response, although it reported no error (RFC 9113 §8.1)",
       to: request.url)
   }
 

@@ -5,14 +5,15 @@ package import SluicePipeline
 
 /// HTTP over libcurl on one loop: HTTP/1.1 in clear text, HTTP/1.1 and HTTP/2 over TLS.
 ///
-/// Made on any thread before its first use; everything else happens on its loop. It lives as long as the loop does,
-/// whose shutdown cancels what is in flight.
+/// Any thread may create it before its first use; everything else happens on its loop. It lives as long as its loop.
+/// The loop's shutdown cancels the transfers in flight.
 ///
-/// What is added to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and
-/// `User-Agent`, each unless the request has its own; the last three unless it omits them. What is left out: hop-by-hop fields (RFC 9110 §7.6.1) and the caller's
-/// `Content-Length`, since the transport frames the message; `Expect`, unless the caller sets it; the body of a HEAD.
+/// The transport adds to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and
+/// `User-Agent`, each unless the request has its own; the last three unless the request omits them. It leaves out:
+/// hop-by-hop fields (RFC 9110 §7.6.1) and the caller's `Content-Length`, since the transport frames the message;
+/// `Expect`, unless the caller sets it; the body of a HEAD.
 package final class CurlTransport: Transport, @unchecked Sendable {
-  // Sendable: only the reference travels; the loop alone touches what is behind it.
+  // Sendable: other threads only pass the reference on; only the loop's thread touches the object.
   package let loop: Loop
   package let settings: TransportSettings
   let multi: CurlMulti
@@ -20,25 +21,25 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private let resolver: NameResolver
 
   @exclusivity(unchecked) private var pool: [CurlHandle] = []
-  /// Retained while they are in the list, and not again for each place that they take.
+  /// Retained once while they are in the list, and not again when they move within it.
   @exclusivity(unchecked) private var transfers: [Unmanaged<CurlTransfer>] = []
   private var routes: [Route.Key: Route] = [:]
-  /// Transfers with work that must wait until no call of libcurl is on the stack.
+  /// Transfers with work that must wait until libcurl is not on the stack.
   @exclusivity(unchecked) private var postponed: [CurlTransfer] = []
-  /// Transfers that could not start because a call of libcurl was on the stack.
+  /// Transfers that could not start because libcurl was on the stack.
   @exclusivity(unchecked) private var unstarted: [(CurlTransfer, Route)] = []
   /// Routes on whose gates something has changed.
   @exclusivity(unchecked) private var changed: [Route] = []
   private var isClosed = false
 
-  /// Handles that are kept for the next request; one takes about 20 KB.
+  /// The number of handles that are kept for later requests; a handle takes about 20 KB.
   private static let pooledHandles = 256
-  /// Routes from which on the idle ones are forgotten.
+  /// Beyond this number of routes, idle routes are forgotten.
   static let rememberedRoutes = 4096
-  /// Transfers from which on handles are made small.
+  /// Beyond this number of transfers, new handles have small buffers.
   private static let crowd = 1000
 
-  /// - Throws: what libcurl lacks, or a TLS file that cannot be read.
+  /// - Throws: if libcurl lacks a feature, or if a TLS file cannot be read.
   package init(
     loop: Loop, settings: TransportSettings = TransportSettings(), resolver: NameResolver = .shared
   ) throws(TransportError) {
@@ -87,7 +88,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 
   package func usesProxy(for origin: Origin) -> Bool { proxy.isCertain(for: origin.scheme) }
 
-  /// Puts a transfer on the list of those to look at once libcurl is off the stack.
+  /// Notes that a transfer has work to do as soon as libcurl is off the stack.
   func postpone(_ transfer: CurlTransfer) {
     guard !transfer.isDeferred else { return }
     transfer.isDeferred = true
@@ -96,8 +97,8 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 
   /// Takes a handle back from libcurl.
   ///
-  /// - Parameter isSpent: whether it is not used again. Libcurl counts in a handle how often it found a kept connection dead,
-  ///   over all requests, and gives up at the sixth.
+  /// - Parameter isSpent: whether the handle must not be used again. Libcurl counts in a handle, over all its requests,
+  ///   how often it found a kept connection dead, and gives up at the sixth.
   func release(_ handle: consuming CurlHandle, _ port: Int32?, isSpent: Bool) {
     multi.remove(handle.easy)
     if handle.route?.gate != nil, let route = handle.route {
@@ -109,7 +110,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     if isWanted, !isClosed, !isSpent { pool.append(handle) }
   }
 
-  /// Begins a transfer once more of which no byte has gone out. [loop, outside libcurl]
+  /// Begins a transfer again; no byte of it has gone out yet. [loop, outside libcurl]
   func restart(_ transfer: CurlTransfer, _ route: Route) {
     transfer.phase = .waiting
     proceed(transfer, route)
@@ -134,7 +135,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     forgotten.release()
   }
 
-  /// Goes on as soon as the address is known: to libcurl, or into the line for a connection.
+  /// Continues as soon as the address is known: with libcurl, or in the line for a connection.
   private func proceed(_ transfer: CurlTransfer, _ route: Route) {
     guard !multi.isBusy else { return unstarted.append((transfer, route)) }
     if transfer.isOver { return }
@@ -248,7 +249,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 }
 
 extension CurlTransport: LoopSource {
-  /// Rounds in one turn before descriptors are looked at again.
+  /// The number of rounds in one turn before the loop checks descriptors again.
   private static let roundsPerTurn = 4
 
   package func descriptorIsReady(_ descriptor: Int32, _ events: UInt32) { multi.descriptorIsReady(descriptor, events) }
@@ -278,7 +279,7 @@ extension CurlTransport: LoopSource {
     changed = []
     pool = []
     routes = [:]
-    // Not when the last is gone who holds a transaction: connections end with the loop.
+    // The connections close with the loop, even if a transaction is still referenced.
     multi.close()
   }
 

@@ -2,9 +2,9 @@ import Glibc
 import SluiceLoop
 import SluiceMessages
 
-/// Which proxy applies to which scheme, so far as names are concerned: libcurl makes the connection.
+/// Decides which proxy applies to which scheme, for name look-ups and messages; libcurl itself connects to the proxy.
 struct ProxyChoice: Sendable {
-  /// What libcurl is told; nil lets it look into the environment for each request.
+  /// The proxy option for libcurl; nil lets libcurl read the environment for each request.
   let option: String?
   private let http: Route.Key?
   private let https: Route.Key?
@@ -16,16 +16,17 @@ struct ProxyChoice: Sendable {
     secure = setting ?? Self.environment("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? ""
     http = Self.key(plain)
     https = Self.key(secure)
-    // Without any proxy libcurl is told so; else it would search the environment before each request.
+    // If there is no proxy, libcurl is told so. Otherwise it would search the environment before each request.
     option = setting ?? (plain.isEmpty && secure.isEmpty ? "" : nil)
   }
 
   func isProxied(_ scheme: Origin.Scheme) -> Bool { !(scheme == .http ? plain : secure).isEmpty }
 
-  /// Whether requests go to an HTTP proxy that is known: `no_proxy` leaves that to libcurl, and SOCKS speaks no HTTP.
+  /// Whether it is certain that requests go to an HTTP proxy. With `no_proxy`, libcurl decides; a SOCKS proxy does not
+  /// speak HTTP.
   func isCertain(for scheme: Origin.Scheme) -> Bool { (scheme == .http ? http : https) != nil }
 
-  /// What messages call the proxy of these requests: its host and port. Nil without a proxy, and where `no_proxy` decides.
+  /// The proxy's host and port, for messages. Nil without a proxy, or if `no_proxy` decides.
   func name(for scheme: Origin.Scheme) -> String? {
     let proxy = scheme == .http ? plain : secure
     guard !proxy.isEmpty, Self.environment("no_proxy", "NO_PROXY") == nil else { return nil }
@@ -34,8 +35,8 @@ struct ProxyChoice: Sendable {
     return PlainText.quote(String(authority.split(separator: "@").last ?? authority))
   }
 
-  /// Host and port whose name is looked up here: the proxy's, or the origin's own. With a proxy that resolves names by
-  /// rules of its own (SOCKS, `no_proxy`) libcurl's resolver takes over.
+  /// The host and port whose name is looked up here: those of the proxy or of the origin. If a proxy has its own rules
+  /// for names (SOCKS, `no_proxy`), libcurl's resolver is used instead.
   func target(of origin: Origin) -> (key: Route.Key, needsLookUp: Bool) {
     guard isProxied(origin.scheme) else {
       return (Route.Key(host: origin.host, port: origin.port), !SystemNames.isAddress(origin.host))

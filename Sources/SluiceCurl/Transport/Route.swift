@@ -12,27 +12,27 @@ final class Route {
     var port: UInt16
   }
 
-  /// Until then an answer is used as it is.
+  /// Until then an answer is used without a new look-up.
   static let freshness = Duration.seconds(60)
   /// Until then an old answer is used while a new one is fetched, so that no request waits for a name that was known.
   static let staleness = Duration.seconds(360)
-  /// How long an old answer is used before it is asked for again, when the last look-up failed.
+  /// How long to wait before the next look-up when the last one failed; the old answer is used during that time.
   private static let retrying = Duration.seconds(1)
-  /// libcurl forgets an address after 60 s; it is told again before that.
+  /// libcurl forgets an address after 60 s, so the route tells it again before that.
   private static let retelling = Duration.seconds(50)
 
   let key: Key
-  /// Whether there is a name to look up at all: not for an address, and not where a proxy does it.
+  /// Whether there is a name to look up: false for an address, and if a proxy looks the name up.
   let needsLookUp: Bool
-  /// Where `no_proxy` or SOCKS leave the name to libcurl.
+  /// A route for which `no_proxy` or SOCKS leaves the name to libcurl.
   let isLookedUpByLibcurl: Bool
   var isLookingUp = false
   var waiting: [CurlTransfer] = []
-  /// No longer among the transport's routes, so that no address comes here: who has it may go on with it, the next
-  /// request gets another.
+  /// The transport has forgotten this route, so it gets no more addresses. Transfers that have it may continue with it;
+  /// the next request gets a new route.
   var isForgotten = false
 
-  /// Set where connections may carry many transfers.
+  /// Set if connections may carry many transfers.
   @exclusivity(unchecked) var gate: StreamGate?
 
   private var addresses: [String] = []
@@ -47,7 +47,7 @@ final class Route {
     isLookedUpByLibcurl = !needsLookUp && !SystemNames.isAddress(key.host)
   }
 
-  /// Whether nobody waits for its address, and nobody is at its gate or has passed it.
+  /// Whether no transfer waits for the route's address, waits at its gate, or has passed the gate and not ended.
   var isIdle: Bool { !isLookingUp && waiting.isEmpty && gate?.isIdle != false }
 
   /// Whether a transfer can begin at once.
@@ -70,20 +70,21 @@ final class Route {
     instruction = ResolveInstruction(key, addresses)
   }
 
-  /// What is known stays in use. Without the pause, each request of a time without a resolver would ask for it.
+  /// The known addresses stay in use. Without the pause, each request would cause a look-up as long as the resolver
+  /// fails.
   func didNotResolve(at now: Instant) { refreshesAt = now + Self.retrying }
 
-  /// What the next handle must tell libcurl; nil where it knows.
+  /// The addresses that the next handle must tell libcurl; nil if libcurl knows them.
   func instruction(at now: Instant) -> ResolveInstruction? {
     needsLookUp && now >= toldUntil ? instruction : nil
   }
 
-  /// A transfer that carried the instruction has connected, so libcurl has read it.
+  /// A transfer with the instruction has connected, so libcurl has read it.
   func didTell(at now: Instant) {
     if needsLookUp { toldUntil = now + Self.retelling }
   }
 
-  /// The addresses did not work: the next transfer asks again.
+  /// The addresses did not work: the next transfer looks the name up again.
   func distrust() { resolvedAt = nil }
 }
 

@@ -3,9 +3,9 @@ import CStreamEvents
 import SluicePipeline
 import SluiceSupport
 
-/// Tells transfers what becomes of their HTTP/2 streams, where libcurl does not say.
+/// Tells transfers what happens to their HTTP/2 streams, because libcurl does not.
 enum StreamEvents {
-  /// The handles of all transports that may use HTTP/2: the streams of other users of libcurl are left alone.
+  /// The handles of all transports that may use HTTP/2: streams of other users of libcurl are ignored.
   private static let handles = Locked<Set<UInt>>([])
 
   /// Begins to watch; once for the process, whoever asks for it.
@@ -16,7 +16,7 @@ enum StreamEvents {
       guard let easy, StreamEvents.handles.withLock({ $0.contains(UInt(bitPattern: easy)) }),
         let context = sluice_easy_get_private(UnsafeMutableRawPointer(mutating: easy))
       else { return 0 }
-      // On the loop: it is the loop's call into libcurl that reads from the connection.
+      // This runs on the loop, because the loop's call into libcurl reads from the connection.
       return Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
         handle.transfer?.streamIsHidden(event) == true ? 1 : 0
       }
@@ -34,24 +34,24 @@ enum StreamEvents {
 }
 
 extension CurlTransfer {
-  /// What becomes of the stream.
+  /// The state of a stream.
   struct StreamState {
     /// The request went out as a stream.
     var hasBegun = false
     /// The server has sent the whole response.
     var hasEnded = false
-    /// The server takes no more of the request.
+    /// The server reads no more of the request.
     var isReset = false
-    /// The server did not process the request, as it says itself.
+    /// The server has said that it did not process the request.
     var isRefused = false
-    /// The response breaks off, though without an error.
+    /// The response is cut short, although the server reported no error.
     var isCutShort: Bool { isReset && !hasEnded }
     /// The server had more to send.
     var isOpen: Bool { hasBegun && !hasEnded }
   }
 
-  /// Returns whether libcurl is not to know. After a whole response it would take the reset for an error, or lose the end
-  /// of the body over it. [within libcurl]
+  /// Returns whether to hide the event from libcurl. After a complete response, libcurl would report the reset as an
+  /// error, or lose the end of the body. [within libcurl]
   fileprivate func streamIsHidden(_ event: sluice_stream_event) -> Bool {
     switch event {
     case SLUICE_STREAM_BEGUN: stream.hasBegun = true
@@ -61,7 +61,7 @@ extension CurlTransfer {
       return stream.hasEnded
     case SLUICE_STREAM_REFUSED: stream.isRefused = true
     default:
-      // Libcurl would open a connection for sending it again.
+      // Libcurl would open a connection to send the request again.
       if failure == nil { failure = .downgraded(request, transport.settings.names) }
       transport.postpone(self)
     }

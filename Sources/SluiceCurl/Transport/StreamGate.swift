@@ -1,11 +1,12 @@
 import SluiceSupport
 
-/// Who may go on to a host that may speak HTTP/2, and who waits for room on a connection.
+/// Decides which transfers to a host may start and which wait for room on a connection; for hosts that may speak
+/// HTTP/2.
 ///
 /// Libcurl opens a connection for each transfer that finds all connections full of streams, a hundred at once if need
-/// be. Here, as long as the open ones are full, one transfer at a time goes ahead and opens one; the rest follow when
-/// it stands. Which connection a transfer got shows in its local port. With HTTP/1.1, where each connection carries one
-/// transfer, the room grows so fast that nobody waits for long.
+/// be. Here, as long as all open connections are full, only one transfer at a time starts and opens a connection; the
+/// others follow when it is established. The local port of a transfer identifies its connection. With HTTP/1.1, each
+/// connection carries one transfer, but each new one adds so much room that transfers do not wait for long.
 struct StreamGate {
   private var inFlight = 0
   private var connecting = 0
@@ -31,7 +32,7 @@ struct StreamGate {
     streams[port, default: 0] += 1
   }
 
-  /// An admitted transfer has ended; `port` is nil where it never got a connection.
+  /// An admitted transfer has ended; `port` is nil if it never got a connection.
   mutating func didEnd(onPort port: Int32?) {
     inFlight -= 1
     guard let port else { return connecting -= 1 }
@@ -39,7 +40,7 @@ struct StreamGate {
     streams[port] = count > 1 ? count - 1 : nil
   }
 
-  /// The next who waited and is admitted now.
+  /// The next waiting transfer, which is now admitted.
   mutating func next() -> CurlTransfer? {
     while let transfer = waiting.first {
       let isOver = transfer.isOver

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluiceSupport
 
 extension TransportSettings {
-  /// Names what no request could be sent with now, instead of failing at the first one.
+  /// Reports settings with which no request can be sent, instead of failing at the first request.
   func check() throws(TransportError) {
     try tls.check(names)
     guard let userAgent else { return }
@@ -15,7 +15,7 @@ extension TransportSettings {
 }
 
 extension TLSSettings {
-  /// Names a file that cannot be read now, instead of failing at the first request.
+  /// Reports a file that cannot be read, instead of failing at the first request.
   func check(_ names: SettingNames) throws(TransportError) {
     for (name, path) in [(names.authorities, ca), (names.certificate, certificate), (names.key, key)] {
       guard let path, access(path, R_OK) != 0 else { continue }

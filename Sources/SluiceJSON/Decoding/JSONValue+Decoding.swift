@@ -1,15 +1,15 @@
-/// What becomes of members that a type has no coding key for.
+/// What to do with members for which a type has no coding key.
 public enum UnknownKeys: Sendable {
   case ignored
-  /// An error that names the first one; for configurations, where it is a misspelling.
+  /// Throw an error that names the first one. For configurations, where an unknown key is a misspelling.
   case refused
 }
 
 extension JSONValue {
   /// Reads the value as a Swift type through `Decodable`.
   ///
-  /// Numbers are not rounded: 1.5 is no `Int`, and 300 no `UInt8`. A member that is null counts as absent for an
-  /// optional property. Throws ``JSONDecodingError``, or what the type's own `init(from:)` throws.
+  /// Numbers are not rounded: 1.5 is not an `Int`, and 300 is not a `UInt8`. For an optional property, a null member
+  /// counts as absent. Throws ``JSONDecodingError``, or the error of the type's own `init(from:)`.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, unknownKeys: UnknownKeys = .ignored
   ) throws -> Value {
@@ -22,7 +22,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Decodable {
-  /// Takes the value itself, not a copy; only from within ``decode(_:unknownKeys:)``.
+  /// Takes the value itself, not a copy. Call it only from within ``decode(_:unknownKeys:)``.
   public convenience init(from decoder: any Decoder) throws {
     guard let decoder = decoder as? ValueDecoder else {
       throw JSONDecodingError(decoder.codingPath, "a JSON value can only be read from JSON")
@@ -32,7 +32,7 @@ extension JSONValue: Decodable {
 }
 
 extension JSONDecodingError {
-  /// What the standard library's own types throw, in the same words.
+  /// Converts the errors of the standard library's own types into the same form.
   init(_ error: DecodingError) {
     switch error {
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):

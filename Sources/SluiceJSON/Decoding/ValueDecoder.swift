@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// One value on the way of a decoding, and the path that led to it.
+/// One value of a decoding, and the path that leads to it.
 struct ValueDecoder: Decoder {
   let value: JSONValue
   let codingPath: [any CodingKey]
@@ -67,7 +67,7 @@ extension ValueDecoder {
 }
 
 extension JSONValue.Kind {
-  /// The kind in a sentence.
+  /// The kind of the value as part of a sentence.
   fileprivate var article: String {
     switch self {
     case .object: "an object"

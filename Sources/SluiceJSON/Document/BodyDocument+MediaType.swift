@@ -1,14 +1,14 @@
 package import SluiceMessages
 
-// A `json` body says what it is. The message has to say so too: without a `content-type`, neither the stages nor the
-// receiver take it for JSON.
+// A document with a `json` body says that it is JSON. The message must say it too: without a `content-type`, the stages
+// and the receiver do not treat the body as JSON.
 extension BodyDocument {
   static let jsonMediaType = "application/json"
 
   /// Adds `content-type: application/json` to the fields of a document with a `json` body, unless they have a content type.
   ///
-  /// - Parameter original: the fields of the message before stages changed its document. A content type that a stage has
-  ///   taken out is not added again.
+  /// - Parameter original: the fields of the message before stages changed its document. A content type that a stage
+  ///   has removed is not added again.
   static func nameMediaType(
     of document: JSONValue, in headers: inout HeaderFields, original: HeaderFields = HeaderFields()
   ) {
@@ -16,8 +16,8 @@ extension BodyDocument {
     headers.nameMediaType(jsonMediaType)
   }
 
-  /// The same in a live document, for the stages that see it before it becomes a message again. Headers that are not an
-  /// object stay as they are, and are refused later.
+  /// Adds the content type to a live document, for the stages that see the document before it becomes a message again.
+  /// Headers that are not an object stay unchanged, and are refused later.
   package static func nameMediaType(in document: JSONValue, original: HeaderFields) {
     guard document["body"]?["json"] != nil, !original.contains("content-type"),
       document["headers"]?.isObject != false

@@ -6,29 +6,29 @@ package import SluiceMessages
 ///
 ///     {"text": "…"}                 valid UTF-8 without NUL
 ///     {"base64": "…"}               any other bytes
-///     {"json": …}                   the parsed content of a JSON media type, where that was asked for
-///     {"file": "…", "bytes": n}     a body that lies in a file
+///     {"json": …}                   the parsed content of a JSON media type, if requested
+///     {"file": "…", "bytes": n}     a body in a file
 ///
-/// When the content of a JSON media type was asked for and cannot be parsed, the document has `"unreadable": "why"`
-/// next to `text`, `base64` or `file`. The member describes the body and is not part of it: it is ignored when the
-/// document is read back.
+/// If parsed content was requested and the content of a JSON media type cannot be parsed, the document has
+/// `"unreadable": "why"` next to `text`, `base64` or `file`. The member describes the body and is not part of it: it is
+/// ignored when the document is read back.
 ///
-/// A streamed body has no form: its member is absent, and absent it stays itself.
+/// A streamed body has no form: its member is absent. If the member stays absent, the body does not change.
 package enum BodyDocument {
-  /// What becomes of the body when a document is made.
+  /// How a new document represents the body.
   package enum Filling: Sendable {
     /// Left out, whatever it is.
     case none
     /// As text, base64 or file.
     case plain
-    /// As `json` where the media type is JSON and the content parses, else as with ``plain``.
+    /// As `json` if the media type is JSON and the content parses; otherwise as with ``plain``.
     case parsed
   }
 
-  /// Puts the body into a document that has none so far, or parses the text that is there.
+  /// Puts the body into a document that has none yet, or parses the text in the document.
   ///
-  /// Content that does not parse, or that holds a duplicate key, U+0000 or a number out of range, stays text, so that
-  /// nothing is lost, and is marked `unreadable`. A body that a stage has set stays as it is, except that text or
+  /// Content that does not parse, or that has a duplicate key, U+0000 or a number out of range, stays text, so that
+  /// nothing is lost, and is marked `unreadable`. A body that a stage has set stays unchanged, except that text or
   /// base64 may become `json`.
   package static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) {
     guard filling != .none else { return }
@@ -69,7 +69,7 @@ package enum BodyDocument {
     return form
   }
 
-  /// Parses content that the document has in another form.
+  /// Parses content that the document has as text or base64.
   private static func parse(_ form: JSONValue) {
     if let text = form["text"] {
       let isParsed = text.withStringBytes { parse(UnsafeRawBufferPointer($0), into: form) }
@@ -95,7 +95,7 @@ package enum BodyDocument {
     }
   }
 
-  /// Does not quote the body: a body may hold secrets, and the reason is logged.
+  /// Does not quote the body: a body may contain secrets, and the reason is logged.
   private static func reason(_ error: JSONError) -> String {
     let what =
       switch error.code {
@@ -118,12 +118,12 @@ package enum BodyDocument {
   /// Whether the document's content type is `application/json` or ends in `+json` (RFC 6839 §3.1).
   private static func hasJSONMediaType(_ document: JSONValue) -> Bool {
     let headers = DocumentHeaders(document)
-    // One field line that says JSON is enough, because the receiver of the message may use that one.
+    // One field line that says JSON is enough, because the receiver of the message may use that line.
     let lines = (0...).lazy.map { headers.value(named: "content-type", line: $0) }.prefix { $0 != nil }
     return lines.contains { $0.map(isJSONMediaType) ?? false }
   }
 
-  /// Whether a content type, with or without parameters, says JSON.
+  /// Whether a content type, with or without parameters, is JSON.
   package static func isJSONMediaType(_ contentType: String) -> Bool {
     let type = contentType.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
     return type == "application/json" || type.hasSuffix("+json")
@@ -133,7 +133,7 @@ package enum BodyDocument {
 extension BodyDocument {
   private static let forms = ["text", "base64", "json", "file"]
 
-  /// The body that a document spells out.
+  /// Reads the body of a document.
   static func read(_ part: DocumentPart, original: Body) throws(MessageError) -> Body {
     try part.allowKeys(forms + ["bytes", "unreadable"])
     let present = forms.filter { part.json[$0] != nil }
@@ -165,7 +165,8 @@ extension BodyDocument {
     return bytes
   }
 
-  /// The very file of the original where the document still names it, since that one may be removed with its last user.
+  /// Returns the original's file object if the document still names that file: a temporary file is removed when its
+  /// last user releases it.
   private static func file(_ part: DocumentPart, original: Body) throws(MessageError) -> FileBody {
     let path = try part.string("file") ?? ""
     if case .file(let file) = original, file.path == path { return file }

@@ -3,9 +3,9 @@ import SluiceMessages
 
 /// The fields of a live document, read and changed in place, without converting the message.
 ///
-/// Names are given in any case, and are in lower case in the document. Values go in and out as bytes: a plain string
-/// costs no copy, `{"base64": "…"}` is decoded. What a plugin left there that is no field value counts as absent here
-/// and is refused when the document is read back.
+/// Callers may give names in any case; the document has them in lower case. Values go in and out as bytes: a plain
+/// string costs no copy, `{"base64": "…"}` is decoded. If a plugin left something that is not a field value, it counts
+/// as absent here and is refused when the document is read back.
 package struct DocumentHeaders {
   private let document: JSONValue
   private let section: StaticString
@@ -18,7 +18,7 @@ package struct DocumentHeaders {
 
   /// The bytes of one field value.
   package enum Value {
-    /// Lent by the document until that field changes or the document goes.
+    /// Lent by the document until that field changes or the document is released.
     case lent(UnsafeBufferPointer<UInt8>)
     /// Decoded from base64.
     case decoded([UInt8])
@@ -44,7 +44,7 @@ package struct DocumentHeaders {
     return entry.flatMap { Self.line($0, line) }.flatMap(Self.value)
   }
 
-  /// The field at a position, repeated names counted line by line; nil past the end.
+  /// The field at a position; each line of a repeated name counts. Nil past the end.
   package func field(at index: Int) -> (name: UnsafeBufferPointer<UInt8>, value: Value)? {
     guard let fields else { return nil }
     var rest = index
@@ -61,7 +61,7 @@ package struct DocumentHeaders {
     return nil
   }
 
-  /// How many fields there are, repeated names counted line by line.
+  /// The number of fields; each line of a repeated name counts.
   package var count: Int {
     guard let fields else { return 0 }
     var count = 0
@@ -73,12 +73,13 @@ package struct DocumentHeaders {
     return count
   }
 
-  /// Replaces every line of the field by one. The caller has checked name and value (``HeaderFields/check(name:value:)``).
+  /// Replaces every line of the field by one. The caller must have checked name and value
+  /// (``HeaderFields/check(name:value:)``).
   package func set(_ name: UnsafeBufferPointer<UInt8>, to value: UnsafeBufferPointer<UInt8>) {
     _ = replace(name, with: value)
   }
 
-  /// Like ``set(_:to:)``; returns the old value, for callers that have lent out texts of it.
+  /// Like ``set(_:to:)``; returns the old value, which keeps texts alive that the caller has lent to a plugin.
   package func replace(_ name: UnsafeBufferPointer<UInt8>, with value: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     let fields = fieldsMadeWhenAbsent()
     let made = Self.made(value)
@@ -98,8 +99,8 @@ package struct DocumentHeaders {
   @discardableResult
   package func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool { take(name) != nil }
 
-  /// Removes every line of the field and returns them, for callers that have lent out texts of them; nil if there were
-  /// no lines.
+  /// Removes every line of the field and returns them, which keeps texts alive that the caller has lent to a plugin;
+  /// nil if there were no lines.
   package func take(_ name: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     guard let fields else { return nil }
     return Self.withLowercased(name) { key, count in
@@ -129,8 +130,8 @@ extension StaticString {
 }
 
 extension DocumentHeaders {
-  /// Adds a line under a name that is folded to lower case, and makes an array of a field that has one already.
-  /// Takes over the reference to the value.
+  /// Adds a line under a name in lower case; a field that already has a line becomes an array. Takes over the reference
+  /// to the value.
   static func append(
     _ value: UnsafeMutablePointer<json_t>?, named name: UnsafeBufferPointer<UInt8>,
     to fields: UnsafeMutablePointer<json_t>?

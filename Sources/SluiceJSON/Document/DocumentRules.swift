@@ -6,17 +6,17 @@ package struct DocumentRules: OptionSet, Sendable {
 
   package init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Refuses keys that the form does not have, by name. Without it they are ignored.
+  /// Refuses unknown keys and names them in the error. Without it they are ignored.
   package static let knownKeysOnly = DocumentRules(rawValue: 1)
-  /// Takes header names in any case. Without it a name that is not in lower case is refused, because a live document
-  /// that has both spellings of a name would answer differently in each.
+  /// Accepts header names in any case. Without it a name that is not in lower case is refused: a live document with two
+  /// spellings of a name would give a different answer for each.
   package static let namesInAnyCase = DocumentRules(rawValue: 2)
-  /// Takes `{"file": "…"}` as a body: the file is read when the message is sent, with the rights of this process.
+  /// Accepts `{"file": "…"}` as a body: the file is read when the message is sent, with the rights of this process.
   package static let files = DocumentRules(rawValue: 4)
 
   /// For a line of input.
   package static let line: DocumentRules = [.knownKeysOnly, .namesInAnyCase, .files]
-  /// For a document that stages changed in place.
+  /// For a document that stages may have changed in place.
   package static let live: DocumentRules = [.files]
 }
 
@@ -41,7 +41,7 @@ struct DocumentPart {
     MessageError(.invalidDocument, PlainText.quote("\(path.appending(key))"), reason)
   }
 
-  /// Refuses every key but these, where the rules ask for that.
+  /// Refuses every key except these, if the rules demand that.
   func allowKeys(_ known: [String]) throws(MessageError) {
     guard rules.contains(.knownKeysOnly) else { return }
     for (key, _) in json.members where !known.contains(key) {
@@ -63,7 +63,7 @@ struct DocumentPart {
 }
 
 extension JSONValue {
-  /// The kind of a value as a message puts it.
+  /// The kind of a value as part of a message.
   var kindText: String {
     switch kind {
     case .object: "an object"

@@ -1,11 +1,11 @@
 import CJansson
 import SluiceMessages
 
-// Bytes in and out of jansson strings, in the few places where an intermediate Swift string would be the cost.
+// Moves bytes into and out of jansson strings, for the few places where an intermediate Swift string would be too slow.
 
-/// A field value or a body as a document spells it: `"text"`, or `{"base64": "…"}` for what is not UTF-8.
+/// The form of a field value or a body in a document: `"text"`, or `{"base64": "…"}` for bytes that are not UTF-8.
 enum DocumentText {
-  /// A new string, or nil where the bytes are not UTF-8. The caller owns the reference.
+  /// A new string, or nil if the bytes are not UTF-8. The caller owns the reference.
   static func string(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
     bytes.withMemoryRebound(to: CChar.self) { text in
       let start = text.baseAddress ?? emptyText
@@ -22,14 +22,14 @@ enum DocumentText {
     return object
   }
 
-  /// The bytes of a jansson string, borrowed for as long as nobody changes it; nil for another kind of value.
+  /// The bytes of a jansson string, valid until the string changes; nil for another kind of value.
   static func bytes(_ json: UnsafePointer<json_t>) -> UnsafeBufferPointer<UInt8>? {
     guard let text = json_string_value(json) else { return nil }
     return UnsafeBufferPointer(
       start: UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self), count: json_string_length(json))
   }
 
-  /// The bytes behind `{"base64": "…"}`; nil where it is not that, or not canonical base64.
+  /// The decoded bytes of `{"base64": "…"}`; nil for another form, or if the base64 is not canonical.
   static func decoded(_ json: UnsafePointer<json_t>) -> [UInt8]? {
     guard json_object_size(json) == 1, let member = json_object_getn(json, "base64", 6), let text = bytes(member)
     else { return nil }

@@ -1,4 +1,4 @@
-/// Durations as documents and configurations spell them: an integer or decimal with `ms`, `s`, `m` or `h`.
+/// The text form of durations in documents and configurations: an integer or decimal with `ms`, `s`, `m` or `h`.
 public enum DurationText {
   /// Reads `250ms`, `1.5s`, `2m` or `1h`; nil for any other spelling, a sign, or more than a hundred years. Parts below
   /// a nanosecond are cut off.

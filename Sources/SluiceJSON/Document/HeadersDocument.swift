@@ -8,7 +8,7 @@ package import SluiceMessages
 ///
 /// Names are in lower case; an array holds the lines of a repeated field in wire order.
 package enum HeadersDocument {
-  /// A field whose name is no token is left out: a document could not be sent with it.
+  /// A field whose name is not a token is left out: a document with such a field could not be sent.
   package static func make(_ headers: HeaderFields) -> JSONValue {
     let fields = JSONValue.object()
     headers.buffer.withUnsafeBufferPointer { buffer in
@@ -73,8 +73,8 @@ package enum HeadersDocument {
 }
 
 extension HeaderFields {
-  /// Marks fields as the ones they came from: a field that is in `origin` unchanged keeps its marks, one whose value
-  /// changed stays sensitive, and what is new gets `added`.
+  /// Copies the marks of the original fields: a field that is unchanged in `origin` keeps its marks, a field whose
+  /// value changed stays sensitive, and a new field gets `added`.
   mutating func takeMarks(from origin: HeaderFields, added: Marks) {
     if added.isEmpty, origin.indices.allSatisfy({ origin.marks(at: $0).isEmpty }) { return }
     let fields = self
@@ -87,8 +87,8 @@ extension HeaderFields {
     }
   }
 
-  /// Looks first behind the field that was found before: a message of many lines is compared
-  /// line by line as long as their order is as it was.
+  /// Searches first after the field that was found last: if the order has not changed, a message with many lines is
+  /// compared line by line.
   private func marks(
     of name: Span<UInt8>, _ value: Span<UInt8>, expectedAt expected: inout Int, otherwise added: Marks
   ) -> Marks {

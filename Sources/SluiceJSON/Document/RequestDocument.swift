@@ -4,8 +4,8 @@ package import SluiceMessages
 ///
 ///     {"method": "POST", "url": "https://…", "headers": { fields }, "body": { body }}
 ///
-/// ``HeaderFields`` and ``Body`` have no more to say than the document, save a field's marks and a streamed body, which
-/// ``update(_:from:bodyWasFilled:added:hosts:)`` carries over.
+/// The document contains everything of ``HeaderFields`` and ``Body`` except the marks of fields and a streamed body;
+/// ``update(_:from:bodyWasFilled:added:hosts:)`` keeps those two.
 package enum RequestDocument {
   private static let keys = ["method", "url", "headers", "body"]
 
@@ -19,8 +19,8 @@ package enum RequestDocument {
     return document
   }
 
-  /// The request that a document spells out. Only `url` must be there; the method is GET without one. A `json` body whose
-  /// media type is not named is `application/json`.
+  /// Reads a request document. Only `url` is required; the default method is GET. A `json` body without a content type
+  /// gets `application/json`.
   /// - Parameter hosts: converts the host of a `url` beyond ASCII; without an encoder such a host is refused.
   package static func read(
     _ document: JSONValue, rules: DocumentRules, hosts: HostEncoder? = nil
@@ -44,13 +44,13 @@ package enum RequestDocument {
     return request
   }
 
-  /// Brings a request up to date with the document that was made of it and that stages changed since.
+  /// Updates a request from the document that was made from it and that stages may have changed.
   ///
-  /// Keys that the form does not have are ignored. Fails, leaving the request as it was, where the document is no
-  /// request any more.
+  /// Unknown keys are ignored. If the document is not a valid request any more, this fails and does not change the
+  /// request.
   /// - Parameters:
   ///   - bodyWasFilled: whether the document got its body; if not, a missing `body` leaves the body alone.
-  ///   - added: what fields are marked with that were not there before.
+  ///   - added: the marks of new fields.
   ///   - hosts: as for ``read(_:rules:hosts:)``.
   package static func update(
     _ request: inout Request, from document: JSONValue, bodyWasFilled: Bool, added: HeaderFields.Marks = .addedByStage,

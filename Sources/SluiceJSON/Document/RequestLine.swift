@@ -2,7 +2,7 @@ package import SluiceMessages
 
 /// One line of input: a request document with an optional `id` (any JSON scalar) and `timeout`.
 package struct RequestLine: Sendable {
-  /// What ties the result to this line, as it was given.
+  /// Connects the result with this line; kept as it was given.
   package var id: JSONValue?
   package var request: Request
 

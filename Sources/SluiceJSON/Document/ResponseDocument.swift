@@ -4,7 +4,7 @@ package import SluiceMessages
 ///
 ///     {"status": 200, "headers": { fields }, "body": { body }, "trailers": { fields }}
 ///
-/// `trailers` is there only where the response has some.
+/// `trailers` is present only if the response has trailers.
 package enum ResponseDocument {
   private static let keys = ["status", "headers", "body", "trailers"]
 
@@ -18,7 +18,7 @@ package enum ResponseDocument {
     return document
   }
 
-  /// The response that a document spells out. Only `status` must be there. A `json` body whose media type is not named is
+  /// Reads a response document. Only `status` is required. A `json` body without a content type gets
   /// `application/json`.
   package static func read(_ document: JSONValue, rules: DocumentRules) throws(MessageError) -> Response {
     let part = try DocumentPart(document, rules: rules)
@@ -31,7 +31,7 @@ package enum ResponseDocument {
       trailers: try RequestDocument.headers(part, "trailers"))
   }
 
-  /// Brings a response up to date with its document, as ``RequestDocument/update(_:from:bodyWasFilled:added:hosts:)`` does.
+  /// Updates a response from its document, as ``RequestDocument/update(_:from:bodyWasFilled:added:hosts:)`` does.
   package static func update(
     _ response: inout Response, from document: JSONValue, bodyWasFilled: Bool,
     added: HeaderFields.Marks = .addedByStage

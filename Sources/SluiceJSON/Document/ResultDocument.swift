@@ -1,10 +1,10 @@
-/// One line of output: what became of a request line.
+/// One line of output: the result of a request line.
 ///
 ///     {"id": …, "response": { response }, "error": {"code": "…", "message": "…", "stage": "…"},
 ///      "attempts": 1, "attributes": { … }, "metadata": { … }, "explain": [ … ], "durationMs": 1.93, "requestId": "…"}
 ///
-/// `error` is there only where the request failed, its `stage` only where one is to blame, `response` wherever there
-/// was one, `attributes` where stages have set any, `metadata` and `explain` only where they were asked for.
+/// `error` is present only if the request failed, and its `stage` only if a stage is to blame. `response` is present if
+/// there was one, `attributes` if stages have set any, `metadata` and `explain` only if they were requested.
 package struct ResultDocument {
   /// Why a request failed.
   package struct Failure: Sendable, Hashable {
@@ -30,15 +30,15 @@ package struct ResultDocument {
   /// A ``ResponseDocument``.
   package var response: JSONValue?
   package var failure: Failure?
-  /// How often the request was tried; 0 for a line that was no request.
+  /// The number of attempts; 0 for a line that was not a request.
   package var attempts: Int
   package var duration: Duration
   package var requestID: String?
-  /// What stages have set, as it may be shown.
+  /// The attributes that stages have set, with secrets redacted.
   package var attributes: JSONValue?
-  /// What else is known, where it was asked for.
+  /// Further information, if requested.
   package var metadata: JSONValue?
-  /// Why the headers of each hop are what they are, where it was asked for.
+  /// The explanation of each hop's headers, if requested.
   package var explanation: JSONValue?
 
   package init(

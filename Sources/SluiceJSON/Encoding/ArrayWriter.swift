@@ -6,7 +6,7 @@ struct ArrayWriter: UnkeyedEncodingContainer {
   func encodeNil() { array.append(.null) }
 
   func encode(_ value: some Encodable) throws {
-    // A place holds its element from the start, so that the order is that of the calls.
+    // Each call reserves a place for its element at once, so that the elements have the order of the calls.
     try EncodedPlace { [array] in array.append($0) }.encode(value, codingPath: codingPath)
   }
 

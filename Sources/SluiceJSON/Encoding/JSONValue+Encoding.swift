@@ -1,8 +1,8 @@
 extension JSONValue {
-  /// Writes a Swift value as JSON through `Encodable`: what ``decode(_:unknownKeys:)`` reads again.
+  /// Writes a Swift value as JSON through `Encodable`; ``decode(_:unknownKeys:)`` reads it again.
   ///
-  /// A property that is nil is left out. Throws `EncodingError` for an integer beyond 64 bits with a sign and for a number
-  /// that is not finite, and what the value's own `encode(to:)` throws.
+  /// A property that is nil is left out. Throws `EncodingError` for an integer beyond signed 64 bits and for a number
+  /// that is not finite. Passes on the errors of the value's own `encode(to:)`.
   public convenience init(encoding value: some Encodable) throws {
     let place = EncodedPlace()
     try place.encode(value, codingPath: [])
@@ -11,7 +11,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Encodable {
-  /// Puts the value itself there, not a copy; only within ``init(encoding:)``.
+  /// Writes the value itself, not a copy. Call it only within ``init(encoding:)``.
   public func encode(to encoder: any Encoder) throws {
     guard let encoder = encoder as? ValueEncoder else {
       throw EncodingError.invalidValue(
@@ -22,7 +22,7 @@ extension JSONValue: Encodable {
   }
 }
 
-/// Where a value goes when it is known: a member, an element, or the top.
+/// The place where a value is written: a member, an element, or the top.
 final class EncodedPlace {
   private(set) var value: JSONValue?
   private let attach: (JSONValue) -> Void
@@ -34,7 +34,7 @@ final class EncodedPlace {
     attach(value)
   }
 
-  /// The object or array that is there, or a new one.
+  /// The object or array at this place, or a new one.
   func container(_ kind: JSONValue.Kind, _ make: () -> JSONValue) -> JSONValue {
     if let value, value.kind == kind { return value }
     let made = make()

@@ -4,7 +4,7 @@ struct ObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encodeNil(forKey key: Key) { object[key.stringValue] = .null }
 
-  /// Scalars come here too: the standard library has them write themselves into a container for one value.
+  /// Scalars also come here: the standard library makes them write themselves into a container for one value.
   func encode(_ value: some Encodable, forKey key: Key) throws {
     try place(key).encode(value, codingPath: codingPath + [key])
   }

@@ -33,8 +33,8 @@ public enum Base64 {
     text[group &* 4 &+ 3] = available > 2 ? alphabet[Int(bits & 63)] : padding
   }
 
-  /// The bytes of a text, or nil where it is not the one canonical spelling: no white space, full padding, and the
-  /// bits that padding leaves over are zero (RFC 4648 §3.5).
+  /// The bytes of a text, or nil if it is not the canonical spelling: no white space, full padding, and zero in the
+  /// bits that padding leaves over (RFC 4648 §3.5).
   public static func decode(_ text: [UInt8]) -> [UInt8]? {
     text.withUnsafeBytes { decode($0) }
   }

@@ -1,7 +1,7 @@
 /// Finds the position of a value in a text, for messages about configuration files.
 ///
 /// It reads the text again instead of keeping positions while parsing, because errors are rare. A text that is not
-/// valid JSON is read as far as it makes sense.
+/// valid JSON is read as far as possible.
 package struct JSONLocator {
   private let text: [UInt8]
   private var offset = 0
@@ -10,8 +10,8 @@ package struct JSONLocator {
     self.text = text
   }
 
-  /// The place of the member's key, the array's element, or the whole value; where the pointer leads further than the
-  /// text, the place of the last value on the way. Of equal keys the last one counts, as it does when parsing.
+  /// The position of the member's key, the array's element, or the whole value. If the pointer leads further than the
+  /// text, it is the position of the last value on the way. Of equal keys the last one counts, as in parsing.
   package func position(of pointer: JSONPointer) -> JSONPosition {
     var scanner = self
     scanner.skipSpace()
@@ -33,7 +33,7 @@ package struct JSONLocator {
     return JSONPosition(line: line, column: column, offset: offset)
   }
 
-  /// Where a member or element begins, and where its value does.
+  /// Where a member or element begins, and where its value begins.
   private typealias Place = (start: Int, value: Int)
 
   private mutating func enter(_ token: String) -> Place? {
@@ -96,7 +96,7 @@ package struct JSONLocator {
     offset = min(offset + 1, text.count)
   }
 
-  /// Skips to the comma or bracket that ends the value, over whatever brackets it opens itself.
+  /// Skips to the comma or bracket that ends the value, past all brackets that the value itself opens.
   private mutating func skipValue() {
     var depth = 0
     while let byte = next {

@@ -1,26 +1,26 @@
 import CJansson
 
-/// What a parser accepts beyond, or refuses within, the rules of RFC 8259.
+/// Options with which a parser is more or less strict than RFC 8259.
 public struct JSONParsingOptions: OptionSet, Sendable {
   /// The bits of jansson's decoding flags.
   public let rawValue: Int32
 
-  /// Takes jansson's bits. Those that have no name here are passed on to jansson.
+  /// Takes jansson's bits. Bits without a name here are passed on to jansson.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// Refuses an object that has a key twice. Otherwise the last one counts.
   public static let rejectDuplicates = JSONParsingOptions(rawValue: JSON_REJECT_DUPLICATES)
-  /// Takes only an object or an array at the top.
+  /// Accepts only an object or an array at the top.
   public static let containersOnly = JSONParsingOptions(rawValue: JSON_DECODE_ANY)
-  /// Takes `\u0000` in strings (never in keys). C code sees such a string end there.
+  /// Accepts `\u0000` in strings (never in keys). C code sees such a string end there.
   public static let allowNUL = JSONParsingOptions(rawValue: JSON_ALLOW_NUL)
 
-  /// `containersOnly` borrows the bit of the flag that it is the contrary of.
+  /// `containersOnly` uses the bit of the jansson flag that means the opposite.
   var janssonFlags: Int { Int(rawValue ^ JSON_DECODE_ANY) }
 }
 
 extension JSONValue {
-  /// Parses one JSON text in UTF-8, with nothing but white space around it.
+  /// Parses one JSON text in UTF-8. Only white space may surround the value.
   ///
   /// Limits: 2048 levels of nesting, integers of 64 bits, reals of a double. A number out of range is an error and is
   /// never rounded to infinity.
@@ -30,7 +30,7 @@ extension JSONValue {
     JSONSeed.plantOnce()
     var error = json_error_t()
     let start = text.baseAddress?.assumingMemoryBound(to: CChar.self)
-    // An empty text has no address, which jansson would take for a mistake of the caller.
+    // An empty text has no address, and jansson would report that as a mistake of the caller.
     let parsed =
       start.map { json_loadb($0, text.count, options.janssonFlags, &error) }
       ?? json_loads("", options.janssonFlags, &error)

@@ -5,14 +5,14 @@ public struct JSONWritingOptions: OptionSet, Sendable {
   /// The bits of jansson's encoding flags.
   public let rawValue: Int32
 
-  /// Takes jansson's bits. Those that have no name here are passed on to jansson.
+  /// Takes jansson's bits. Bits without a name here are passed on to jansson.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// Members in the order of their keys' bytes, for a text that is the same for equal values.
+  /// Sorts members by the bytes of their keys, so that equal values give the same text.
   public static let sorted = JSONWritingOptions(rawValue: JSON_SORT_KEYS)
   /// Two spaces for each level, one member or element to a line.
   public static let indented = JSONWritingOptions(rawValue: 2)
-  /// `\uXXXX` for everything beyond ASCII.
+  /// Writes `\uXXXX` for every character beyond ASCII.
   public static let ascii = JSONWritingOptions(rawValue: JSON_ENSURE_ASCII)
 
   var janssonFlags: Int {
@@ -27,14 +27,14 @@ extension JSONValue {
   /// ``repetitionLimit`` values, or holds a number that is not finite or a string that is not UTF-8. Parsing never
   /// produces such a value.
   ///
-  /// - Parameter limitBytes: a longer text is an error, for which no memory is taken.
+  /// - Parameter limitBytes: a longer text is an error; no memory is allocated for it.
   public func serialized(
     _ options: JSONWritingOptions = [], limitBytes: Int = .max
   ) throws(JSONError) -> [UInt8] {
     try checkNesting()
     let flags = options.janssonFlags
     var needed = 512
-    // jansson answers how much the text would take: a second round happens for long texts only.
+    // jansson returns the size of the text, so only a long text needs a second round.
     for _ in 0..<2 {
       let capacity = needed
       let text = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
@@ -59,7 +59,7 @@ extension JSONValue {
 }
 
 extension JSONValue: CustomStringConvertible {
-  /// Compact JSON, or a note in angle brackets where the value cannot be written.
+  /// Compact JSON, or a note in angle brackets if the value cannot be written.
   public var description: String {
     do { return try serializedText() } catch { return "<not JSON: \(error.message)>" }
   }

@@ -5,7 +5,7 @@ public struct JSONError: Error, Hashable, Sendable {
     /// The code for programs, in snake case.
     public let rawValue: String
 
-    /// Accepts any text; the codes below are those that this module uses.
+    /// Accepts any text; this module uses the codes below.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The text is not JSON (RFC 8259), and no other code says why.
@@ -44,9 +44,9 @@ public struct JSONError: Error, Hashable, Sendable {
   public var code: Code
   /// What is wrong, for people; without the position in the text.
   public var message: String
-  /// Line, column and offset in the text, where a text was read.
+  /// Line, column and offset in the text; nil if no text was read.
   package var position: JSONPosition?
-  /// The offending value or key inside the value, where one was looked at.
+  /// The offending value or key inside the value; nil if no value was examined.
   public var pointer: JSONPointer?
 
   package init(_ code: Code, _ message: String, position: JSONPosition? = nil, pointer: JSONPointer? = nil) {

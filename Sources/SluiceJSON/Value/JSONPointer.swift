@@ -10,7 +10,7 @@ public struct JSONPointer: Hashable, Sendable {
     self.tokens = tokens
   }
 
-  /// Reads `/a/0/b~1c`; nil where the text does not begin with a slash or has a `~` without 0 or 1 after it.
+  /// Reads `/a/0/b~1c`; nil if the text does not begin with a slash or has a `~` without 0 or 1 after it.
   public init?(_ text: String) {
     guard text.isEmpty || text.utf8.first == UInt8(ascii: "/") else { return nil }
     tokens = []

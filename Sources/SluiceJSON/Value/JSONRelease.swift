@@ -1,7 +1,7 @@
 import CJansson
 
-/// Releases references. `json_decref` recurses without a limit into everything that is released with a value, so a
-/// value that is nested too deep is taken apart level by level.
+/// Releases references. `json_decref` recurses without a limit into everything that is released with a value, so this
+/// code takes a value that is nested too deep apart level by level.
 enum JSONRelease {
   @inline(__always)
   static func release(_ json: UnsafeMutablePointer<json_t>) {

@@ -39,7 +39,7 @@ extension JSONValue {
       })
   }
 
-  /// A string of bytes, or nil where they are not UTF-8.
+  /// A string of bytes, or nil if they are not UTF-8.
   public convenience init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
     let made = bytes.withMemoryRebound(to: CChar.self) { json_stringn($0.baseAddress ?? emptyText, $0.count) }
     guard let made else { return nil }
@@ -63,13 +63,13 @@ extension JSONValue {
 }
 
 extension Duration {
-  /// In milliseconds, rounded to microseconds, which are all that the clock is good for.
+  /// In milliseconds, rounded to microseconds: the clock is not more precise.
   var roundedMilliseconds: Double { (self / .microseconds(1)).rounded() / 1000 }
 }
 
-/// jansson wants an address even for a text of no length.
+/// jansson needs an address even for an empty text.
 nonisolated(unsafe) let emptyText: UnsafePointer<CChar> = {
-  // Never freed and never written after this: shared by all threads as a constant.
+  // Never freed and never written after this; all threads share it as a constant.
   let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
   text.initialize(to: 0)
   return UnsafePointer(text)
@@ -87,7 +87,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   /// The value true or false.
   public convenience init(booleanLiteral bool: Bool) { self.init(bool) }
 
-  /// An array of the elements themselves, not of copies: a change of one is seen wherever it is held.
+  /// An array of the elements themselves, not of copies: a change of an element is visible everywhere it is referenced.
   public convenience init(arrayLiteral elements: JSONValue...) {
     self.init(made: json_array())
     for element in elements { json_array_append_new(json, element.retainedUnsafeJSON()) }
@@ -106,7 +106,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 package enum JSONSeed {
   private static let planted: Void = json_object_seed(0)
 
-  /// Seeds on the first call in the process; call it before C code of one's own makes objects on several threads.
+  /// Seeds on the first call in the process. Call it before the program's own C code makes objects on several threads.
   package static func plantOnce() {
     _ = planted
   }

@@ -17,10 +17,10 @@ extension JSONValue {
     }
   }
 
-  /// Sets a member; false where this is not an object, or where it would come to contain itself directly.
+  /// Sets a member; false if this is not an object, or if it would directly contain itself.
   @discardableResult
   public func set(_ value: JSONValue, forKey key: String) -> Bool {
-    // Kept beyond the call, because jansson would release nested values by recursion.
+    // Kept until after the call, because jansson would release nested values by recursion.
     let replaced = container(forKey: key)
     defer { withExtendedLifetime(replaced) {} }
     // The call takes over the reference even when it fails.
@@ -77,7 +77,7 @@ extension JSONValue {
     return json_array_get(json, index).map { JSONValue(retaining: $0) }
   }
 
-  /// Adds an element; false where this is not an array, or where it would come to contain itself directly.
+  /// Adds an element; false if this is not an array, or if it would directly contain itself.
   @discardableResult
   public func append(_ value: JSONValue) -> Bool {
     json_array_append_new(json, value.retainedUnsafeJSON()) == 0
@@ -86,7 +86,8 @@ extension JSONValue {
   /// The elements of an array; empty for everything else.
   public var elements: Elements { Elements(array: self) }
 
-  /// The elements of an array, for one walk. It keeps the array alive; elements that are added meanwhile follow.
+  /// The elements of an array, for one walk. It keeps the array alive; it also visits elements that are added during
+  /// the walk.
   public struct Elements: Sequence, IteratorProtocol {
     fileprivate let array: JSONValue
     private var index = 0

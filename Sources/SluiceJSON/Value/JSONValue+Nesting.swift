@@ -2,12 +2,12 @@ import CJansson
 
 extension JSONValue {
   /// How deep arrays and objects may nest: the same depth that jansson's parser accepts in a text. jansson's other
-  /// functions recurse without a limit (at this depth writing takes 630 KB of stack), so a value that C code has built
-  /// is measured first.
+  /// functions recurse without a limit (at this depth writing takes 630 KB of stack), so the depth of a value from C
+  /// code is measured first.
   package static let depthLimit = 2048
 
-  /// How often arrays and objects may occur again in one value. A value can hold the same array twice, and that array
-  /// another one twice: a few such arrays make a text of exponential size.
+  /// How often arrays and objects may occur again in one value. If a value contains the same array twice, and that
+  /// array contains another one twice, and so on, a few arrays make a text of exponential size.
   package static let repetitionLimit = 1 << 18
 
   /// Throws when the value cannot be written as JSON, or not safely: it is nested deeper than `depth` levels, contains
@@ -65,7 +65,7 @@ struct JSONWalk {
   private var first: UnsafeMutablePointer<json_t>?
   private var levels: [Level] = []
   private let entersShared: Bool
-  /// Whether one of the containers so far, except for the value itself, has more than one reference.
+  /// Whether one of the containers visited so far, except the value itself, has more than one reference.
   private(set) var isShared = false
   /// How often a container has occurred again so far.
   private(set) var repetitions = 0
@@ -80,7 +80,7 @@ struct JSONWalk {
   /// How many containers are open, including the one that was returned last.
   var depth: Int { levels.count }
 
-  /// Whether one of the open containers is open twice.
+  /// Whether a container is open twice: it contains itself.
   var isCircular: Bool { Set(levels.map(\.container)).count < levels.count }
 
   /// The next value; the first one is the value itself.

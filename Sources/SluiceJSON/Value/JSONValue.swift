@@ -1,12 +1,12 @@
 public import CJansson
 
-/// A JSON value: the one owner of a reference to a `json_t`, released once, when the last Swift reference goes.
+/// A JSON value. It owns one reference to a `json_t` and releases it when the last Swift reference goes away.
 ///
 /// Reference semantics, as in jansson: a member that was read is the member itself, and changing it changes the
-/// document. Use ``deepCopy()`` for a value of its own. Getting a member costs one small allocation; code that is
+/// document. Use ``deepCopy()`` for an independent value. Getting a member costs one small allocation; code that is
 /// measured in nanoseconds uses ``withUnsafeJSON(_:)``.
 ///
-/// Text is UTF-8 without exception. A string may hold U+0000 only when it was made here or parsed with
+/// Text is always UTF-8. A string may hold U+0000 only when it was made here or parsed with
 /// ``JSONParsingOptions/allowNUL``: C code would read such a string as ending there.
 ///
 /// `@unchecked Sendable`: jansson's reference counts are atomic and reading is safe from any thread; code that lets
@@ -19,7 +19,7 @@ public final class JSONValue: @unchecked Sendable {
     self.json = json
   }
 
-  /// Takes a reference of its own; the caller keeps theirs.
+  /// Takes an additional reference; the caller keeps its own.
   public convenience init(retaining json: UnsafeMutablePointer<json_t>) {
     self.init(adopting: json_incref(json))
   }
@@ -28,7 +28,7 @@ public final class JSONValue: @unchecked Sendable {
     JSONRelease.release(json)
   }
 
-  /// Lends the pointer for the length of the call; a callee that keeps it takes a reference with `json_incref`.
+  /// Lends the pointer for the duration of the call; a callee that keeps it must take a reference with `json_incref`.
   package func withUnsafeJSON<Result, Failure: Error>(
     _ body: (UnsafeMutablePointer<json_t>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -40,7 +40,8 @@ public final class JSONValue: @unchecked Sendable {
     json_incref(json)
   }
 
-  /// jansson returns NULL from a constructor only when memory is exhausted, where Swift's own allocations stop too.
+  /// jansson returns NULL from a constructor only when memory is exhausted; Swift's own allocations end the process
+  /// then too.
   convenience init(made json: UnsafeMutablePointer<json_t>?) {
     guard let json else { preconditionFailure("out of memory while making a JSON value") }
     self.init(adopting: json)
@@ -48,7 +49,7 @@ public final class JSONValue: @unchecked Sendable {
 }
 
 extension JSONValue {
-  /// What a value is; the accessors below answer nil for any other kind.
+  /// The kind of a value. The accessors below return nil for any other kind.
   public enum Kind: String, Sendable {
     case object, array, string, integer, real, boolean, null
   }
@@ -66,11 +67,11 @@ extension JSONValue {
     }
   }
 
-  /// Whether the value is an object, also one without members.
+  /// Whether the value is an object, even without members.
   public var isObject: Bool { json.pointee.type == JSON_OBJECT }
-  /// Whether the value is an array, also one without elements.
+  /// Whether the value is an array, even without elements.
   public var isArray: Bool { json.pointee.type == JSON_ARRAY }
-  /// Whether the value is a string, also an empty one.
+  /// Whether the value is a string, even an empty one.
   public var isString: Bool { json.pointee.type == JSON_STRING }
   /// Whether this is the JSON value null; a member that does not exist is nil instead.
   public var isNull: Bool { json.pointee.type == JSON_NULL }
@@ -95,7 +96,7 @@ extension JSONValue {
     real ?? integer.map(Double.init)
   }
 
-  /// True or false; nil for everything else, also for the numbers 0 and 1.
+  /// True or false; nil for everything else, including the numbers 0 and 1.
   public var bool: Bool? {
     switch json.pointee.type {
     case JSON_TRUE: true
@@ -104,7 +105,7 @@ extension JSONValue {
     }
   }
 
-  /// How many members an object or elements an array has; 0 for everything else.
+  /// The number of an object's members or an array's elements; 0 for everything else.
   public var count: Int {
     isArray ? json_array_size(json) : json_object_size(json)
   }
@@ -130,7 +131,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Equatable {
-  /// Structural equality: objects without regard to order, and 1 differs from 1.0 as their spelling did. A value that
+  /// Structural equality: the order of an object's members does not matter, and 1 differs from 1.0. A value that
   /// cannot be written as JSON equals only itself.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
     if left.json == right.json { return true }

@@ -4,8 +4,8 @@ public import SluicePipeline
 import SluiceSupport
 import Synchronization
 
-/// An event loop without a thread of its own. A thread of the program runs it: one that already waits in GLib, libuv or
-/// an epoll set of its own.
+/// An event loop without a thread of its own. A thread of the program runs it: for example one that already waits in
+/// GLib, libuv or an epoll set of its own.
 ///
 ///     let loop = try HostedLoop()
 ///     let engine = try Engine(configuration, on: loop)
@@ -25,25 +25,25 @@ public final class HostedLoop: Sendable {
   /// - Throws: ``TransportError`` with the code `resources` if no descriptor is left.
   public convenience init() throws(TransportError) { try self.init(index: 0) }
 
-  /// - Parameter index: of the loop within its engine.
+  /// - Parameter index: the loop's index within its engine.
   package init(index: Int) throws(TransportError) {
     hosting = LoopHosting()
     loop = try Loop(index: index, hosting: hosting)
   }
 
-  /// An epoll descriptor, to wait for and nothing else. It is closed when the loop is released.
+  /// An epoll descriptor. Use it only to wait for it. It is closed when the loop is released.
   public var descriptor: Int32 { loop.poller.descriptor }
 
-  /// Runs what is ready, without waiting. It returns soon if nothing that it calls blocks: callbacks of sockets, timers
-  /// that are due, posted work, steps of tasks, stages.
+  /// Runs what is ready, without waiting. It runs callbacks of sockets, timers that are due, posted work, steps of
+  /// tasks, and stages, and returns soon if none of them blocks.
   ///
-  /// - Returns: false when the loop has ended. Then the descriptor must not be waited for any more.
+  /// - Returns: false when the loop has ended. Do not wait for the descriptor after that.
   /// - Throws: ``TransportError`` with the code `wrong_thread` if another thread has the loop, or if the caller is itself
   ///   called by a loop. Nothing has run then.
   public func turn() throws(TransportError) -> Bool {
     try checkIsOutside("turn")
     guard hosting.claim() else {
-      // A thread that is ending the loop has it for that time.
+      // A thread that is ending the loop owns the loop during that time.
       if loop.isStopping.load(ordering: .acquiring) { return loop.life.withLock { $0 == .running } }
       throw misuse("turn", "thread \(hosting.ownerID ?? 0) has the loop, and must call handOver() first")
     }
@@ -52,7 +52,8 @@ public final class HostedLoop: Sendable {
 
   /// Lets another thread call ``turn()``. Only the thread that has the loop may call this, between two turns.
   ///
-  /// - Throws: ``TransportError`` with the code `wrong_thread` otherwise; nothing has changed then.
+  /// - Throws: ``TransportError`` with the code `wrong_thread` on any other thread or inside a turn; nothing has
+  ///   changed then.
   public func handOver() throws(TransportError) {
     try checkIsOutside("handOver")
     guard hosting.release() else {
@@ -60,11 +61,11 @@ public final class HostedLoop: Sendable {
     }
   }
 
-  /// Ends the loop: transfers are cancelled, and what was posted runs. Called on the thread that has the loop, or when no
-  /// thread has it, the end happens in this call. Otherwise the thread that has it ends it in its next turn.
+  /// Ends the loop: transfers are cancelled, and what was posted runs. If the calling thread has the loop, or no thread
+  /// has it, this call ends the loop. Otherwise the thread that has it ends it in its next turn.
   ///
-  /// - Parameter limit: how long that may take. What was posted and has not begun by then is dropped. A call that does not
-  ///   return is not interrupted.
+  /// - Parameter limit: the time limit for the end. Posted work that has not begun by then is dropped. A call that does
+  ///   not return is not interrupted.
   /// - Returns: false when another thread has the loop and did not call ``turn()`` in time. Its next turn ends the loop.
   /// - Throws: ``TransportError`` with the code `wrong_thread` inside of a turn.
   @discardableResult
@@ -73,7 +74,7 @@ public final class HostedLoop: Sendable {
     return loop.shutdown(within: limit)
   }
 
-  /// What a loop calls must not run a loop: each would hold up the other.
+  /// Code that a loop calls must not run a loop: the two loops would delay each other.
   private func checkIsOutside(_ function: String) throws(TransportError) {
     guard sluice_current_loop() != nil else { return }
     throw misuse(function, "the caller is itself called by an event loop")

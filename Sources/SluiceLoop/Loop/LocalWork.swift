@@ -1,4 +1,4 @@
-/// What the loop's own thread has queued for itself, first in first out.
+/// Work that the loop's own thread has queued for itself, first in first out.
 struct LocalWork {
   private var incoming: [LoopWork] = []
   private var running: [LoopWork] = []
@@ -7,16 +7,16 @@ struct LocalWork {
 
   mutating func append(_ work: LoopWork) { incoming.append(work) }
 
-  /// Takes what is queued now; give the array back with ``recycle(_:)`` so that its room is used again.
+  /// Takes the work that is queued now. Pass the array to ``recycle(_:)`` afterwards so that its memory is reused.
   mutating func takeAll() -> [LoopWork] {
     swap(&incoming, &running)
     defer { running = [] }
     return running
   }
 
-  /// - Parameter room: what ``takeAll()`` gave, emptied by its owner.
+  /// - Parameter room: the array from ``takeAll()``, emptied by the caller.
   mutating func recycle(_ room: consuming [LoopWork]) { running = room }
 
-  /// A longer array is not kept.
+  /// An array with more capacity is not kept.
   static let keptCapacity = 4096
 }

@@ -11,8 +11,8 @@ extension Loop {
   /// it.
   package func shutdown() { _ = shutdown(within: nil) }
 
-  /// Like ``shutdown()``, but waits at most `limit` for the thread. Returns false when the thread is in a call that
-  /// does not return; it is then left behind, and the loop ends when the call returns. A thread that has already ended
+  /// Like ``shutdown()``, but waits at most `limit` for the thread. Returns false if the thread is in a call that does
+  /// not return in time. The loop then ends when that call returns. A thread that has already ended
   /// is not waited for.
   package func shutdown(within limit: Duration?) -> Bool {
     isStopping.store(true, ordering: .sequentiallyConsistent)
@@ -34,7 +34,7 @@ extension Loop {
     return true
   }
 
-  /// Nobody waits for the thread any more: what it takes is freed when it ends.
+  /// No thread joins this one: its resources are freed when it ends.
   private func leaveBehind() {
     thread.withLock { thread in
       thread?.detach()
@@ -49,7 +49,7 @@ extension Loop {
     }
   }
 
-  /// Called when the thread was ended from within, by `pthread_exit` in a stage: nothing runs on this loop any more.
+  /// Called when code on the thread has ended it, such as `pthread_exit` in a stage: this loop runs nothing afterwards.
   /// Runs on that thread, which is about to end.
   func threadDidEnd() {
     repeat {

@@ -5,7 +5,7 @@ import Synchronization
 
 // One turn: events, timers, the inbox, the loop's own work, and what its sources do at the end.
 extension Loop {
-  /// How often work that makes work is followed within a turn before descriptors are looked at again.
+  /// How many rounds of work that adds new work run within a turn before the loop checks descriptors again.
   private static let roundsPerTurn = 8
 
   func run() {
@@ -15,7 +15,7 @@ extension Loop {
     end()
   }
 
-  /// - Parameter timeout: for the first event, in milliseconds; -1 means no limit.
+  /// - Parameter timeout: how long to wait for the first event, in milliseconds; -1 means no limit.
   func turn(waiting timeout: Int32) {
     let ready = poller.wait(timeout: timeout)
     turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
@@ -26,7 +26,7 @@ extension Loop {
     runWork()
   }
 
-  /// Work of the source comes back under its index, with the descriptor.
+  /// The poller's tag for a source and its descriptor: an event brings both back.
   package func tag(_ source: Int, _ descriptor: Int32) -> UInt64 {
     UInt64(source) << 32 | UInt64(UInt32(bitPattern: descriptor))
   }
@@ -70,7 +70,7 @@ extension Loop {
       case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
       }
     }
-    // Here and not in the queue: what is let go may post.
+    // Released here and not inside the queue: releasing work may post new work.
     work.removeAll(keepingCapacity: work.capacity <= LocalWork.keptCapacity)
     local.recycle(work)
   }
@@ -81,8 +81,8 @@ extension Loop {
     case until(Instant)
   }
 
-  /// Says that the loop sleeps, unless there is something to do; the order against ``LoopInbox/push(_:)`` loses no
-  /// wake-up.
+  /// Marks the loop as asleep, unless it has something to do. The memory order against ``LoopInbox/push(_:)`` makes
+  /// sure that no wake-up is lost.
   func prepareToSleep() -> Sleep {
     if !local.isEmpty || sources.contains(where: { $0.hasWork }) { return .none }
     isAsleep.store(true, ordering: .sequentiallyConsistent)
@@ -101,8 +101,8 @@ extension Loop {
     }
   }
 
-  /// Cancels transfers and runs what is queued; then nothing runs here any more.
-  /// - Parameter deadline: what is queued after it is dropped, and tasks continue elsewhere. Returns false then.
+  /// Cancels transfers and runs the queued work; afterwards nothing runs on this loop.
+  /// - Parameter deadline: work that is still queued then is dropped, tasks continue elsewhere, and this returns false.
   @discardableResult
   func end(by deadline: Instant = .distantFuture) -> Bool {
     for source in sources { source.loopWillEnd() }

@@ -5,7 +5,7 @@ import SluiceSupport
 import Synchronization
 
 /// An event loop on a thread of its own: epoll, timers, an inbox for other threads, and a Swift task executor. A
-/// ``HostedLoop`` is one on a thread of the program.
+/// ``HostedLoop`` runs on a thread of the program.
 ///
 ///     let loop = try Loop(index: 0)
 ///     loop.post { print("on the loop") }
@@ -15,26 +15,27 @@ import Synchronization
 /// runs in the same turn, without a system call. The thread is named `sluice-loop-N`; an idle loop takes no processor
 /// time.
 package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
-  // Sendable: the atomics and the inbox are for every thread; all else is touched on the loop's thread alone.
+  // Sendable: every thread may use the atomics and the inbox; only the loop's thread touches the rest.
   package let index: Int
   package var random = RandomBits()
 
   package let poller: Poller
   let inbox = LoopInbox()
-  /// Whether the loop waits in the kernel, or is about to, and has to be woken.
+  /// Whether the loop waits in the kernel or is about to, so that it must be woken.
   let isAsleep = Atomic<Bool>(false)
   let isStopping = Atomic<Bool>(false)
   let thread = Locked<SystemThread?>(nil)
   let life = Monitor(LoopLife.running)
   /// Nil for a loop with a thread of its own.
   let hosting: LoopHosting?
-  /// Counts the turns of the loop, so that other threads can see whether it moves; written on the loop's thread.
+  /// Counts the turns of the loop, so that other threads can see whether the loop still makes progress; written on the
+  /// loop's thread.
   let turns = Atomic<UInt64>(0)
 
   var timers = TimerQueue()
   var local = LocalWork()
   var sources: [any LoopSource] = []
-  /// The clock as it stood when this turn began.
+  /// The time at which this turn began.
   package var turnBegan = Instant(nanoseconds: 0)
 
   /// Starts the thread. It ends with ``shutdown()``; a loop that is never shut down lives as long as the process.
@@ -43,22 +44,22 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     try startThread()
   }
 
-  /// A loop that does nothing until somebody calls its turns.
+  /// A loop that does nothing until a thread calls its turns.
   init(index: Int, hosting: LoopHosting?) throws(TransportError) {
     self.index = index
     self.hosting = hosting
     poller = try Poller(hasAlarm: hosting != nil)
     turnBegan = Self.clock()
-    // The first work then wakes whoever waits for the descriptor.
+    // The first work then wakes the thread that waits for the descriptor.
     isAsleep.store(hosting != nil, ordering: .relaxed)
   }
 
-  /// The loop whose thread calls.
+  /// The loop on whose thread this code runs.
   package static var current: Loop? {
     sluice_current_loop().map { Unmanaged<Loop>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// The index of the loop whose thread calls; nil on another thread.
+  /// The index of the loop on whose thread this code runs; nil on other threads.
   package static var currentIndex: Int? {
     sluice_current_loop().map { Unmanaged<Loop>.fromOpaque($0)._withUnsafeGuaranteedRef(\.index) }
   }
@@ -94,7 +95,8 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     case .refused: return false
     case .queued: return true
     case .first:
-      // Who fills an empty inbox wakes; the exchange lets only one of several do so, and none while the loop is awake.
+      // The thread that fills an empty inbox wakes the loop. The exchange makes sure that only one of several threads
+      // does this, and none while the loop is awake.
       if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
       return true
     }

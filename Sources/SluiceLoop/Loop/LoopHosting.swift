@@ -3,9 +3,9 @@ import SluicePipeline
 import SluiceSupport
 import Synchronization
 
-/// Which thread runs the turns of a loop that has none of its own.
+/// Which thread runs the turns of a loop that has no thread of its own.
 final class LoopHosting: Sendable {
-  /// As `sluice_thread_identity` gives it; 0 when no thread has the loop.
+  /// The thread's `sluice_thread_identity`; 0 when no thread has the loop.
   private let owner = Atomic<UInt64>(0)
 
   /// Takes the loop for the calling thread; false when another thread has it.

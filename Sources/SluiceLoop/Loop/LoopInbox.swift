@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The way into a loop from other threads: many may push, one takes everything at once. Free of locks.
+/// Carries work to a loop from other threads: many threads may push; the loop takes everything at once. Without locks.
 ///
 /// A linked stack whose head is exchanged; taking reverses it, so that the work of one producer keeps its order.
 struct LoopInbox: ~Copyable, @unchecked Sendable {
@@ -14,12 +14,12 @@ struct LoopInbox: ~Copyable, @unchecked Sendable {
     /// The first piece of work since the last take: the loop may have to be woken.
     case first
     case queued
-    /// The inbox is closed; the work was not taken.
+    /// The inbox is closed; the work was not accepted.
     case refused
   }
 
   private let head = Atomic<UnsafeMutablePointer<Node>?>(nil)
-  /// Stands at the head once the inbox is closed; never read.
+  /// Marks a closed inbox when it is the head; never read.
   private let closed: UnsafeMutablePointer<Node>
 
   init() { closed = .allocate(capacity: 1) }
@@ -49,7 +49,7 @@ struct LoopInbox: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Hands over everything that was pushed, in the order of each producer. [loop]
+  /// Passes everything that was pushed to `body`, in the order of each producer. [loop]
   func takeAll(_ body: (LoopWork) -> Void) {
     if head.load(ordering: .relaxed) == nil { return }
     Self.take(head.exchange(nil, ordering: .acquiring), closed, body)

@@ -10,13 +10,13 @@ enum LoopLife: Sendable {
   case diedEarly
 }
 
-/// The state of a loop as other threads see it at one moment: two pulses tell whether the loop moves.
+/// The state of a loop as other threads see it at one moment. Two pulses show whether the loop makes progress.
 package struct LoopPulse: Sendable, Hashable {
   /// The number of turns of the loop so far.
   package var turn: UInt64
   /// The loop is waiting for events, which is normal.
   package var isAsleep: Bool
-  /// The loop's thread was ended from within; the loop will never move again.
+  /// Code on the loop's thread has ended the thread; the loop never makes progress again.
   package var hasDied: Bool
 
   package init(turn: UInt64, isAsleep: Bool = false, hasDied: Bool = false) {

@@ -1,4 +1,4 @@
-/// What lives on a loop beyond posted work: it has descriptors, and something to do at the end of each turn.
+/// A part of a loop, such as a transport. It has descriptors, and work at the end of each turn.
 package protocol LoopSource: AnyObject {
   /// A descriptor registered under this source is ready; `events` is epoll's mask. [loop]
   func descriptorIsReady(_ descriptor: Int32, _ events: UInt32)

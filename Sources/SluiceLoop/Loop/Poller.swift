@@ -4,7 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The epoll set of one loop, the eventfd that wakes it, and the timerfd of a loop that somebody else waits for.
+/// The epoll set of one loop, the eventfd that wakes it, and the timerfd of a hosted loop.
 package struct Poller: ~Copyable {
   static let batch = 256
 
@@ -17,7 +17,7 @@ package struct Poller: ~Copyable {
   private static let wakeUpTag = UInt64.max
   private static let alarmTag = UInt64.max - 1
 
-  /// - Parameter hasAlarm: whether the set becomes ready at the time of ``setAlarm(at:)``.
+  /// - Parameter hasAlarm: whether the set has a timer for ``setAlarm(at:)``.
   init(hasAlarm: Bool) throws(TransportError) {
     let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard poll >= 0 else { throw Self.failure("epoll_create1") }
@@ -52,29 +52,29 @@ package struct Poller: ~Copyable {
     Self.control(poll, operation, descriptor, interest, tag)
   }
 
-  /// Ends the wait under way, or the next one. From any thread.
+  /// Ends the current wait, or the next one. From any thread.
   func wake() {
     var one: UInt64 = 1
     _ = write(wakeUp, &one, 8)
   }
 
-  /// Makes the set ready at that time, and not at the one before; nil for never.
+  /// Makes the set ready at that time, which replaces the earlier one; nil for never.
   func setAlarm(at deadline: Instant?) {
     var time = itimerspec()
-    // All zero switches the timer off, so the beginning of the clock is the nanosecond after it.
+    // A value of zero would switch the timer off, so a deadline of zero becomes one nanosecond.
     let nanoseconds = deadline.map { max($0.nanoseconds, 1) } ?? 0
     time.it_value.tv_sec = Int(nanoseconds / 1_000_000_000)
     time.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
     timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &time, nil)
   }
 
-  /// Waits for events; `timeout` in milliseconds, -1 means no limit. Returns how many there are.
+  /// Waits for events; `timeout` in milliseconds, -1 means no limit. Returns the number of events.
   func wait(timeout: Int32) -> Int {
     let count = epoll_wait(poll, events, Int32(Self.batch), timeout)
     return max(0, Int(count))
   }
 
-  /// One event of the last wait; nil for the wake-up and the alarm, which are taken back.
+  /// One event of the last wait; nil for the wake-up and the alarm, which this call resets.
   func event(_ index: Int) -> (tag: UInt64, events: UInt32)? {
     let event = events[index]
     guard event.data.u64 < Self.alarmTag else {

@@ -4,7 +4,7 @@ import SluicePipeline
 struct TimerQueue {
   private struct Entry {
     var deadline: Instant
-    /// Retained while it is in the queue; not again for each place that it takes.
+    /// Retained once while it is in the queue, and not again for each place to which it moves.
     var timer: Unmanaged<LoopTimer>
   }
 
@@ -46,7 +46,7 @@ struct TimerQueue {
     }
   }
 
-  /// Gives the timer with the queue's reference to it.
+  /// Returns the timer together with the queue's reference to it.
   private mutating func remove(at position: Int) -> Unmanaged<LoopTimer> {
     let removed = entries[position]
     removed.timer._withUnsafeGuaranteedRef { $0.queuePosition = -1 }

@@ -1,8 +1,8 @@
 import SluicePipeline
 import SluiceSupport
 
-/// Remembers something about names for a limited time, and about a limited number of them. It has no timer: what has
-/// expired is removed when something is added.
+/// Remembers a value for each of a limited number of names, for a limited time. It has no timer: an addition removes
+/// the values that have expired.
 struct ExpiringTable<Value> {
   private var entries: [String: (value: Value, until: Instant)] = [:]
   /// Every addition that has not expired, oldest first; counts against the limit.
@@ -29,7 +29,7 @@ struct ExpiringTable<Value> {
   private mutating func removeExpired(at now: Instant) {
     while let oldest = additions.first, oldest.until <= now {
       _ = additions.popFirst()
-      // A later addition of the same name stays.
+      // The name may have been added again later; that addition stays.
       if let entry = entries[oldest.name], entry.until <= now { entries[oldest.name] = nil }
     }
   }

@@ -10,7 +10,7 @@ package struct NameError: Error, Sendable, Hashable {
   }
 
   package let kind: Kind
-  /// In the system's words.
+  /// The system's message.
   package let reason: String
 
   package init(_ reason: String, _ kind: Kind = .noAddress) {
@@ -18,8 +18,8 @@ package struct NameError: Error, Sendable, Hashable {
     self.reason = reason
   }
 
-  /// How long others who ask for the name get this failure without a look-up. Short, so that nobody waits for a repaired
-  /// name; and nothing where asking costs nothing.
+  /// How long later questions for the name get this failure without a look-up. Short, so that a repaired name works
+  /// soon; zero if no look-up was made.
   var memory: Duration {
     switch kind {
     case .noAddress: .seconds(1)
@@ -28,7 +28,7 @@ package struct NameError: Error, Sendable, Hashable {
     }
   }
 
-  /// The reason, and what to do about it.
+  /// The reason, and what the user can do about it.
   package var advice: String {
     kind == .notAsked ? reason : "\(reason); check the name, and the resolver of this machine"
   }

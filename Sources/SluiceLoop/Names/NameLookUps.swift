@@ -1,8 +1,8 @@
 import SluicePipeline
 import SluiceSupport
 
-/// Decides which names are looked up at the same time, and who gets an answer. Does nothing itself: ``NameResolver`` has
-/// the threads.
+/// Decides which names are looked up at the same time, and who gets an answer. It performs no look-ups:
+/// ``NameResolver`` has the threads.
 ///
 ///     ask ──► failed               a remembered failure, or too many names wait
 ///        ├──► joined               somebody else asked; or all threads are busy
@@ -16,11 +16,11 @@ struct NameLookUps<Reply> {
   struct Limits {
     /// Look-ups at the same time.
     var threads = 32
-    /// Look-ups at the same time of names that were slow.
+    /// Look-ups at the same time of names whose last look-up was slow.
     var slowThreads = 24
     /// Names that wait for a thread.
     var waitingNames = 16_384
-    /// Names that are remembered: as failed, and as slow.
+    /// Names that are remembered as failed, and as many that are remembered as slow.
     var rememberedNames = 4096
   }
 
@@ -37,18 +37,19 @@ struct NameLookUps<Reply> {
 
   /// A look-up that takes at least this long is slow.
   static var slowness: Duration { .seconds(1) }
-  /// For how long a name counts as slow. Longer than an address is used, or it would be forgotten before the next look-up.
+  /// For how long a name counts as slow. Longer than an address is used; otherwise it would be forgotten before the
+  /// next look-up.
   static var slownessMemory: Duration { .seconds(600) }
 
   private let limits: Limits
-  /// Those who get the answer, for each name in a line or under way.
+  /// The replies to call with the answer, for each name that waits or is being looked up.
   private var replies: [String: [Reply]] = [:]
   private var line = FIFOQueue<String>()
   private var slowLine = FIFOQueue<String>()
   private var isSlowNext = false
   private var underWay: [String: LookUp] = [:]
   private var slowUnderWay = 0
-  /// Threads that look something up, or are on their way to ``next(at:)``.
+  /// Threads that look a name up, or are about to call ``next(at:)``.
   private var threads = 0
   private var failures: ExpiringTable<NameError>
   private var slowNames: ExpiringTable<Void>
@@ -59,8 +60,8 @@ struct NameLookUps<Reply> {
     slowNames = ExpiringTable(limit: limits.rememberedNames)
   }
 
-  /// Somebody asks for a name. After `needsThread` the caller starts a thread, which calls ``next(at:)``; if it cannot, it
-  /// calls ``threadDidNotStart()``. Only after `failed` is the reply not kept.
+  /// Asks for a name. After `needsThread` the caller starts a thread, which calls ``next(at:)``; if the caller cannot,
+  /// it calls ``threadDidNotStart()``. The reply is kept, except after `failed`.
   mutating func ask(_ name: String, _ reply: Reply, at now: Instant) -> Asked {
     if replies[name] != nil {
       replies[name]?.append(reply)
@@ -76,7 +77,7 @@ struct NameLookUps<Reply> {
     return .needsThread
   }
 
-  /// What a thread looks up next; nil ends it.
+  /// The name that a thread looks up next; after nil the thread must end.
   mutating func next(at now: Instant) -> String? {
     let maySlow = !slowLine.isEmpty && slowUnderWay < limits.slowThreads
     // In turns, so that neither line waits for the other to become empty.
@@ -91,7 +92,7 @@ struct NameLookUps<Reply> {
     return name
   }
 
-  /// Those who get the answer; they are told once.
+  /// The replies to call with the answer. Each is returned only once.
   mutating func answered(_ name: String, _ answer: NameResolver.Answer, at now: Instant) -> [Reply] {
     guard let lookUp = underWay.removeValue(forKey: name) else { return [] }
     if lookUp.isSlow { slowUnderWay -= 1 }
@@ -104,8 +105,8 @@ struct NameLookUps<Reply> {
     return replies.removeValue(forKey: name) ?? []
   }
 
-  /// Those who must be told that their name cannot be looked up: everybody if this was the only thread, otherwise nobody,
-  /// because the other threads look up what waits.
+  /// The replies to call with a failure. These are all replies if this was the only thread; otherwise none, because the
+  /// other threads look up the names that wait.
   mutating func threadDidNotStart() -> [Reply] {
     threads -= 1
     guard threads == 0 else { return [] }

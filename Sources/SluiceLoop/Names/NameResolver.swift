@@ -2,11 +2,11 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Resolves each name once for all who wait for it, on a few threads for the whole process.
+/// Resolves each name once for all callers that wait for it, on a few threads for the whole process.
 ///
 /// libcurl's own resolver starts a thread per waiting transfer. Here a thread starts when a name has to be looked up and
 /// ends when no name waits; ``NameLookUps`` decides how many there are. A failure is remembered for a moment, so that a
-/// host that does not exist costs a look-up a second and not one for each request.
+/// host that does not exist costs one look-up per second and not one per request.
 package final class NameResolver: Sendable {
   /// Numeric addresses in the order to try, or why the name has no address.
   package typealias Answer = Result<[String], NameError>
@@ -18,7 +18,7 @@ package final class NameResolver: Sendable {
   private let now: @Sendable () -> Instant
   private let lookUp: @Sendable (String) -> Answer
 
-  /// - Parameter lookUp: called on a thread of the resolver's and may block; the system's resolver unless given.
+  /// - Parameter lookUp: called on a thread of the resolver and may block; by default the system's resolver.
   package convenience init(lookUp: @escaping @Sendable (String) -> Answer = SystemNames.addresses) {
     self.init(now: { Instant(nanoseconds: MonotonicClock.now.nanoseconds) }, lookUp: lookUp)
   }
@@ -30,8 +30,8 @@ package final class NameResolver: Sendable {
     self.lookUp = lookUp
   }
 
-  /// Looks the name up, or joins a look-up under way. The answer comes on a thread of the resolver's; a failure that is
-  /// known comes before this returns.
+  /// Looks the name up, or joins a look-up under way. The answer comes on a thread of the resolver; a failure that is
+  /// already known comes before this returns.
   package func addresses(of name: String, reply: @escaping @Sendable (Answer) -> Void) {
     switch lookUps.withLock({ $0.ask(name, reply, at: now()) }) {
     case .failed(let error): reply(.failure(error))

@@ -7,8 +7,8 @@ import SluiceSupport
 package enum SystemNames {
   /// Looks a name up with `getaddrinfo`; blocks.
   ///
-  /// `localhost` and the names below it have loopback addresses alone, and only `localhost` itself is looked up, so that no
-  /// DNS server says what is on this machine (RFC 6761 §6.3).
+  /// `localhost` and the names below it have only loopback addresses, and only `localhost` itself is looked up, so that
+  /// no DNS server decides what these names mean on this machine (RFC 6761 §6.3).
   package static func addresses(of name: String) -> NameResolver.Answer {
     guard Origin.isLocalhost(name) else { return lookUp(name) }
     let known = (try? lookUp("localhost").get()) ?? []
@@ -34,7 +34,7 @@ package enum SystemNames {
     return addresses.isEmpty ? .failure(NameError("it has no address")) : .success(addresses)
   }
 
-  /// What a code of `getaddrinfo` means; `number` is the system's error for `EAI_SYSTEM`.
+  /// The meaning of a code of `getaddrinfo`; `number` is the system's error for `EAI_SYSTEM`.
   static func failure(_ code: Int32, _ number: Int32) -> NameError {
     switch code {
     case EAI_SYSTEM: NameError(SystemError.text(number) + SystemError.advice(number), .notAsked)

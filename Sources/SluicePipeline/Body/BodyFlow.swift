@@ -1,22 +1,22 @@
 import SluiceMessages
 
-/// Moves one body through the stages that see its pieces. A pure state machine: it takes an event and returns what to
-/// do next.
+/// Moves one body through the stages that see its pieces. A pure state machine: it takes an event and returns the next
+/// action.
 ///
 ///     source ──► queue ─ stage 0 ──► queue ─ stage 1 ──► … ──► queue ─ receiver
 ///
 /// The queue nearest to the receiver is served first, and the source is asked for the next piece only when every queue
-/// is empty. A suspended stage holds up everything before it; a paused receiver holds up everything. So a flow never
-/// holds more than one piece of the source and what the stages made of it.
+/// is empty. A suspended stage stops everything before it; a paused receiver stops everything. So a flow never holds
+/// more than one piece of the source and the bytes that stages made from it.
 struct BodyFlow: Sendable {
   enum Event: Sendable {
     /// The source gave a piece.
     case piece([UInt8])
     /// The source has ended.
     case ended
-    /// The stage that was called answered, and wrote this.
+    /// The called stage answered, and wrote these bytes.
     case answered(PieceVerdict, output: [UInt8])
-    /// A suspended stage was resumed; it wrote this meanwhile.
+    /// A suspended stage was resumed; it wrote these bytes in the meantime.
     case resumed(stage: Int, output: [UInt8])
     /// A suspended stage is skipped: the piece that it held back is passed on.
     case skipped(stage: Int)

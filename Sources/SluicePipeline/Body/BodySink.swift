@@ -4,19 +4,19 @@ public import SluiceMessages
 ///
 /// It gets nothing if a stage wants the whole body; then the body is in the result.
 public protocol BodySink: AnyObject, Sendable {
-  /// The head has arrived; called before any piece, also for each further attempt, in which the body starts again.
+  /// The head has arrived. Called before any piece, and again for each further attempt, in which the body starts again.
   /// - Parameter head: the response with an empty body.
   func begin(_ head: Response)
   /// Takes the next piece.
   /// - Returns: ``BodyProgress/pause`` to get no more pieces until `Cancellation.resumeReceiving()` is called, and
   ///   ``BodyProgress/stop`` to end the transaction: with ``failure``, or as cancelled.
   func receive(_ piece: [UInt8]) -> BodyProgress
-  /// Why the sink cannot take the body; asked when it has answered ``BodyProgress/stop``. Nil means that its user wants no
-  /// more, which is no failure.
+  /// Why the sink cannot accept the body; read after it has answered ``BodyProgress/stop``. Nil means that its user
+  /// wants no more, which is not a failure.
   var failure: TransactionError? { get }
 }
 
 extension BodySink {
-  /// Nil by default: a sink that stops ends the transaction as cancelled.
+  /// Nil by default: if the sink stops, the transaction ends as cancelled.
   public var failure: TransactionError? { nil }
 }

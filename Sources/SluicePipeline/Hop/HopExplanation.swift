@@ -11,7 +11,7 @@ public struct HopExplanation: Sendable, Hashable {
   public let method: String
   /// The origin, which decides about the headers of a hop. An explanation contains no other part of the URL.
   public let origin: Origin
-  /// In the order in which the stages came to them.
+  /// The decisions in the order in which the stages made them.
   public internal(set) var decisions: [HeaderDecision] = []
   /// Notes about a whole stage, or about the caller's trace.
   public internal(set) var notes: [String] = []
@@ -29,11 +29,11 @@ public struct HeaderDecision: Sendable, Hashable {
     case kindNotForHost = "kind_not_for_host"
     /// The host is an endpoint of the program's own telemetry, or the configuration excludes it.
     case excludedEndpoint = "excluded_endpoint"
-    /// The request carries a signature, which another header may break.
+    /// The request has a signature, which another header could make invalid.
     case signedRequest = "signed_request"
     /// The request already has it, or has the header that it belongs to.
     case alreadyPresent = "already_present"
-    /// The request has it already, for which the hop fails.
+    /// The request already has the header, and so the hop fails.
     case refused
     case unsampled
     /// The caller's parent is invalid.
@@ -47,7 +47,7 @@ public struct HeaderDecision: Sendable, Hashable {
   public let header: String
   /// ``Reason/sent``, or why the header was not sent.
   public let reason: Reason
-  /// The sent value; `REDACTED` for a secret, nil if it was not sent or is not known.
+  /// The sent value; `REDACTED` for a secret, nil if it was not sent or is unknown.
   public let value: String?
   /// Details, for people.
   public let detail: String?

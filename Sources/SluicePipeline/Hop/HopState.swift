@@ -1,23 +1,24 @@
 import SluiceMessages
 
-/// What an attempt remembers of the hops behind it; made with the first redirect or challenge. Confined to the loop.
+/// What an attempt remembers about its earlier hops; created with the first redirect or challenge. Confined to the
+/// loop.
 final class HopState {
-  /// Demands that are answered in one attempt; a server that wants more never has enough.
+  /// The most demands that one attempt answers; a server that sends more would probably never stop.
   static let maximumAnswers = 8
 
-  /// Followed in this attempt.
+  /// Redirects that were followed in this attempt.
   var redirects = 0
   /// Challenges answered in this attempt.
   var answered = 0
-  /// What is being decided about; nil where it is a challenge.
+  /// The redirect that is being decided; nil for a challenge.
   var redirect: Redirect?
   var challenges: [Challenge] = []
   var status = 0
   private var visited: Set<String> = []
 
-  /// Notes where a redirect comes from and where it leads; false where the request would be one that was sent already.
+  /// Notes the source and the target of a redirect; false if the next request would repeat an earlier one.
   ///
-  /// A response that sets a cookie changes what the same request means, so that what was before it does not count.
+  /// A response that sets a cookie changes the meaning of the same request, so requests before it do not count.
   func isNew(_ redirect: Redirect, from request: Request, _ response: Response) -> Bool {
     if response.headers.contains("set-cookie") {
       visited = []

@@ -1,11 +1,11 @@
-/// A hop on its way to its `didEndHop`.
+/// A hop before its `didEndHop`.
 struct HopTrace: Equatable {
   static let none = HopTrace(isBegun: false, began: Instant(nanoseconds: 0))
 
   private let isBegun: Bool
-  /// When it began; not measured where no tracer is told of its end.
+  /// When the hop began; measured only if a tracer gets its end.
   let began: Instant
-  /// The transfer has ended, and the `didReceive` of its response is still to be told.
+  /// The transfer has ended, and the `didReceive` of its response was not reported yet.
   var isEnded = false
 
   static func begun(_ began: Instant) -> HopTrace { HopTrace(isBegun: true, began: began) }

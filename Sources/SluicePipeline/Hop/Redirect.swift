@@ -1,10 +1,10 @@
 package import SluiceMessages
 
 extension Redirect {
-  /// What the response asks for; nil where it is no redirect, or one without a `Location`, which leaves the choice to the
-  /// user (RFC 9110 §15.4).
+  /// The redirect that the response asks for. Nil if it is not a redirect, or has no `Location`, so that the user must
+  /// choose (RFC 9110 §15.4).
   ///
-  /// Throws where a `Location` cannot be followed. Two that differ lead nowhere: which of them counts is not said anywhere.
+  /// Throws if a `Location` cannot be followed, or if two of them differ: no standard says which one counts.
   /// - Parameter hosts: converts a host beyond ASCII; without an encoder such a host is refused.
   package init?(
     _ response: Response, to request: Request, hosts: HostEncoder? = nil
@@ -19,7 +19,7 @@ extension Redirect {
       isCrossOrigin: url.origin != request.url.origin, keepsBody: response.status != 303 && !becomesGet)
   }
 
-  /// 300 leaves the choice to the user, 304 answers a condition, 305 and 306 are of the past.
+  /// With 300 the user must choose, 304 answers a condition, 305 and 306 are obsolete.
   static func isRedirect(_ status: Int) -> Bool {
     switch status {
     case 301, 302, 303, 307, 308: true
@@ -53,11 +53,12 @@ extension Redirect {
 
 /// How redirects are followed.
 public struct RedirectSettings: Sendable, Hashable {
-  /// In one attempt; 0 follows none, and the redirect is the response.
+  /// The maximum number in one attempt; with 0 none is followed, and the redirect is the response.
   public var maximum: Int
-  /// Names of headers, in lower case, that go along to another origin all the same.
+  /// Names of headers, in lower case, that are sent to another origin although they would be removed.
   package var kept: [String]
-  /// Names of headers, in lower case, that are secrets wherever they come from and never go along unless they are ``kept``.
+  /// Names of headers, in lower case, that always count as secret and are not sent to another origin unless they are
+  /// ``kept``.
   package var secret: [String]
 
   /// Follows at most `maximum` redirects in one attempt. Names of headers must be in lower case.

@@ -1,9 +1,10 @@
-/// Why a redirect is not followed, although its response names a place to go to.
+/// Why a redirect is not followed, although its response names a target.
 package struct RedirectRefusal: Error, Sendable, Hashable, CustomStringConvertible {
   package let status: Int
-  /// The values of `Location` as they may be shown: without user, password, query and fragment. Two where they differ.
+  /// The values of `Location` in a form that may be shown: without user, password, query and fragment. Two values if
+  /// they differ.
   package let locations: [String]
-  /// What is wrong with them.
+  /// The mistake in these values.
   package let reason: String
 
   init(_ status: Int, _ locations: [String], _ reason: String) {

@@ -4,13 +4,13 @@ package import SluiceMessages
 package struct JournalSettings: Sendable {
   /// Text up to this size is shown; for larger content, size and hash are shown.
   static let shownBytes = 256
-  /// Of a value of a field.
+  /// The maximum size of a field value.
   static let shownValueBytes = 1024
 
   private static let processKey = MessageHash.Key.random()
 
   package var secrets: SecretList
-  /// For hashes of secrets. Journals with one key can be compared.
+  /// The key for hashes of secrets. Journals with the same key can be compared.
   package var key: MessageHash.Key
 
   package init(secrets: SecretList = SecretList(), key: MessageHash.Key? = nil) {
@@ -36,20 +36,20 @@ package struct JournalSettings: Sendable {
     return hidden(String(decoding: bytes.prefix(Self.shownValueBytes), as: UTF8.self) + "…", bytes)
   }
 
-  /// A URL as it may be shown.
+  /// A URL with secrets replaced.
   package func text(of url: HTTPURL) -> String {
     let shown = secrets.url(url.string)
     return shown == url.string ? shown : hidden(shown, url.string.utf8)
   }
 
-  /// What is shown in the place of bytes, with a number that changes when they do.
+  /// The text that replaces bytes, with a number that changes when the bytes change.
   private func hidden(_ shown: String, _ bytes: some Sequence<UInt8>) -> String {
     var hash = MessageHash(key: key)
     hash.update(bytes)
     return "\(shown) [\(hash.finish().hexadecimal(digits: 8))]"
   }
 
-  /// What a body is, in words; empty for an empty one.
+  /// A description of a body; empty for an empty body.
   func texts(of body: Body) -> [String] {
     switch body {
     case .empty: return []
@@ -57,14 +57,14 @@ package struct JournalSettings: Sendable {
       var digest = BodyDigest()
       digest.update(bytes)
       return digest.texts
-    // Neither is read here: a journal does no input.
+    // Files and streams are not read here: a journal performs no input.
     case .file(let file): return ["\(file.byteCount) bytes in a file"]
     case .stream(let stream): return [stream.byteCount.map { "a stream of \($0) bytes" } ?? "a stream"]
     }
   }
 }
 
-/// What is remembered of a body that passes by.
+/// The part of a passing body that the journal remembers.
 struct BodyDigest {
   private var count = 0
   private var hash = MessageHash()
@@ -77,7 +77,7 @@ struct BodyDigest {
     if room > 0 { beginning += bytes.prefix(room) }
   }
 
-  /// Small text in quotation marks; size and hash of anything else; nothing of nothing.
+  /// A small text in quotation marks, size and hash for anything else; empty without bytes.
   var texts: [String] {
     if count == 0 { return [] }
     if count <= JournalSettings.shownBytes, let text = String(validating: beginning, as: UTF8.self), isPrintable(text) {

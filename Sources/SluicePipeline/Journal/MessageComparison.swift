@@ -2,7 +2,7 @@ package import SluiceMessages
 
 /// The messages of an exchange at one moment.
 struct MessageState {
-  /// Nil where a stage left a document that is no request.
+  /// Nil if a stage left a document that is not a request.
   var request: Request?
   var response: Response?
 
@@ -16,7 +16,7 @@ struct MessageState {
 }
 
 extension JournalSettings {
-  /// A response as the changes that make it out of nothing.
+  /// A response as the changes from an empty message to it.
   package func changes(making response: Response) -> [StageChange] {
     MessageState(response: response).changes(since: MessageState(), self)
   }

@@ -11,7 +11,7 @@ package struct MessageHash {
       self.high = high
     }
 
-    /// For contents that are shown anyway: the same bytes have the same hash everywhere.
+    /// For contents that are not secret: the same bytes have the same hash everywhere.
     package static let fixed = Key(low: 0, high: 0)
 
     package static func random() -> Key {
@@ -24,7 +24,7 @@ package struct MessageHash {
   private var v1: UInt64
   private var v2: UInt64
   private var v3: UInt64
-  /// The bytes of a word that is not whole.
+  /// The bytes of an incomplete word.
   private var rest: UInt64 = 0
   private var count = 0
 

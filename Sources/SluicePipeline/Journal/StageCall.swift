@@ -13,9 +13,9 @@ public struct StageCall: Sendable, Hashable {
     case responseBody = "on_chunk(response)"
   }
 
-  /// 0 first, then one more for each retry.
+  /// Counted from 0; each retry adds one.
   public var attempt: Int
-  /// Within the attempt, 0 first.
+  /// The hop within the attempt, counted from 0.
   public var hop: Int
   /// The instance's name in the configuration.
   public var stage: String
@@ -23,9 +23,9 @@ public struct StageCall: Sendable, Hashable {
   public var callback: Callback
   /// Its final answer; ``Verdict/suspended`` if it never resumed, ``Verdict/fault(_:)`` if it broke a rule.
   public var verdict: Verdict
-  /// Whether the answer came by a resumption.
+  /// Whether the stage answered by a resumption.
   public var wasSuspended: Bool
-  /// In the order of the message: line, fields, body.
+  /// The changes in the order of the message: line, fields, body.
   public var changes: [StageChange]
 
   package init(
@@ -61,7 +61,7 @@ public struct StageChange: Sendable, Hashable {
   public var part: Part
   /// One text, or for fields one text for each line; empty if the part did not exist.
   public var before: [String]
-  /// The same after the call; empty if the part was removed.
+  /// The part after the call; empty if the part was removed.
   public var after: [String]
 
   package init(_ side: MessageSide, _ part: Part, before: [String], after: [String]) {

@@ -1,6 +1,6 @@
 /// Writes down what the stages of one transaction do. Confined to its loop.
 final class StageJournal {
-  /// Called before each call of a stage, so that a process can record where a plugin was when it ended.
+  /// Called before each call of a stage, so that a process can record which call was running when the process ended.
   typealias Watcher = (_ stage: String, _ callback: StageCall.Callback) -> Void
 
   private struct OpenCall {
@@ -50,7 +50,7 @@ final class StageJournal {
     calls.append(ended.call)
   }
 
-  /// A piece of a body went through a stage, and so much came out of it.
+  /// A piece of a body went through a stage, which returned these bytes.
   func pass(
     _ stage: String, _ side: MessageSide, _ piece: [UInt8], _ output: [UInt8], _ verdict: Verdict, attempt: Int,
     hop: Int
@@ -71,7 +71,7 @@ final class StageJournal {
     watcher?(stage, side == .request ? .requestBody : .responseBody)
   }
 
-  /// The end of all flows of a side: no further pieces come.
+  /// All flows of a side have ended: no further pieces come.
   func endFlows(_ side: MessageSide) {
     for flow in flows where flow.side == side {
       var call = flow.call

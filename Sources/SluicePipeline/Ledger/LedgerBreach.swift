@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// A rule that an event breaks, before it is known where the event is.
+/// A rule that an event breaks, without the position of the event.
 struct LedgerBreach: Error {
   let rule: LedgerViolation.Rule
   let message: String

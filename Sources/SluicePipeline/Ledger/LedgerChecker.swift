@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// Holds the events of any number of transactions, mixed as they happen, against the rules of the ledger.
+/// Checks the events of any number of transactions, mixed as they happen, against the rules of the ledger.
 ///
 ///     will_execute
 ///       attempt 0, 1, 2 …:  did_configure
@@ -10,9 +10,10 @@ import SluiceMessages
 ///       did_validate_response ─ did_extract ─ did_validate_payload
 ///     did_complete
 ///
-/// A `did_end_span` may come anywhere between the first and the last. Everything else between them may be missing from some
-/// point on, except where one event needs another before it. Each must be told: a tracer that is told some kinds of events
-/// alone sees gaps in their sequence. Memory grows with the transactions that are open, and with nothing else.
+/// A `did_end_span` may come anywhere between the first and the last event. From some point on, the other events
+/// between them may be missing, except where one event needs another before it. The log must have every kind of event:
+/// a tracer that gets only some kinds sees gaps in the sequence. Memory grows only with the number of open
+/// transactions.
 package struct LedgerChecker: Sendable {
   /// The number of ended transactions that are remembered, to distinguish their late events from events of unknown
   /// ones.
@@ -22,7 +23,7 @@ package struct LedgerChecker: Sendable {
   private var ended: [TransactionID: Int] = [:]
   private var endedInOrder: [TransactionID] = []
   private var oldest = 0
-  /// Events that were held against the rules.
+  /// The number of checked events.
   package private(set) var events = 0
   /// Transactions that began.
   package private(set) var transactions = 0
@@ -45,8 +46,7 @@ package struct LedgerChecker: Sendable {
     }
   }
 
-  /// The log is over.
-  /// - Throws: that a transaction has no end; of several, the one that began first.
+  /// The log is over. - Throws: if a transaction has no end; the error names the one that began first.
   package func finish() throws(LedgerViolation) {
     guard let (id, first) = open.min(by: { $0.value.line < $1.value.line }) else { return }
     let others = open.count == 1 ? "" : ", nor have \(open.count - 1) other transactions"

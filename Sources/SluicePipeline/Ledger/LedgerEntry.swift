@@ -10,11 +10,11 @@ package struct LedgerEntry: Sendable, Hashable {
   package var time: Instant
   package var attempt: Int
   package var hop: Int
-  /// 0 without a response.
+  /// The status; 0 without a response.
   package var status: Int
   /// See ``TraceEvent/receivedStatus``.
   package var receivedStatus: Int?
-  /// In `didComplete`.
+  /// Set in `didComplete`.
   package var outcome: TransactionOutcome?
   /// Of a `didEndHop`, a `willRetry` or a `didComplete`; nil without an error.
   package var errorCode: ErrorCode?
@@ -23,12 +23,12 @@ package struct LedgerEntry: Sendable, Hashable {
   package var duration: Duration
   package var timings: TransferTimings?
   package var requestID: String
-  /// Of the request at that moment.
+  /// The method and URL of the request at that moment.
   package var method: String
   package var url: String
   /// Without ``HopTraceContext/flags``, which no rule concerns.
   package var trace = HopTraceContext()
-  /// In `didEndSpan`.
+  /// Set in `didEndSpan`.
   package var span: LedgerSpan?
 
   package init(
@@ -70,6 +70,6 @@ package struct LedgerEntry: Sendable, Hashable {
 }
 
 extension TransferTimings {
-  /// All phases together.
+  /// The sum of all phases.
   package var total: Duration { queue + nameLookup + connect + tlsHandshake + send + wait + receive }
 }

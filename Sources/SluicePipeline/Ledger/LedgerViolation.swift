@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-/// The first thing in a log that the rules of the ledger do not allow.
+/// The first event in a log that breaks a rule of the ledger.
 package struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertible {
   /// The rule; the text is for programs.
   package enum Rule: String, Sendable, Hashable {
@@ -10,13 +10,13 @@ package struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertib
     case order
     /// Attempts, hops and events are numbered from 0, without a gap.
     case numbering
-    /// Times do not go back, delays are kept, phases fit in between.
+    /// Times do not go back, delays are respected, phases fit into the time between events.
     case timing
     /// A status is the one that was received, unless the event says that a stage has changed it.
     case status
-    /// How a transaction ended fits what was said of it.
+    /// The outcome of a transaction fits its events.
     case outcome
-    /// Ids are those of one transaction, and each span ends once; method, URL, trace and span are those of one hop.
+    /// A transaction's ids never change, and each span ends once; a hop's method, URL, trace and span never change.
     case identity
   }
 

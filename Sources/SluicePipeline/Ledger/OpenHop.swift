@@ -1,13 +1,13 @@
 import SluiceMessages
 
-/// How far one hop has come in its log.
+/// The state of one hop in its log.
 struct OpenHop: Sendable {
   let number: Int
-  /// When it began, at the latest; its phases fit into the time since then.
+  /// The latest time at which the hop can have begun; its phases must fit into the time since then.
   var started: Instant
   /// The time of its `didIssue`; nil before it.
   var issued: Instant?
-  /// Where its `didIssue` says that it belongs in a trace.
+  /// Its place in a trace, from its `didIssue`.
   var trace: HopTraceContext?
   /// Its `didEndHop` has come.
   var isEnded = false
@@ -17,7 +17,7 @@ struct OpenHop: Sendable {
   var status = 0
   /// Its `willRedirect` has come.
   var isRedirected = false
-  /// The server did not process its request, which may go out again.
+  /// The server did not process its request, so the request may be sent again.
   var isRefused = false
   /// Its `didReceive` or its `didEndHop` had timings.
   var hasTimings = false
@@ -31,14 +31,14 @@ struct OpenHop: Sendable {
 
   var isAnswered: Bool { status != 0 }
 
-  /// Whether it redirects, unless a stage or a limit says that the redirect is the response.
+  /// Whether it is a redirect. A stage or a limit can still make the redirect the response.
   var mayRedirect: Bool { Redirect.isRedirect(status) }
 
   /// Whether another hop of the attempt can follow: a redirect was decided, credentials were demanded, or the request was not
   /// processed.
   var leadsOn: Bool { isRedirected || isRefused || isChallenged }
 
-  /// Whether its head decided how to go on, so that a later loss of the connection need not fail the attempt.
+  /// Whether its head decided the next step, so that a later loss of the connection does not fail the attempt.
   var isDecidedByHead: Bool { mayRedirect || isChallenged }
 
   private var isChallenged: Bool { status == 401 || status == 407 }

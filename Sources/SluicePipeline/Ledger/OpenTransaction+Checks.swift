@@ -1,8 +1,8 @@
 import SluiceMessages
 
-// What an event is held against that changes nothing.
+// Checks of an event that change no state.
 extension OpenTransaction {
-  /// Libcurl rounds each phase, and reads the clock itself.
+  /// The tolerance for phases: libcurl rounds each phase, and reads the clock itself.
   private static let tolerance = Duration.milliseconds(1)
 
   func checkTime(of entry: LedgerEntry) throws(LedgerBreach) {
@@ -12,7 +12,7 @@ extension OpenTransaction {
     }
   }
 
-  /// Which members belong to which events.
+  /// Checks which members belong to which events.
   func checkMembers(of entry: LedgerEntry) throws(LedgerBreach) {
     let name = entry.kind.name
     let isEnd = entry.kind == .didComplete
@@ -46,7 +46,7 @@ extension OpenTransaction {
     }
   }
 
-  /// The status is that of the `didReceive` of the hop, unless the event says that a stage has changed it.
+  /// The status must be that of the hop's `didReceive`, unless the event says that a stage has changed it.
   func checkStatus(of entry: LedgerEntry) throws(LedgerBreach) {
     let name = entry.kind.name
     switch entry.kind {
@@ -61,7 +61,7 @@ extension OpenTransaction {
     case .didEndHop where hop.isAnswered || !hop.isIssued:
       guard entry.status == hop.status, entry.receivedStatus == nil else { throw mismatch(entry) }
     case .didEndHop where entry.status != 0:
-      // The head came, and what came of the body did not suffice for a did_receive.
+      // The head came, but too little of the body for a did_receive.
       guard (200...999).contains(entry.status), entry.receivedStatus == 0 else { throw mismatch(entry) }
     case .didReceive, .didEndHop, .willRedirect, .willRetry, .didValidateResponse, .didExtract, .didValidatePayload,
       .didComplete:
@@ -70,7 +70,7 @@ extension OpenTransaction {
         throw LedgerBreach(
           .status, "\(name) has receivedStatus \(entry.status), which is its status; expected it beside another alone")
       }
-      // What has been validated does not change any more, and neither does what is given up for another attempt.
+      // The status does not change after validation, or after the decision for another attempt.
       let last = validated.count > 0 ? validated.status : pendingRetry?.status ?? entry.status
       guard entry.status == last else {
         throw LedgerBreach(
@@ -109,7 +109,7 @@ extension OpenTransaction {
     }
   }
 
-  /// The hop took the time from its beginning, which is somewhere before its `didIssue`, to its end.
+  /// A hop lasts from its beginning, which is at an unknown time before its `didIssue`, to its end.
   func checkLength(of entry: LedgerEntry) throws(LedgerBreach) {
     let longest = entry.time.duration(since: hop.started)
     let shortest = hop.issued.map { entry.time.duration(since: $0) } ?? .zero
@@ -125,7 +125,8 @@ extension OpenTransaction {
     try checkPhases(of: entry, in: entry.duration, "which it says the hop took")
   }
 
-  /// Where the hop belongs in a trace: before its `didIssue` the caller knows, from then on what was sent says it.
+  /// The hop's place in a trace: before its `didIssue` the caller's context defines it, and afterwards the sent
+  /// headers.
   func checkTrace(of entry: LedgerEntry) throws(LedgerBreach) {
     let name = entry.kind.name
     guard entry.trace.traceID != nil || entry.trace == HopTraceContext() else {
@@ -184,7 +185,7 @@ extension OpenTransaction {
     }
   }
 
-  /// Something can still be received in the hop.
+  /// The hop can still receive something.
   func requireOpenHop(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
     try require(hop.isIssued, entry, "did_issue of hop \(hop.number) before it")
@@ -192,7 +193,7 @@ extension OpenTransaction {
     try require(!hop.isEnded, entry, "nothing received after the did_end_hop of hop \(hop.number)")
   }
 
-  /// What was issued has ended before anything follows that is not of the hop.
+  /// An issued hop must end before an event that does not belong to it.
   func requireEndOfHop(_ entry: LedgerEntry) throws(LedgerBreach) {
     try require(!hop.isIssued || hop.isEnded, entry, "did_end_hop of hop \(hop.number) before it")
   }

@@ -1,32 +1,32 @@
 import SluiceMessages
 
-/// How far a transaction has come in its log.
+/// The state of a transaction in its log.
 struct OpenTransaction: Sendable {
   static let validation: [TraceEvent.Kind] = [.didValidateResponse, .didExtract, .didValidatePayload]
 
-  /// Of its `willExecute`.
+  /// The line of its `willExecute`.
   let line: Int
   let started: Instant
   let requestID: String
   private(set) var last: (kind: TraceEvent.Kind, time: Instant)
-  /// The last event, also if it is a `didEndSpan`, which is no step of the transaction.
+  /// The last event; it can be a `didEndSpan`, which is not a step of the transaction.
   private(set) var latest: (kind: TraceEvent.Kind, time: Instant)
   /// The ids of the spans that have ended.
   private var spans: Set<UInt64> = []
-  /// Of the next event; nil where the log has no sequence.
+  /// The sequence number of the next event; nil if the log has none.
   private(set) var sequence: Int?
   private(set) var attempt = 0
   private(set) var hop: OpenHop
-  /// What the attempt sends, from its `didConfigure` on; nil where the next event may name another request.
+  /// The request of the attempt, from its `didConfigure` on; nil if the next event may name another request.
   private(set) var request: (method: String, url: String)?
   private(set) var isConfigured = false
-  /// Of the last `didEndHop`; nil before the first, and where it has none.
+  /// The timings of the last `didEndHop`; nil before the first one, or if it has none.
   private(set) var lastTimings: TransferTimings?
-  /// Where the caller says that the transaction belongs in a trace.
+  /// The transaction's place in a trace, from the caller.
   let callerTrace: HopTraceContext
-  /// How many of the ``validation`` have come, and the status that they have in common.
+  /// The number of ``validation`` events so far, and their common status.
   private(set) var validated: (count: Int, status: Int) = (0, 0)
-  /// When the attempt after this one may begin, and the status that this one came to; nil without a `willRetry`.
+  /// When the next attempt may begin, and the status of this attempt; nil without a `willRetry`.
   private(set) var pendingRetry: (at: Instant, status: Int)?
 
   init(_ entry: LedgerEntry, _ line: Int) throws(LedgerBreach) {
@@ -66,7 +66,7 @@ struct OpenTransaction: Sendable {
     last = (entry.kind, entry.time)
   }
 
-  /// A span may end at any time, in the attempt and the hop that have begun or are about to.
+  /// A span may end at any time, in the attempt and the hop that have begun or are about to begin.
   private mutating func take(_ span: LedgerSpan, of entry: LedgerEntry) throws(LedgerBreach) {
     let isNextAttempt = pendingRetry != nil && entry.attempt == attempt + 1 && entry.hop == 0
     let isNextHop = entry.attempt == attempt && entry.hop == hop.number + 1 && hop.leadsOn
@@ -90,9 +90,9 @@ struct OpenTransaction: Sendable {
     try takeSequence(entry)
   }
 
-  /// A retry is followed by the next attempt, or by the end where it never began.
+  /// After a retry comes the next attempt, or the end if that attempt never began.
   private mutating func takeAttempt(_ entry: LedgerEntry) throws(LedgerBreach) {
-    // The server did not process the request: it goes out again in the next hop of the same attempt.
+    // The server did not process the request: it is sent again in the next hop of the same attempt.
     if hop.isRefused, entry.attempt == attempt, entry.hop == hop.number + 1 { pendingRetry = nil }
     if let pendingRetry, entry.kind != .didComplete || entry.attempt == attempt + 1 {
       guard entry.attempt == attempt + 1 else {
@@ -116,7 +116,7 @@ struct OpenTransaction: Sendable {
     }
   }
 
-  /// The next hop begins with its `didIssue`, or with what is decided where it never came to be issued.
+  /// The next hop begins with its `didIssue`, or with a later event if it was never issued.
   private mutating func takeHop(_ entry: LedgerEntry) throws(LedgerBreach) {
     guard entry.hop != hop.number else { return }
     let isNext = entry.hop == hop.number + 1 && validated.count == 0 && pendingRetry == nil
@@ -201,7 +201,7 @@ struct OpenTransaction: Sendable {
   private mutating func retry(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
     try requireEndOfHop(entry)
-    // The error is that of a hop; a stage that asks for another attempt may have none.
+    // The error is that of a hop. If a stage asks for another attempt, there may be no error.
     if entry.errorCode != nil {
       try require(hop.isEnded, entry, "did_end_hop of hop \(hop.number) before it, since it has an error")
     }
@@ -229,7 +229,7 @@ struct OpenTransaction: Sendable {
     validated.count += 1
   }
 
-  /// The request changes with a redirect and with an attempt, and nowhere else.
+  /// The request changes only with a redirect or a new attempt.
   private mutating func takeRequest(_ entry: LedgerEntry) throws(LedgerBreach) {
     if let request {
       guard entry.method == request.method, entry.url == request.url else {

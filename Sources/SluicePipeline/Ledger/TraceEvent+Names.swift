@@ -5,7 +5,7 @@ extension TraceEvent.Kind: CaseIterable {
     .didEndSpan,
   ]
 
-  /// As a log shows it.
+  /// The name of the kind in a log.
   package var name: String {
     switch self {
     case .willExecute: "will_execute"
@@ -24,7 +24,7 @@ extension TraceEvent.Kind: CaseIterable {
     }
   }
 
-  /// The kind that is shown so.
+  /// The kind with that name.
   package init?(name: String) {
     guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
     self = kind

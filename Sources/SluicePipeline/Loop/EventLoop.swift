@@ -1,6 +1,6 @@
-/// One worker thread that owns its transactions: everything about them happens there, in order, without locks.
+/// One worker thread that owns its transactions. All work on them happens there, in order, without locks.
 package protocol EventLoop: AnyObject, Sendable {
-  /// 0…n-1 within its engine.
+  /// The index within its engine, from 0.
   var index: Int { get }
 
   /// Whether the caller runs on this loop's thread.
@@ -12,7 +12,8 @@ package protocol EventLoop: AnyObject, Sendable {
   /// The monotonic clock, read now. [loop]
   var now: Instant { get }
 
-  /// The wall clock, read now: the time since 1970-01-01T00:00:00Z. For times from other machines. [loop]
+  /// The wall clock, read now: the time since 1970-01-01T00:00:00Z. Use it to compare with times from other machines.
+  /// [loop]
   var wallClock: Duration { get }
 
   /// Arms the timer, or moves it when it is armed already. [loop]

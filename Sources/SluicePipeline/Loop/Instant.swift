@@ -15,14 +15,14 @@ package struct Instant: Sendable, Hashable, Comparable {
     instant.advanced(byNanoseconds: duration.nanoseconds)
   }
 
-  /// For durations that are known beforehand: a `Duration` holds 128 bits of attoseconds, and turning it into nanoseconds
-  /// takes longer than reading the clock. Saturates likewise.
+  /// For constant durations: a `Duration` holds 128 bits of attoseconds, and converting it into nanoseconds takes
+  /// longer than reading the clock. Also saturates.
   func advanced(byNanoseconds count: UInt64) -> Instant {
     let (sum, overflows) = nanoseconds.addingReportingOverflow(count)
     return overflows ? .distantFuture : Instant(nanoseconds: sum)
   }
 
-  /// The time from `earlier` to here; zero when `earlier` is later.
+  /// The time from `earlier` to this instant; zero if `earlier` is later.
   package func duration(since earlier: Instant) -> Duration {
     .nanoseconds(Int64(clamping: nanoseconds(since: earlier)))
   }

@@ -2,10 +2,10 @@
 ///
 /// Confined to one loop. The loop keeps an armed timer alive and calls its target once, on the loop's thread.
 package final class LoopTimer {
-  /// Who is told; set by the loop while the timer is armed and cleared when it fires or is disarmed.
+  /// The object to call. The loop sets it when the timer is armed, and clears it when the timer fires or is disarmed.
   package var target: (any LoopTimerTarget)?
 
-  /// Kept by the loop while the timer is armed: its place in the queue, -1 when it is not in it.
+  /// Its place in the queue, which the loop maintains; -1 if it is not in the queue.
   package var queuePosition = -1
   package var deadline = Instant.distantFuture
 

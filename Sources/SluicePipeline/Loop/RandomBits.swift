@@ -1,4 +1,4 @@
-/// xoshiro256++ seeded with 256 bits of the system's: ids and nonces without a system call each.
+/// xoshiro256++, seeded with 256 random bits of the system, so that an id or nonce needs no system call.
 package struct RandomBits: RandomNumberGenerator, Sendable {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 

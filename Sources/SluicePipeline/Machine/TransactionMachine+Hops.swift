@@ -6,14 +6,14 @@ import SluiceMessages
 //                              │       └─ (answered challenge) ┘
 //                              └─ taken as it is ─ response stages
 extension TransactionMachine {
-  /// A head that is a redirect or a challenge, and what the transaction has found out about it.
+  /// A head that is a redirect or a challenge, and the transaction's findings about it.
   struct Crossing: Sendable, Equatable {
     var isChallenge = false
-    /// Calls that may be made to ask whether it is to be followed, or who answers it.
+    /// The number of calls that may ask whether to follow the redirect or how to answer the challenge.
     var stages = 0
     /// Whether the body can be sent in the next hop.
     var isReplayable = true
-    /// Why a redirect that should be followed is not; no stage is asked then.
+    /// Why a redirect cannot be followed; then no stage is asked.
     var failure: TransactionError?
   }
 
@@ -36,7 +36,7 @@ extension TransactionMachine {
     return .callHopStage(index)
   }
 
-  /// A stage has answered the challenge, or wants the redirect itself.
+  /// A stage has answered the challenge, or wants the redirect itself as the response.
   mutating func crossingWasAnswered(by stage: String) -> Action {
     guard let crossing, crossing.isChallenge else { return takeResponse() }
     guard crossing.isReplayable else {
@@ -67,7 +67,7 @@ extension TransactionMachine {
     return .beginHop
   }
 
-  /// The response is kept as any other; its `didReceive` was told.
+  /// The response is handled like any other; its `didReceive` was already reported.
   private mutating func takeResponse() -> Action {
     crossing = nil
     if !isOnWire, let failure { return failureStage(0, failure) }
@@ -76,7 +76,7 @@ extension TransactionMachine {
     return .receive(.collect)
   }
 
-  /// The connection died, or the attempt took too long, while a stage was making up its mind.
+  /// The connection died, or the attempt took too long, while a stage was deciding.
   mutating func crossingTimedOut(_ error: TransactionError) -> Action {
     crossing = nil
     guard isOnWire else { return failureStage(0, error) }

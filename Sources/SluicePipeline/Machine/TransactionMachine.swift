@@ -6,22 +6,22 @@ import SluiceMessages
 ///        ▲         │ respond ──────────────────────────▲   │retry          │failure stages
 ///        └─────────┴── retry ◄─────────────────────────────┴───────────────┘
 ///
-/// When the stages are through and none of them has decided, the retry policy is asked: about the status before the body
-/// is taken, about a failure before the end.
+/// If all stages were called and none has decided, the retry policy is asked: about the status before the body is read,
+/// about a failure before the end.
 ///
-/// Whatever happens, ``Action/complete(_:)`` is returned exactly once; events that come after it are answered with wait.
+/// In every case ``Action/complete(_:)`` is returned exactly once; later events are answered with wait.
 struct TransactionMachine: Sendable {
-  /// What the machine has to know of the pipeline, taken when the transaction begins.
+  /// The facts about the pipeline that the machine needs, read when the transaction begins.
   struct Plan: Sendable {
     var requestStages: Int
     var responseStages: Int
     var maximumAttempts: Int
     /// The caller takes the body piece by piece.
     var streamsBody: Bool
-    /// Some response stage may want to see the pieces of the body.
+    /// At least one response stage may want to see the pieces of the body.
     var passesBody = false
     var isReplayable: Bool
-    /// What the retry policy has to be asked about.
+    /// What the retry policy must decide about.
     var retriesStatuses = false
     var retriesFailures = false
 
@@ -52,22 +52,23 @@ struct TransactionMachine: Sendable {
     /// The body passes through the stages that have not seen it.
     case passingRest
     case failureStage(Int)
-    /// The retry policy is asked; about the status where there is no failure.
+    /// The retry policy is asked; about the status if there is no failure.
     case considering(TransactionError?)
     case retryNotice(Duration)
     case waitingToRetry
     /// The server did not process the request, which is sent again.
     case resendNotice
-    /// The hop is of no more use; what follows waits for its end, so that no event of it is taken for the next one's.
+    /// The hop is not needed any more. The next step waits for its end, so that its events are not taken for those of
+    /// the next hop.
     case endingHop(Next)
     case validating
     case done
   }
 
-  /// What follows the end of a hop that was given up.
+  /// The next step after the end of a hop that is not needed any more.
   enum Next: Sendable, Equatable {
     case fail(TransactionError)
-    /// As ``fail(_:)``, where the response had gone through its stages.
+    /// Like ``fail(_:)``, after the response has gone through its stages.
     case breakOff(TransactionError)
     case retry(Duration)
     case hop
@@ -78,21 +79,21 @@ struct TransactionMachine: Sendable {
   private(set) var attempt = 0
   /// Whether a transfer is under way and its end will come.
   var isOnWire = false
-  /// The stage that gave the response itself, in place of the server.
+  /// The stage that gave the response in place of the server.
   private(set) var answeringStage: String?
   /// Why there is no response, for the failure stages.
   var failure: TransactionError?
   /// The redirect or challenge that is being decided about.
   var crossing: Crossing?
-  /// Some response stage wants the body, so all of them wait for it; decided with the head.
+  /// At least one response stage wants the body, so all of them wait for it; decided with the head.
   private(set) var wantsBody = false
   private(set) var streamsBody: Bool
-  /// A stage gives the body of the response piece by piece.
+  /// A stage streams the body of the response.
   var streamsOwnBody = false
   /// How often a request was sent again because the server had not processed it.
   private var resends = 0
 
-  /// A server that refuses a request more often than this takes none.
+  /// The most refusals by a server; after that the request fails.
   static let maximumResends = 100
 
   init(plan: Plan) {
@@ -102,7 +103,7 @@ struct TransactionMachine: Sendable {
 
   enum Event: Sendable {
     case begin
-    /// A stage answered, at once or by resuming.
+    /// A stage has answered, at once or by resuming.
     case answered(Verdict, stage: String)
     /// An action that has no answer is done.
     case done
@@ -110,7 +111,7 @@ struct TransactionMachine: Sendable {
     /// The head is a redirect that may be followed, or a challenge that may be answered.
     case crossed(Crossing)
     case ended(TransactionError?)
-    /// The hop ended, and the server vouches that it did not process its request, which can be sent again.
+    /// The hop has ended. The server has stated that it did not process the request, so the request can be sent again.
     case refused(TransactionError)
     /// The next stage must wait until the body is whole and has passed through the stages before it.
     case bodyWanted
@@ -118,11 +119,11 @@ struct TransactionMachine: Sendable {
     case retryDelayPassed
     /// The policy makes another attempt.
     case retryGranted(Duration)
-    /// The policy leaves it at what there is; the failure with what the policy has to say about it.
+    /// The policy makes no other attempt. The value is the failure, with the policy's note.
     case retryDenied(TransactionError?)
     /// An attempt took too long.
     case attemptTimedOut(TransactionError)
-    /// The whole transaction has to end: cancelled, past its deadline, shut down.
+    /// The whole transaction must end: cancelled, past its deadline, shut down.
     case abort(TransactionError)
   }
 
@@ -130,7 +131,7 @@ struct TransactionMachine: Sendable {
     case wait
     case emit(TraceEventKind)
     case emitRetry(Duration)
-    /// Tell that the request of this hop is sent again at once.
+    /// Report that the request of this hop is sent again at once.
     case emitResend(TransactionError)
     case callRequestStage(Int)
     case callResponseStage(Int)
@@ -143,9 +144,9 @@ struct TransactionMachine: Sendable {
     case send
     /// Begin another hop with the same request.
     case beginResend
-    /// What becomes of the response body; answers the head or goes on after a hold.
+    /// Set what happens to the response body; answers the head or continues after a hold.
     case receive(BodyDisposition)
-    /// Cut the transfer; its end follows.
+    /// End the transfer early; its end follows.
     case cutTransfer
     /// Set the retry timer.
     case waitToRetry(Duration)
@@ -158,7 +159,7 @@ struct TransactionMachine: Sendable {
     case passRequestBody(before: Int)
     case passResponseBody(before: Int)
     case validate
-    /// The end. Cut whatever is still under way.
+    /// The end. Stop everything that is still running.
     case complete(TransactionError?)
   }
 
@@ -184,7 +185,7 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  /// The stages of a list up to this one were called without anything to decide; the next answer is this one's.
+  /// The stages of a list before this one were called and decided nothing; the next answer comes from this one.
   mutating func reach(stage index: Int) {
     switch phase {
     case .requestStage: phase = .requestStage(index)
@@ -208,7 +209,7 @@ struct TransactionMachine: Sendable {
   /// The body was gathered, and can be sent more than once.
   mutating func bodyBecameReplayable() { plan.isReplayable = true }
 
-  /// Why the transfer was cut, where the transaction cut it because of an error.
+  /// The error for which the transaction has ended the transfer early; nil if there was none.
   var causeOfCut: TransactionError? {
     switch phase {
     case .endingHop(.fail(let cause)), .endingHop(.breakOff(let cause)): cause
@@ -216,7 +217,7 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  /// Whether the transaction has come to its end.
+  /// Whether the transaction has ended.
   var isDone: Bool {
     if case .done = phase { true } else { false }
   }
@@ -227,7 +228,7 @@ struct TransactionMachine: Sendable {
   }
 }
 
-// Going forward.
+// The next steps.
 extension TransactionMachine {
   private mutating func performed() -> Action {
     switch phase {
@@ -279,7 +280,7 @@ extension TransactionMachine {
     return .receive(streamsBody ? .stream : .collect)
   }
 
-  /// Passes the body through the remaining stages: no stage is left out, wherever the body came from.
+  /// Passes the body through the remaining stages. Every stage sees it, independent of its source.
   private mutating func passRest() -> Action {
     guard plan.passesBody || streamsOwnBody else {
       phase = .validating
@@ -340,18 +341,18 @@ extension TransactionMachine {
       if let error { return failureStage(0, error) }
       return responseStage(0)
     case .crossingNotice, .crossingStage:
-      // The head says where to go on, so a connection that died meanwhile is no loss.
+      // The head has already decided the next step, so a connection that died since then does not matter.
       failure = error
       return .wait
     case .receiveNotice, .responseStage:
-      // A hold does not end before it is lifted, so this is a connection that died while a stage was suspended.
+      // A transfer on hold cannot end normally, so the connection has died while a stage was suspended.
       if let error { return complete(error) }
       return .wait
     default: return .wait
     }
   }
 
-  /// Outside of the attempts and of the retry budget: the request is sent for the first time as far as the server goes.
+  /// This does not count as an attempt or against the retry budget: the server has not processed the request before.
   private mutating func refused(_ error: TransactionError) -> Action {
     guard case .connecting = phase, resends < Self.maximumResends else { return ended(error) }
     isOnWire = false
@@ -383,7 +384,7 @@ extension TransactionMachine {
   }
 }
 
-// What stages answer.
+// The answers of stages.
 extension TransactionMachine {
   private mutating func answered(_ verdict: Verdict, _ stage: String) -> Action {
     switch verdict {
@@ -461,19 +462,19 @@ extension TransactionMachine {
   }
 }
 
-// What the retry policy says.
+// The answers of the retry policy.
 extension TransactionMachine {
-  /// Whether there may be another attempt that no stage asked for.
+  /// Whether another attempt is possible without a stage's request.
   private var isRetryOpen: Bool { answeringStage == nil && attempt + 1 < plan.maximumAttempts && plan.isReplayable }
 
-  /// There is no response, and no stage knows better.
+  /// There is no response, and no stage has decided.
   private mutating func fail(_ error: TransactionError) -> Action {
     guard isRetryOpen, plan.retriesFailures else { return complete(error) }
     phase = .considering(error)
     return .considerRetry(error)
   }
 
-  /// The body stopped short. What the caller has got of it piece by piece cannot be taken back.
+  /// The body is incomplete. Pieces that the caller has already got cannot be taken back.
   private mutating func breakOff(_ error: TransactionError) -> Action {
     guard !streamsBody else { return complete(error) }
     failure = error

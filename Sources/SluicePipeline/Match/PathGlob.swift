@@ -10,7 +10,7 @@ public struct PathGlob: Sendable, Hashable {
     case anything
   }
 
-  /// The pattern as it was given, escapes included.
+  /// The pattern as it was given, including escapes.
   public let pattern: String
   let parts: [Part]
 
@@ -40,7 +40,7 @@ public struct PathGlob: Sendable, Hashable {
     self.parts = parts
   }
 
-  /// Whether the pattern has a `.` or `..` segment, which no path has when it is compared, so that nothing matches.
+  /// Whether the pattern has a `.` or `..` segment. Paths are compared without such segments, so nothing matches.
   package var hasDotSegment: Bool {
     var pattern = pattern
     pattern.makeContiguousUTF8()
@@ -48,7 +48,7 @@ public struct PathGlob: Sendable, Hashable {
     return segments.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
   }
 
-  /// Compares a path as it is spelled; ``StageMatch`` says what becomes of dot segments and escapes before.
+  /// Compares a path as it is spelled; ``StageMatch`` handles dot segments and escapes before this.
   package func matches(_ path: String) -> Bool {
     var path = path
     path.makeContiguousUTF8()
@@ -63,7 +63,7 @@ public struct PathGlob: Sendable, Hashable {
       start = text.count
       next = 1
     }
-    // What most patterns are: a text, alone or with a star behind it.
+    // The common case: a text, alone or with a star after it.
     guard next < parts.count else { return start == path.count }
     guard next == parts.count - 1 else { return follow(path, from: start, parts: next) }
     if case .anything = parts[next] { return true }
@@ -88,7 +88,8 @@ public struct PathGlob: Sendable, Hashable {
     return reached[path.count]
   }
 
-  /// Moves every position behind the text that is there; from the last to the first, to read none that was written.
+  /// Moves every position past the text if it follows there; from the last to the first, so that no new position is
+  /// read.
   private static func step(over text: [UInt8], in path: Span<UInt8>, _ reached: inout PositionSet) {
     var position = path.count
     while position >= 0 {
@@ -98,7 +99,7 @@ public struct PathGlob: Sendable, Hashable {
     }
   }
 
-  /// Adds to every position those after it, as far as the next `stop`.
+  /// Adds the positions after each position, up to the next `stop`.
   private static func spread(upTo stop: UInt8?, in path: Span<UInt8>, _ reached: inout PositionSet) {
     var isSpreading = false
     var position = 0

@@ -1,19 +1,19 @@
 public import SluiceMessages
 
-/// Which requests a stage is for; everything that is given must hold. Empty lists ask for nothing.
+/// The requests for which a stage is called. All given conditions must hold; an empty list is no condition.
 ///
-/// Paths are compared as servers read them, and not as they are spelled (docs/decisions/path-matching.md). Of a path that
-/// servers read in two ways, either reading is enough, so that no spelling gets a request past a stage. The URL that is
-/// sent stays as it is.
+/// Paths are compared as servers read them, and not as they are spelled (docs/decisions/path-matching.md). If servers
+/// read a path in two ways, one matching reading is enough, so that no spelling gets a request past a stage. The sent
+/// URL does not change.
 public struct StageMatch: Sendable, Hashable {
   /// One of them must match the scheme, host and port of the hop's URL. Empty matches every host.
   public var hosts: [HostPattern]
-  /// Compared with case.
+  /// Case-sensitive.
   public var methods: [String]
   /// One of them must match the path. Empty matches every path.
   public var paths: [PathGlob]
 
-  /// Without arguments it matches every request.
+  /// Without arguments the match holds for every request.
   public init(hosts: [HostPattern] = [], methods: [String] = [], paths: [PathGlob] = []) {
     self.hosts = hosts
     self.methods = methods
@@ -35,8 +35,8 @@ public struct StageMatch: Sendable, Hashable {
     }
   }
 
-  /// The readings of the request's path where the match holds for one of them alone, and dot segments let that be another
-  /// folder: then the spelling serves nobody but whoever wants the stage to be called, or not called, for another path.
+  /// The readings of the request's path, if the match holds for only one of them and dot segments make them different
+  /// folders. Such a spelling is useful only to make a stage be called, or not be called, for another path.
   func disputedReadings(of request: Request) -> PathReadings? {
     guard !paths.isEmpty, isForTarget(request.method, request.url) else { return nil }
     return request.url.withPath { path in

@@ -1,7 +1,7 @@
 import SluiceMessages
 import SluiceTraceContext
 
-/// Records one transaction. Confined to its loop, unchecked for that reason.
+/// Records one transaction. Unchecked because it is confined to its loop.
 final class ExchangeRecorder: @unchecked Sendable {
   private let transport: any Transport
   private let options: TransferOptions
@@ -26,7 +26,7 @@ final class ExchangeRecorder: @unchecked Sendable {
     if case .stream = request.body { exchange.isRequestStreamed = true }
   }
 
-  /// The request body to go on with: one that comes once is gathered while it is read.
+  /// The request body for the transaction. A body that is produced only once is gathered while it is read.
   func tapped(_ body: Body) -> Body {
     guard case .stream(let stream) = body else { return body }
     let requestBody = RecordedBody(transport.makeBodyGatherer(options))
@@ -36,7 +36,7 @@ final class ExchangeRecorder: @unchecked Sendable {
     return .stream(tapped)
   }
 
-  /// The reader gets a piece, or the end, once the disk has caught up.
+  /// The reader gets a piece, or the end, as soon as the disk has caught up.
   private func read(_ stream: BodyStream, _ maximum: Int) throws -> [UInt8]? {
     if isBehind { return [] }
     if let piece = heldPiece.take() { return piece }
@@ -67,16 +67,16 @@ final class ExchangeRecorder: @unchecked Sendable {
     return hop
   }
 
-  /// Nobody wants the body of the hop under way.
+  /// The body of the current hop is not wanted.
   func willDiscard() { hops.last?.discard() }
 
-  /// The hop under way has taken too long, and is cut for that.
+  /// The current hop has taken too long and is ended.
   func willCut(_ error: TransportError) { hops.last?.cut(error) }
 
-  /// All that was recorded, the transaction being over.
+  /// The complete recording, after the end of the transaction.
   func finish() -> RecordedExchange {
     exchange.hops = hops.map { $0.finish() }
-    // They refer to the transaction, which refers to this.
+    // Breaks a cycle: these refer to the transaction, which refers to this object.
     hops = []
     if exchange.isRequestStreamed {
       requestBody?.finish()

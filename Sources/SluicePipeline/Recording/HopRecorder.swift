@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// Passes everything on and records it. While the disk is behind with the recording, the transfer waits.
+/// Passes everything on and records it. If the disk cannot keep up with the recording, the transfer waits.
 final class HopRecorder: TransferObserver {
   private let observer: any TransferObserver
   private let resume: () -> Void
@@ -10,9 +10,9 @@ final class HopRecorder: TransferObserver {
   private var hasEnded = false
   private var isFinished = false
   private var cutError: TransportError?
-  /// The observer has paused, whether or not the disk is ready.
+  /// The observer has paused, independent of the disk.
   private var isObserverPausing = false
-  /// The end of the transfer, which the observer is told when the body is on disk.
+  /// The end of the transfer, held back until the body is on disk.
   private var heldEnd: TransferEnd?
 
   /// - Parameter resume: makes the transfer continue after a pause.
@@ -83,7 +83,7 @@ final class HopRecorder: TransferObserver {
       record.response?.body = body.body ?? .empty
       if body.body == nil { record.isBodyWhole = false }
     }
-    // No observer is left that could be told a held end.
+    // No observer is left to which a held end could be reported.
     heldEnd = nil
     return record
   }
@@ -94,9 +94,9 @@ final class RecordedBody {
   private let gatherer: any BodyGatherer
   private var isFinishing = false
   private var hasFailed = false
-  /// False while the disk is behind; ``whenReady`` follows.
+  /// False if the disk cannot keep up; ``whenReady`` is called later.
   private(set) var isReady = true
-  /// The whole body, once ``finish()`` was called and all of it is on disk.
+  /// The whole body, after ``finish()`` was called and all of it is on disk.
   private(set) var body: Body?
   var whenReady: (() -> Void)?
 

@@ -1,16 +1,16 @@
 public import SluiceMessages
 import SluiceMetrics
 
-/// The result of a transaction, which is given exactly once.
+/// The result of a transaction. A transaction has exactly one.
 ///
-/// One reference wide: the record behind it is the transaction's own, which fills it in while it runs and lets go of it with
-/// the completion.
+/// A single reference to a record. The transaction fills the record in while it runs, and releases it with the
+/// completion.
 public struct TransactionResult: Sendable {
   private var record: ResultRecord
 
   init(_ record: ResultRecord) { self.record = record }
 
-  /// The result of a transaction that was turned away before it began.
+  /// The result of a transaction that was refused before it began.
   package init(refused id: TransactionID, _ request: Request, _ error: TransactionError) {
     record = ResultRecord(id: id, request)
     record.requestID = id.description
@@ -51,16 +51,16 @@ public struct TransactionResult: Sendable {
     }
   }
 
-  /// How many attempts were made; 0 if the transaction was refused before it began.
+  /// The number of attempts; 0 if the transaction was refused before it began.
   public var attempts: Int { record.attempts }
 
   /// The number of the snapshot that it ran on, counted by the engine from 1; 0 if it never began.
   public var snapshot: Int { record.snapshot }
 
-  /// From submission to the end.
+  /// The time from submission to the end.
   public var duration: Duration { record.duration }
 
-  /// The timings of the last hop, as far as it got; nil without a hop.
+  /// The timings of the last hop, up to its end; nil without a hop.
   public var timings: TransferTimings? { record.timings }
 
   /// The request as the caller gave it.
@@ -69,7 +69,7 @@ public struct TransactionResult: Sendable {
   /// The request as the last hop sent it, changed by stages and redirects; nil if nothing was sent.
   public var issuedRequest: Request? { record.issuedRequest }
 
-  /// What stages have set on the transaction. Secrets among them are marked, and not redacted.
+  /// What stages have set on the transaction. Secrets among them are marked, but not redacted.
   public var attributes: AttributeList { record.attributes }
 
   /// For each issued hop, why each header was sent or not; nil unless the request wanted an explanation.
@@ -78,17 +78,18 @@ public struct TransactionResult: Sendable {
   /// What each call of a stage did, in order; nil unless the request wanted a journal.
   public var journal: [StageCall]? { record.notes?.calls }
 
-  /// The request with the answers of the wire; nil unless the request wanted a recording.
+  /// The request with the answers from the wire; nil unless the request wanted a recording.
   public var recording: RecordedExchange? { record.notes?.exchange }
 
   /// How the transaction ended. It is cancelled if ``error`` has that code and names no stage.
   public var outcome: TransactionOutcome { TransactionOutcome(error) }
 }
 
-/// What a result says, in one place from the beginning of the transaction on, so that nothing has to be copied at its end.
+/// The content of a result, stored in one place from the beginning of the transaction, so that nothing is copied at its
+/// end.
 ///
-/// Unchecked, since it is written by one party alone: by the loop until the completion is called, and by nobody after it; a
-/// result that is changed gets a record of its own.
+/// Unchecked, since only the loop writes it, until the completion is called. A result that is changed later gets its
+/// own record.
 final class ResultRecord: @unchecked Sendable {
   let id: TransactionID
   let originalRequest: Request
@@ -102,7 +103,7 @@ final class ResultRecord: @unchecked Sendable {
   var issuedRequest: Request?
   var attributes = AttributeList()
   var explanation: [HopExplanation]?
-  /// Behind one reference: few have any.
+  /// Stored behind one reference, because few results have any.
   var notes: ResultNotes?
 
   init(id: TransactionID, _ request: consuming Request) {

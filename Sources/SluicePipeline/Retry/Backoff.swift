@@ -1,9 +1,9 @@
 import SluiceMessages
 
 /// Exponential back-off with full jitter: the delay before attempt n + 1 (counted from 0) is a random time between zero
-/// and base × 2ⁿ, so that clients that failed together do not come back together.
+/// and base × 2ⁿ, so that clients that failed at the same time do not retry at the same time.
 public struct Backoff: Sendable, Hashable {
-  /// The bound of the first delay; it doubles with each further attempt.
+  /// The upper limit of the first delay; the limit doubles with each further attempt.
   public var base: Duration
   /// The bound stops growing here.
   public var maximum: Duration
@@ -14,7 +14,7 @@ public struct Backoff: Sendable, Hashable {
     self.maximum = maximum
   }
 
-  /// - Parameter attempt: the one that failed, 0 first.
+  /// - Parameter attempt: the attempt that failed, counted from 0.
   func delay(after attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
     let (base, maximum) = (base.nanoseconds, maximum.nanoseconds)
     let bound = attempt < 64 && base <= maximum >> UInt64(attempt) ? base << UInt64(attempt) : maximum

@@ -1,10 +1,10 @@
 import SluiceMessages
 
 extension RetryAfter {
-  /// A hundred years; the transaction's deadline is nearer in all likelihood.
+  /// A hundred years; the transaction's deadline usually comes earlier.
   private static let limitSeconds: Int64 = 100 * 365 * 86_400
 
-  /// From the first `Retry-After`; nil without one, or if it is malformed.
+  /// Reads the first `Retry-After`; nil if there is none, or if it is malformed.
   ///
   /// - Parameter wallClock: the current time since 1970-01-01T00:00:00Z.
   static func delay(_ headers: HeaderFields, wallClock: Duration) -> Duration? {

@@ -2,21 +2,20 @@ import SluiceMessages
 
 /// Limits the policy's retries to a share of the transactions, so that a server in trouble does not get more work.
 ///
-/// A bucket of one loop: every transaction puts `ratio` in, every retry takes one out. It begins with ``floor``, and
-/// with little traffic regains one a second up to that; so of n transactions in t seconds at most n × ratio + floor + t
-/// are repeated.
+/// A bucket of one loop: every transaction adds `ratio`, every retry takes one. It begins with ``floor``, and below
+/// that it gains one per second. So of n transactions in t seconds at most n × ratio + floor + t are retried.
 struct RetryBudget: Sendable {
   static let floor = 10.0
-  /// The maximum that can be saved up.
+  /// The most that the bucket holds.
   static let ceiling = 100.0
 
   private var balance = floor
   private var seenTransactions: UInt64 = 0
   private var seenAt: Instant?
 
-  /// Takes one retry out; false if none is left.
+  /// Takes one retry; false if none is left.
   ///
-  /// - Parameter transactions: how many the loop has begun so far.
+  /// - Parameter transactions: the number of transactions that the loop has begun so far.
   mutating func take(ratio: Double, transactions: UInt64, now: Instant) -> Bool {
     balance = min(Self.ceiling, balance + Double(transactions &- seenTransactions) * ratio)
     seenTransactions = transactions

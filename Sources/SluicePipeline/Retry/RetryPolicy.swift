@@ -1,23 +1,23 @@
 import SluiceMessages
 
-/// When the engine itself makes another attempt, if no stage has decided.
+/// Decides when the engine itself makes another attempt, if no stage has decided.
 ///
 /// It decides about the final status after the response stages have run, and without a response after the failure
 /// stages have.
 public struct RetryPolicy: Sendable, Hashable {
   /// Final statuses after which another attempt is made.
   public var statuses: StatusSet
-  /// Methods whose requests may reach a server twice; case-sensitive.
+  /// The methods of requests that may reach a server twice; case-sensitive.
   public var methods: [String]
   /// Failures without a response after which another attempt is made.
   public var connectionErrors: ConnectionErrors
   /// The wait before another attempt. A longer `Retry-After` of the server is respected.
   public var backoff: Backoff
-  /// Repetitions allowed for each transaction: 0.2 allows one for every five transactions of a loop. Each loop has ten
-  /// to begin with, and gets back one a second up to ten.
+  /// Retries allowed for each transaction: 0.2 allows one for every five transactions of a loop. Each loop begins with
+  /// ten, and below ten gains one per second.
   public var budget: Double
 
-  /// By default no status, and of the failures only a connection that was dead already.
+  /// By default no status, and of the failures only a kept connection that was already dead.
   public init(
     statuses: StatusSet = StatusSet([]), methods: [String] = RetryPolicy.idempotentMethods,
     connectionErrors: ConnectionErrors = .deadConnection, backoff: Backoff = Backoff(), budget: Double = 0.2
@@ -29,7 +29,7 @@ public struct RetryPolicy: Sendable, Hashable {
     self.budget = budget
   }
 
-  /// Requests of which several have the effect of one (RFC 9110 §9.2.2).
+  /// The idempotent methods: several such requests have the effect of one (RFC 9110 §9.2.2).
   public static let idempotentMethods = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
 
   /// The statuses of overloaded and restarting servers, and every failure of a connection.
@@ -39,7 +39,7 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The failures of a connection after which another attempt is made.
   public enum ConnectionErrors: Sendable, Hashable {
     case never
-    /// A connection that was kept had been closed by the server, so that libcurl would have sent the request again.
+    /// The server had closed a kept connection; libcurl would have sent the request again.
     case deadConnection
     /// The name was not resolved, no connection was established, the connection broke, or the attempt took too long.
     case always
@@ -47,7 +47,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
   var concernsFailures: Bool { connectionErrors != .never }
 
-  /// Whether another attempt may mend that failure.
+  /// Whether another attempt may succeed after that failure.
   func wants(_ failure: TransactionError) -> Bool {
     guard failure.stage == nil else { return false }
     switch connectionErrors {

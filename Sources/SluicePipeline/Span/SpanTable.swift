@@ -1,4 +1,4 @@
-/// The spans of one transaction: those that are open, and those that have ended and not been told yet.
+/// The spans of one transaction: open spans, and ended spans that tracers have not got yet.
 ///
 ///     begin ─► open ─ end ─► ended ─ next event of the transaction ─► told
 ///                └─ the transaction ends ─► ended, unfinished
@@ -8,7 +8,7 @@ struct SpanTable: Sendable {
 
   struct Entry: Sendable {
     let handle: SpanHandle
-    /// The instance that began it.
+    /// The instance that began the span.
     let owner: ObjectIdentifier
     /// False if the trace was not known when it began.
     let isTraceKnown: Bool
@@ -50,7 +50,7 @@ struct SpanTable: Sendable {
     return true
   }
 
-  /// Ends what is open, because the transaction ends.
+  /// Ends the open spans, because the transaction ends.
   mutating func endAll(at time: Instant) {
     for var entry in open {
       entry.span.end = time
@@ -65,7 +65,7 @@ struct SpanTable: Sendable {
     return ended
   }
 
-  /// Takes over what became of a copy, from which nothing has been told since it was made.
+  /// Takes over the spans of a copy. Since the copy was made, none of its spans has been reported.
   mutating func adopt(_ copy: SpanTable) {
     for entry in copy.ended {
       if let index = index(of: entry.handle) { open.remove(at: index) }

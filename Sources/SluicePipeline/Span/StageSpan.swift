@@ -7,7 +7,7 @@ package struct StageSpan: Sendable, Hashable {
   package let kind: SpanKind
   /// The stage that began it, by its name in the configuration.
   package let stage: String
-  /// Of the hop, otherwise of the caller, otherwise the one that the transaction begins.
+  /// The trace of the hop, otherwise of the caller, otherwise the one that the transaction begins.
   package internal(set) var traceID: TraceID
   /// Never 0.
   package let id: UInt64
@@ -19,11 +19,11 @@ package struct StageSpan: Sendable, Hashable {
   package internal(set) var status = SpanStatus.unset
   /// Empty unless ``status`` is an error.
   package internal(set) var statusMessage = ""
-  /// The stage did not end it before the transaction ended.
+  /// The stage did not end the span before the transaction ended.
   package internal(set) var isUnfinished = false
-  /// In the order in which the names were set first.
+  /// The attributes in the order in which their names were first set.
   package internal(set) var attributes: [Attribute] = []
-  /// How many attributes were too many.
+  /// The number of attributes that were refused because there were too many.
   package internal(set) var droppedAttributes = 0
 
   /// Sets an attribute, or replaces its value; false if there are too many.
@@ -40,7 +40,7 @@ package struct StageSpan: Sendable, Hashable {
   }
 }
 
-/// A span of one transaction that has not ended. Never dereferenced, so that a stale one does no harm.
+/// A span of one transaction that has not ended. Never dereferenced, so a stale handle is harmless.
 package struct SpanHandle: Sendable, Hashable {
   package let slot: UInt32
   package let generation: UInt32

@@ -1,4 +1,5 @@
-/// The right to resume a suspended call, once. A value: never dereferenced, so a stale or forged one harms nothing.
+/// The right to resume a suspended call, once. A value that is never dereferenced, so a stale or forged token is
+/// harmless.
 package struct SuspensionToken: Sendable, Hashable {
   /// The loop's index in the upper 8 bits, the slot in that loop's table below.
   package let slot: UInt32
@@ -14,12 +15,12 @@ package struct SuspensionToken: Sendable, Hashable {
   package var loopIndex: Int { Int(slot >> 24) }
 }
 
-/// What became of a resumption.
+/// The result of a resumption.
 package enum ResumeAnswer: Sendable, Hashable {
-  /// This call won; the transaction goes on.
+  /// This call won; the transaction continues.
   case accepted
-  /// Another call had resumed the token.
+  /// Another call has already resumed the token.
   case already
-  /// The token is late, forged, or from something that is over.
+  /// The token is late, forged, or belongs to something that has ended.
   case stale
 }

@@ -22,12 +22,12 @@ package final class TokenSlots<Occupant>: Sendable {
     chunks = InlineArray { _ in AtomicLazyReference<TokenChunk<Occupant>>() }
   }
 
-  /// How many places exist.
+  /// The number of places.
   package var count: Int { firstCount * ((1 << chunkCount.load(ordering: .relaxed)) - 1) }
 
   package var canGrow: Bool { chunkCount.load(ordering: .relaxed) < chunkLimit }
 
-  /// Adds a chunk and returns the indexes of its places; nil if the table is as large as it may be.
+  /// Adds a chunk and returns the indexes of its places; nil if the table has its maximum size.
   package func grow() -> Range<UInt32>? {
     guard canGrow else { return nil }
     let chunk = chunkCount.load(ordering: .relaxed)

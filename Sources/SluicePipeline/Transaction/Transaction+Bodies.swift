@@ -3,13 +3,13 @@ import SluiceMetrics
 
 // Moves bodies through the stages that see their pieces.
 //
-// In each attempt, every such stage sees one body of each side (and the request's again in each hop). The body flows
-// when a stage further down the list wants the whole of it, and at the end, on its way to the wire or to the caller. So
-// a stage sees what the stages before it in the list made, wherever the body came from.
+// In each attempt, every such stage sees one body of each side (and the request's body again in each hop). The body
+// flows when a later stage of the list wants all of it, and at the end, on its way to the wire or to the caller. So a
+// stage sees the output of the stages before it in the list, independent of the body's source.
 extension Transaction {
   // MARK: What the stages want
 
-  /// Decides, when the head has arrived, what happens to the response body.
+  /// Decides what happens to the response body when the head has arrived.
   func decideBody() {
     guard pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !exchange.responseBodyAskers.isEmpty
     else {
@@ -37,7 +37,7 @@ extension Transaction {
     }
   }
 
-  /// Whether a stage must wait until the body is whole and has passed through the stages before it.
+  /// Whether a stage must wait until the body is complete and has passed through the stages before it.
   func mustWaitForBody(_ binding: StageBinding, at index: Int, _ phase: StagePhase) -> Bool {
     if phase == .request {
       return binding.capabilities.contains(.wantsRequestBody) && !isRequestBodyWhole(for: index)
@@ -67,9 +67,9 @@ extension Transaction {
 
   // MARK: Bodies that are here
 
-  /// Passes the body through those stages before `end` that have not seen it yet, and gathers what they pass on.
+  /// Passes the body through the stages before `end` that have not seen it yet, and gathers their output.
   ///
-  /// - Returns: nil when the result comes later.
+  /// - Returns: nil if the result comes later.
   func passBody(_ side: MessageSide, before end: Int) -> TransactionMachine.Event? {
     do {
       switch side {
@@ -122,7 +122,7 @@ extension Transaction {
     }
   }
 
-  /// Passes a body that a stage gives piece by piece through the stages and on to the caller.
+  /// Passes a body that a stage streams through the stages and on to the caller.
   private func deliver(_ stream: BodyStream, _ stages: [Int], to sink: any BodySink) -> TransactionMachine.Event? {
     if !stages.isEmpty { exchange.nativeResponse?.headers.remove("content-length") }
     exchange.setResponseBody(.empty)
@@ -214,12 +214,12 @@ extension Transaction {
     setPassage(BodyPassage(self, .response, stages, from: .wire, to: .gatherer(gatherer)))
   }
 
-  /// Called when the wire has delivered the whole body; what the stages still hold flows on.
+  /// Called when the wire has delivered the whole body; the bytes that stages still hold flow on.
   ///
-  /// - Returns: nil when a stage or the sink must be waited for.
+  /// - Returns: nil if it must wait for a stage or the sink.
   func wireEnded() -> TransactionMachine.Event? {
     guard let passage = responsePassage else { return .ended(nil) }
-    // The server has done its part.
+    // The server has sent everything, so the attempt's clock stops.
     attemptDeadline = .distantFuture
     attemptRest = nil
     passage.wireEnded()
@@ -252,7 +252,7 @@ extension Transaction {
     }
   }
 
-  /// Called when the request is no longer sent.
+  /// Called when the sending of the request ends.
   func endRequestPassage() { if requestPassage != nil { setPassage(nil, .request) } }
 
   func endResponsePassage() {
@@ -265,8 +265,8 @@ extension Transaction {
 
   var openPassages: [BodyPassage] { [requestPassage, responsePassage].compactMap(\.self) }
 
-  /// The time for which a body waits for a stage, the sink or the caller's stream does not count as the server's: the
-  /// clock of the attempt stops meanwhile.
+  /// The time for which a body waits for a stage, the sink or the caller's stream does not count as the server's time:
+  /// the clock of the attempt stops during this wait.
   func bodyHoldChanged() {
     let isHeld = requestPassage?.isHeld == true || responsePassage?.isHeld == true
     if isHeld {
@@ -280,12 +280,12 @@ extension Transaction {
   }
 }
 
-/// Holds the passage of a stream that the transport reads. Confined to the loop, unchecked for that reason.
+/// Holds the passage of a stream that the transport reads. Unchecked because it is confined to the loop.
 private final class PassageSlot: @unchecked Sendable {
   weak var passage: BodyPassage?
 }
 
-/// Bytes that are taken piece by piece. Confined to the loop, unchecked for that reason.
+/// Bytes that are taken piece by piece. Unchecked because they are confined to the loop.
 private final class RemainingBytes: @unchecked Sendable {
   private var bytes: ArraySlice<UInt8>
 

@@ -2,7 +2,8 @@ import SluiceMessages
 
 // Challenges (RFC 9110 §11).
 extension Transaction {
-  /// What follows from a head that demands credentials; nil where there is nobody to answer, or nothing to answer to.
+  /// The consequence of a head that demands credentials; nil if no stage, delegate or responder can answer, or if there
+  /// is no challenge.
   func challenged(_ head: Response) -> TransactionMachine.Crossing? {
     let answered = hops?.answered ?? 0
     guard answered < HopState.maximumAnswers, mayAnswer(head.status) else { return nil }
@@ -14,13 +15,13 @@ extension Transaction {
     hops.redirect = nil
     hops.challenges = challenges
     hops.status = head.status
-    // One more for the responder.
+    // One more call, for the responder.
     return TransactionMachine.Crossing(
       isChallenge: true, stages: hopStageCount * challenges.count + 1, isReplayable: hopBody.isReplayable)
   }
 
-  /// Credentials for a proxy are given to a proxy alone: a server that asks for them is told nothing. In a tunnel it is
-  /// the server that answers 407.
+  /// Credentials for a proxy go only to a proxy; a server that demands them gets none. In a tunnel, a 407 comes from
+  /// the server.
   private func mayAnswer(_ status: Int) -> Bool {
     let origin = exchange.nativeRequest.url.origin
     if status == 407 {
@@ -30,7 +31,7 @@ extension Transaction {
       || pipeline.settings.challengeResponder?.hasCredentials(status: status, for: exchange) == true
   }
 
-  /// The default handling; true where the request now carries an answer.
+  /// The default handling; true if the request now has an answer.
   func answerOurselves(_ hops: HopState) -> Bool {
     guard let responder = pipeline.settings.challengeResponder, machine.crossing?.isReplayable == true,
       let value = responder.answer(hops.challenges, status: hops.status, on: exchange)
@@ -39,7 +40,7 @@ extension Transaction {
     return true
   }
 
-  /// What a stage or the responder has set goes out with the next hop, and is a secret from here on.
+  /// The answer of a stage or the responder is sent with the next hop, and counts as a secret from here on.
   func sendCredentials(_ hops: HopState) {
     hops.answered += 1
     hops.forgetVisited()

@@ -1,9 +1,9 @@
 import SluiceMessages
 import SluiceMetrics
 
-// Redirects and challenges: what a head asks for, who is asked about it, and the request of the next hop.
+// Redirects and challenges: the demand of a head, the stages that decide about it, and the request of the next hop.
 extension Transaction {
-  /// The event that a head makes.
+  /// The machine's event for a head.
   func eventOfHead() -> TransactionMachine.Event {
     guard exchange.responseStatus >= 300, let head = exchange.nativeResponse else { return .head }
     let crossing =
@@ -11,18 +11,18 @@ extension Transaction {
     return crossing.map { .crossed($0) } ?? .head
   }
 
-  /// The stages that are asked, and behind them the delegates: the transaction's, then the engine's.
+  /// The stages that are asked, followed by the delegates: the transaction's, then the engine's.
   var hopStageCount: Int { pipeline.hopStages.count + delegates.count }
 
   private var delegates: [StageBinding] { [delegate, pipeline.delegate].compactMap(\.self) }
 
   func hopStage(_ index: Int) -> StageBinding { (pipeline.hopStages + delegates)[index] }
 
-  /// The body of this hop as it was before stages were to change its pieces.
+  /// The body of this hop before stages change its pieces.
   var hopBody: Body { unroutedBody ?? exchange.nativeRequest.body }
 
-  /// Asks about the redirect or the challenges from a position on: for each challenge all stages, then the next challenge,
-  /// and behind the last one the engine's responder.
+  /// Asks about the redirect or the challenges from a position on: for each challenge all stages, then the next
+  /// challenge, and after the last one the engine's responder.
   func callHopStages(from first: Int) -> TransactionMachine.Event? {
     guard let hops else { return .answered(.proceed, stage: "") }
     let bindings = pipeline.hopStages + delegates
@@ -66,7 +66,7 @@ extension Transaction {
     return verdict
   }
 
-  /// Makes the request of the next hop out of the one before.
+  /// Makes the request of the next hop from that of the previous one.
   func beginHop() {
     guard let hops else { return }
     restoreBody()
@@ -75,7 +75,7 @@ extension Transaction {
     beginSending()
   }
 
-  /// Makes ready for sending what ``Exchange/nativeRequest`` is by now.
+  /// Prepares the current ``Exchange/nativeRequest`` for sending.
   func beginSending() {
     if exchange.spans != nil { tellSpans() }
     restoreBody()

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// What a transaction keeps whose request wants a journal or a recording. Confined to its loop.
+/// The data of a transaction whose request wants a journal or a recording. Confined to its loop.
 final class TransactionNotes {
   let journal: StageJournal?
   let recorder: ExchangeRecorder?
@@ -52,7 +52,7 @@ extension Transaction {
       hop: exchange.hop)
   }
 
-  /// Sends with the recorder between the transport and the transaction, where there is one.
+  /// Sends the request. If there is a recorder, it sits between the transport and the transaction.
   @inline(never)
   func sendObserved() {
     let observer = notes?.recorder?.observe(self) { [weak self] in self?.transfer?.resumeReceiving() }
@@ -65,7 +65,7 @@ extension Transaction {
     if disposition == .discard { notes?.recorder?.willDiscard() }
   }
 
-  /// Once, when the transaction is over.
+  /// Called once, when the transaction is over.
   @inline(never)
   func finishNotes() {
     result.notes = ResultNotes(notes?.journal?.finish(exchange.messages), notes?.recorder?.finish())
@@ -73,7 +73,7 @@ extension Transaction {
 }
 
 extension Request {
-  /// Whether anything is to be written down beside what every result has.
+  /// Whether the request wants more than every result has.
   var wantsNotes: Bool { wantsExplanation || wantsJournal || wantsRecording }
 }
 

@@ -1,8 +1,8 @@
 import SluiceMessages
 
 extension Transaction {
-  /// Refuses a request whose path is in one folder for some servers and in another for others, where a stage is for one of
-  /// them alone: whether the stage is to be called cannot be decided.
+  /// Refuses a request whose path is in different folders for different servers, if a stage's match holds for only one
+  /// of them: the engine cannot decide whether to call the stage.
   func checkPath() throws(TransactionError) {
     let request = exchange.nativeRequest
     guard !request.url.withPath({ PathReadings.isPlain($0) }) else { return }
@@ -20,7 +20,7 @@ extension Transaction {
       code: .invalidURL,
       message:
         "\(request.url.origin): servers read the path \"\(shown[0])\" as \"\(shown[1])\" or as \"\(shown[2])\", and the "
-        + "match of stage \"\(stage)\" holds for one of them alone; send the path without dot segments",
+        + "match of stage \"\(stage)\" holds for only one of them; send the path without dot segments",
       isBeforeSending: true)
   }
 }

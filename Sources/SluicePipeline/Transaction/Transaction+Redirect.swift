@@ -3,7 +3,7 @@ import SluiceMetrics
 
 // Redirects (RFC 9110 §15.4).
 extension Transaction {
-  /// What follows from a head that redirects; nil where it is the response.
+  /// The consequence of a head with a redirect; nil if it is the response.
   func redirected(_ head: Response) -> TransactionMachine.Crossing? {
     let settings = pipeline.settings.redirects
     guard settings.maximum > 0 else { return nil }

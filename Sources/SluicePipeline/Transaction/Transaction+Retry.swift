@@ -1,9 +1,9 @@
 import SluiceMessages
 import SluiceMetrics
 
-// The retry policy: what the machine asks when no stage has decided.
+// The retry policy, which the machine asks if no stage has decided.
 extension Transaction {
-  /// - Parameter failure: why there is no response; nil where the status is in question.
+  /// - Parameter failure: why there is no response; nil if the policy decides about the status.
   func considerRetry(_ failure: TransactionError?) -> TransactionMachine.Event {
     do { try exchange.settleResponse() } catch { return .abort(error) }
     let policy = pipeline.settings.retry
@@ -17,19 +17,19 @@ extension Transaction {
     }
     guard isRepeatForFree(failure) || environment.takeRetry(ratio: policy.budget, now: now) else {
       metrics.countRetryOverBudget()
-      return deny(failure, "too many requests were repeated of late (retry.budget)")
+      return deny(failure, "too many requests were repeated recently (retry.budget)")
     }
     retryReason = failure ?? statusError
     return .retryGranted(delay)
   }
 
-  /// Whether the failure is one of a kept connection, which no other request has: not a server in trouble, whom the budget
-  /// protects. Each attempt has one such repetition at most, since the next one gets a connection of its own.
+  /// Whether the failure is that of a kept connection that no other request uses. The budget protects servers in
+  /// trouble, so it does not apply. Each attempt has at most one such retry, since the next one gets a new connection.
   private func isRepeatForFree(_ failure: TransactionError?) -> Bool {
     failure?.code == .resent && !usesFreshConnection
   }
 
-  /// The request never went over a connection that was dead; the first time there is nothing to wait for.
+  /// The request was never sent over the dead connection, so the first time there is no need to wait.
   private func retryDelay(_ policy: RetryPolicy, _ failure: TransactionError?) -> Duration {
     if failure?.code == .resent, exchange.attempt == 0 { return .zero }
     let delay = policy.backoff.delay(after: exchange.attempt, using: &environment.loop.random)
@@ -46,18 +46,18 @@ extension Transaction {
     return .retryDenied(failure)
   }
 
-  /// Remembers a request that may have had an effect which repeating it would double.
+  /// Notes that the request may already have had an effect, which a retry would repeat.
   func noteIssue() {
     guard machine.plan.retriesByPolicy, !hasSentUnrepeatable else { return }
     hasSentUnrepeatable = !pipeline.settings.retry.methods.contains(exchange.nativeRequest.method)
   }
 
-  /// Takes the note back where the transport knows that nothing reached the server.
+  /// Removes the note if the transport knows that nothing reached the server.
   func noteEnd(_ error: TransportError) {
     if error.isBeforeSending, exchange.hop == 0 { hasSentUnrepeatable = false }
   }
 
-  /// What a stage's verdict comes to whose wait would outlast the transaction; nil where there is time.
+  /// The failure for a stage's retry verdict whose wait would exceed the transaction's deadline; nil if there is time.
   func failureOfWait(_ delay: Duration) -> StageFailure? {
     guard delay > .zero else { return nil }
     let now = loop.now

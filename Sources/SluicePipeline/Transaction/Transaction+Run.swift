@@ -2,16 +2,16 @@ import SluiceMessages
 import SluiceMetrics
 
 extension Transaction {
-  /// Feeds one event to the machine and performs what follows from it, until there is something to wait for.
+  /// Passes one event to the machine and performs the resulting actions, until the transaction must wait.
   ///
-  /// - Parameter time: the clock, where the caller has just read it.
+  /// - Parameter time: the current time, if the caller has just read the clock.
   func run(_ event: TransactionMachine.Event, at time: Instant? = nil) {
     clock = time
     var action = machine.handle(event)
     while let next = perform(action) { action = machine.handle(next) }
   }
 
-  /// Performs one action; gives the event that it leads to at once, nil where one will come later.
+  /// Performs one action. Returns the event that follows at once; nil if the event comes later.
   private func perform(_ action: TransactionMachine.Action) -> TransactionMachine.Event? {
     switch action {
     case .wait: return nil
@@ -60,7 +60,7 @@ extension Transaction {
 
   private func emitAndCheck(_ kind: TraceEvent.Kind) -> TransactionMachine.Event? {
     if kind == .didConfigure {
-      // What the tracers are told is the request as it will be sent, whichever form stages left it in.
+      // Tracers get the request as it will be sent, whichever form stages left it in.
       do { try exchange.settleRequest() } catch { return .abort(error) }
     }
     emit(kind)
@@ -129,7 +129,7 @@ extension Transaction {
     return nil
   }
 
-  /// What every transfer of the transaction asks of the transport.
+  /// The options of every transfer of the transaction.
   var transferOptions: TransferOptions {
     guard usesFreshConnection || exchange.limits != nil else { return pipeline.settings.transfer }
     var options = pipeline.settings.transfer
@@ -141,13 +141,14 @@ extension Transaction {
     return options
   }
 
-  /// Says what becomes of the body: as the answer to the head where the transport is asking, else after a hold.
+  /// Sets what happens to the body: as the answer to the head if the transport is waiting for it, otherwise after a
+  /// hold.
   private func receive(_ wanted: BodyDisposition) -> TransactionMachine.Event? {
     do { try exchange.settleResponse() } catch { return .abort(error) }
     renewAttemptDeadline()
     var answer = wanted
     if exchange.hasOwnResponseBody || !exchange.isResponseBodyEmpty {
-      // A stage has put a body of its own in place of the one that is still to come.
+      // A stage has replaced the body that has not arrived yet.
       exchange.hasOwnResponseBody = true
       answer = .discard
     } else if answer == .stream {

@@ -2,7 +2,7 @@ import SluiceMessages
 import SluiceMetrics
 
 extension Transaction {
-  /// Calls request stages from a position on, until one answers anything but proceed.
+  /// Calls request stages from a position on, until one gives another answer than proceed.
   func callRequestStages(from first: Int) -> TransactionMachine.Event? {
     call(pipeline.requestStages, from: first, needs: .request, as: .request, .request) { $0.interceptRequest($1) }
   }
@@ -17,7 +17,7 @@ extension Transaction {
     }
   }
 
-  /// One loop for a whole list, so that what the calls have in common is looked up once.
+  /// One loop for a whole list, so that values that all calls need are looked up once.
   @inline(__always)
   private func call(
     _ bindings: [StageBinding], from first: Int, needs capability: StageCapabilities, as phase: Exchange.Phase,
@@ -28,8 +28,8 @@ extension Transaction {
     let isJournaled = notes != nil
     let mayWait = mayWantBody(kind)
     for index in first..<bindings.count {
-      // Safe because the pipeline, which the transaction keeps, keeps its stages; else each call would retain and release
-      // the stage and its interceptor.
+      // Safe because the transaction keeps the pipeline, which keeps its stages. Without this, each call would retain
+      // and release the stage and its interceptor.
       let binding = unsafe Unmanaged.passUnretained(bindings[index])
       switch unsafe binding._withUnsafeGuaranteedRef({ $0.capabilities.contains(capability) ? matching($0) : .no }) {
       case .yes: break
@@ -82,7 +82,7 @@ extension Transaction {
     do { return try exchange.isMatched(by: match) ? .yes : .no } catch { return .unknown(error) }
   }
 
-  /// Checks what a stage answered against what it did.
+  /// Checks that a stage's answer fits what the stage did.
   func settle(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event? {
     if verdict == .suspended {
       guard token != nil else {
@@ -96,7 +96,7 @@ extension Transaction {
       return nil
     }
     if let token {
-      // Taken and not used: nobody may resume it any more.
+      // The token was taken and not used: it must not be resumed any more.
       _ = environment.suspensions.expire(token)
       self.token = nil
     }
@@ -139,7 +139,7 @@ extension Transaction {
 
   func countFault(_ failure: StageFailure, _ binding: StageBinding, at place: StagePlace) {
     let isSkipped = binding.onFault == .skip
-    // A delegate is not among the stages that are counted.
+    // Delegates have no counts.
     if place.phase == .hop, place.index >= pipeline.hopStages.count { return }
     if failure.code == .stageTimeout {
       metrics.countTimeout(place.phase, place.index, isSkipped: isSkipped)
@@ -158,7 +158,7 @@ extension Transaction {
   private static let respondedWithoutResponse = StageFailure(
     code: .stageFault, message: "it answered RESPOND without having set a response")
 
-  /// For the exchange: a token for the call that is under way.
+  /// Called by the exchange: takes a token for the current call.
   func takeToken() -> SuspensionToken? {
     if let callingPassage { return callingPassage.takeToken() }
     guard token == nil, currentPlace != nil else { return nil }
@@ -167,7 +167,7 @@ extension Transaction {
     return token
   }
 
-  /// A suspended stage was resumed. Of a token that is no longer waited for nothing follows.
+  /// A suspended stage was resumed. Does nothing if the transaction does not wait for that token any more.
   func wasResumed(_ resumed: SuspensionToken, _ verdict: Verdict) {
     guard token == resumed else {
       _ = passage(with: resumed) { $0.wasResumed(resumed, verdict) }
@@ -183,10 +183,10 @@ extension Transaction {
   private static let resumedSuspended = StageFailure(
     code: .stageFault, message: "it resumed with SUSPENDED; a resumption has to carry a decision")
 
-  /// A suspended stage has missed its deadline, or waits for nothing any more for another reason.
+  /// A suspended stage has missed its deadline, or its call ends for another reason.
   func stageTimedOut(_ reason: String? = nil) {
-    // In any case; otherwise the timer would be due again at once, endlessly. A token that does not expire was resumed
-    // before: that resumption is in the loop's inbox, which runs after the timers.
+    // The deadline is cleared in any case; otherwise the timer would be due again at once, endlessly. If a token does
+    // not expire, it was already resumed: that resumption is in the loop's inbox, which runs after the timers.
     stageDeadline = .distantFuture
     guard let binding = current, let token, environment.suspensions.expire(token) else { return }
     self.token = nil

@@ -5,13 +5,13 @@ extension LoopEnvironment {
   /// Whether a transaction that has begun here has no result yet. From any thread.
   package var owesResults: Bool { answers.owesResults }
 
-  /// Gives transactions their result in place of a loop that does not move: each completion is called once, on this
+  /// Gives transactions their result in place of a loop that stands still: each completion is called once, on this
   /// thread, and a later result of the loop is dropped. From any thread except the loop's.
   ///
   /// - Parameters:
   ///   - now: ends only the transactions whose deadline has passed or that were cancelled; nil ends all.
   ///   - error: returns the error, given how long the transaction has been running.
-  /// - Returns: how many transactions were ended.
+  /// - Returns: the number of transactions that were ended.
   package func completeStalled(dueAt now: Instant?, _ error: (Duration) -> TransactionError) -> Int {
     let taken = answers.take(dueAt: now)
     countStalled(taken.count)
@@ -31,7 +31,7 @@ extension Transaction {
         code: .cancelled, message: "the caller cancelled the transaction; \(error.message)")
     }
     let completion = takeCompletion()
-    // If the loop comes back, it must stop working on the transaction.
+    // If the stage returns later, the loop must stop working on the transaction.
     loop.post { [error] in self.run(.abort(error)) }
     completion?(TransactionResult(stalled: result, requestIDHeader: exchange.requestIDHeader, error, after: duration))
   }

@@ -4,7 +4,7 @@ extension Transaction: LoopTimerTarget {
   /// Sets the one timer to the nearest of the deadlines. A timer that fires too early is set again, which is cheaper
   /// than moving it with each phase.
   func armTimer() {
-    // The timer is another transaction's by then.
+    // By then the timer belongs to another transaction.
     if machine.isDone { return }
     var nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, retryAt))
     if let requestPassage { nearest = min(nearest, requestPassage.nextDeadline) }
@@ -14,20 +14,20 @@ extension Transaction: LoopTimerTarget {
     loop.arm(timer, at: nearest, for: self)
   }
 
-  /// Bounds what is left of an attempt whose limit passed while a stage held it up.
+  /// Limits the rest of an attempt whose limit passed while the attempt waited for a stage.
   func renewAttemptDeadline() {
     guard attemptDeadline == .distantFuture, attemptRest == nil else { return }
     attemptDeadline = loop.now.advanced(byNanoseconds: attemptNanoseconds)
     armTimer()
   }
 
-  /// What one attempt may take, in nanoseconds.
+  /// The time limit for one attempt, in nanoseconds.
   var attemptNanoseconds: UInt64 {
     guard let limits = exchange.limits else { return pipeline.attemptTimeoutNanoseconds }
     return min(pipeline.attemptTimeoutNanoseconds, limits.attemptNanoseconds)
   }
 
-  /// Before the request is sent: the limit that a stage has set holds for this attempt too.
+  /// Called before the request is sent: the limit that a stage has set applies to this attempt too.
   func limitAttempt() {
     guard let limit = exchange.limits?.attemptNanoseconds, limit < .max else { return }
     attemptDeadline = min(attemptDeadline, loop.now.advanced(byNanoseconds: limit))
@@ -54,7 +54,7 @@ extension Transaction: LoopTimerTarget {
   }
 
   private var deadlineError: TransactionError {
-    // A request may bring a limit of its own.
+    // A request may have its own limit.
     let isConfigured = result.originalRequest.timeout == nil && !exchange.isDeadlineOwn
     let name =
       exchange.isDeadlineOwn ? ", which a stage has set" : isConfigured ? " (\(pipeline.settings.names.deadline))" : ""

@@ -1,9 +1,9 @@
 import SluiceMessages
 import SluiceMetrics
 
-// The ledger: what the tracers are told.
+// The ledger: the events that tracers get.
 extension Transaction {
-  /// The time of what happens in this run of the machine.
+  /// The time of the events in this run of the machine.
   func now() -> Instant {
     if let clock { return clock }
     let time = loop.now
@@ -24,7 +24,7 @@ extension Transaction {
         finalTimings: kind == .didReceive ? result.timings : nil))
   }
 
-  /// The transfer has ended. A response whose `didReceive` is still to come is told first.
+  /// The transfer has ended. If the `didReceive` of its response was not reported yet, it comes first.
   func noteHopEnd(_ error: TransactionError?) {
     if error == nil, receivedStatus == 0 { openHop.isEnded = true } else { emitHopEnd(error) }
   }
@@ -75,11 +75,11 @@ extension Transaction {
         duration: duration, finalTimings: result.timings))
   }
 
-  /// What an event says of the received status: nothing, where it has the same.
+  /// The received status in an event: nil if it equals the event's status.
   private func receivedStatus(beside status: Int) -> Int? { status == receivedStatus ? nil : receivedStatus }
 
   func emitSpan(_ span: StageSpan) {
-    // A tracer wants it, or there would be none.
+    // A tracer wants this event; otherwise it would not exist.
     record(
       TraceEvent(
         kind: .didEndSpan, sequence: eventCount, time: now(), exchange: exchange, status: 0, receivedStatus: nil,
@@ -100,7 +100,8 @@ extension Transaction {
       recordMeasured(event)
     } else {
       for index in pipeline.tracers.indices {
-        // Safe because the pipeline, which the transaction keeps, keeps its tracers; else each event would retain them.
+        // Safe because the transaction keeps the pipeline, which keeps its tracers. Without this, each event would
+        // retain them.
         unsafe Unmanaged.passUnretained(pipeline.tracers[index])._withUnsafeGuaranteedRef {
           if $0.interests.contains(event.kind) { $0.tracer.record(event) }
         }
@@ -109,8 +110,8 @@ extension Transaction {
     exchange.phase = phase
   }
 
-  /// Reads the clock once before the tracers and once after each; what comes next goes on from the last reading, so that
-  /// the time of a tracer is not taken for that of a stage.
+  /// Reads the clock once before the tracers and once after each. The next step continues from the last reading, so
+  /// that a tracer's time is not counted as a stage's.
   private func recordMeasured(_ event: TraceEvent) {
     var before = loop.now
     for (index, binding) in pipeline.tracers.enumerated() where binding.wants(event.kind) {
@@ -132,6 +133,6 @@ extension Transaction {
 }
 
 extension TraceEvent.Kind {
-  /// Comes before the response of its hop, whatever a stage has prepared.
+  /// Whether the event comes before the response of its hop, even if a stage has already prepared a response.
   fileprivate var precedesResponse: Bool { self == .willExecute || self == .didConfigure || self == .didIssue }
 }

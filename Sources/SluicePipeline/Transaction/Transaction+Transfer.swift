@@ -8,8 +8,8 @@ extension Transaction: TransferObserver {
     if pipeline.issueStages.isEmpty {
       exchange.issueHeaders = headers
     } else {
-      // What stages change in place: the list is shared with the request, so that the first of them would copy it, and the next
-      // ones might have to move it.
+      // Stages change this list in place. It is shared with the request, so the first change would copy it, and later
+      // changes could reallocate it.
       exchange.issueHeaders = headers.withRoom(fields: 8, bytes: 512)
     }
     headers = HeaderFields()
@@ -31,7 +31,7 @@ extension Transaction: TransferObserver {
     return true
   }
 
-  /// The last look at the `Host`, whoever set it. Whatever sets fields was checked before, each in its own way.
+  /// The last check of the `Host`. Other fields were already checked where they were set.
   private static func hostFailure(_ headers: borrowing HeaderFields) -> TransactionError? {
     do throws(MessageError) {
       try headers.validateHost()
@@ -39,12 +39,12 @@ extension Transaction: TransferObserver {
     } catch { return TransactionError(error) }
   }
 
-  /// Leaves in ``clock`` when the last of them ended.
+  /// Sets ``clock`` to the time at which the last stage ended.
   private func callIssueStages() -> TransactionError? {
     var started = loop.now
     clock = started
     for index in pipeline.issueStages.indices {
-      // As for the other stages: the pipeline keeps them.
+      // Safe as for the other stages: the pipeline keeps them.
       let stage = unsafe Unmanaged.passUnretained(pipeline.issueStages[index])
       let answer = unsafe stage._withUnsafeGuaranteedRef { binding -> Verdict? in
         guard binding.capabilities.contains(.issue) else { return nil }
@@ -73,7 +73,7 @@ extension Transaction: TransferObserver {
     return nil
   }
 
-  /// Calls a stage, and writes down what it did; nil where its match does not hold.
+  /// Calls a stage, and records what it did; nil if its match does not hold.
   @inline(never)
   private func observedIssue(_ binding: StageBinding) -> Verdict? {
     guard matches(binding) else { return explainedIssue(binding) }
@@ -83,8 +83,8 @@ extension Transaction: TransferObserver {
     return verdict
   }
 
-  /// Calls a stage that may say nothing of what it does, as plugins do, and says what it added. Nil where its match does not
-  /// hold.
+  /// Calls a stage that may give no explanation, such as a plugin, and explains which headers it added. Nil if its
+  /// match does not hold.
   private func explainedIssue(_ binding: StageBinding) -> Verdict? {
     guard matches(binding) else {
       exchange.explain(note: "stage \"\(binding.name)\" was not asked: its match does not hold for this request")
@@ -173,7 +173,7 @@ extension Transaction: TransferObserver {
     if let event = wireEnded() { run(event, at: clock) }
   }
 
-  /// Those that stages have added to the pieces come behind.
+  /// Trailers that stages have added to the pieces come after these.
   private func addTrailers(of end: borrowing TransferEnd) {
     var trailers = end.trailers
     let added = exchange.nativeResponse?.trailers ?? HeaderFields()
@@ -189,7 +189,7 @@ extension Transaction: TransferObserver {
     error.code == .notProcessed && hopBody.isReplayable ? .refused(failure) : .ended(failure)
   }
 
-  /// The request is no longer sent. If a stage failed its body, that failure is why the hop ended.
+  /// The sending of the request has ended. If a stage failed its body, that failure is why the hop ended.
   private func noteRequestFailure() {
     if case .failed(let error, cause: nil) = requestPassage?.outcome, hopFailure == nil { hopFailure = error }
     endRequestPassage()

@@ -1,6 +1,7 @@
 import SluiceMessages
 
-// What a response has to pass. Each event is told when its step has succeeded, and after the last nothing can fail.
+// The checks that a response must pass. Each event is reported when its step has succeeded. After the last step nothing
+// can fail.
 extension Transaction {
   func validate() -> TransactionMachine.Event {
     do throws(TransactionError) {

@@ -1,8 +1,8 @@
 import SluiceMessages
 
-// How messages name the request of the current hop, and who answered it.
+// The texts with which messages name the request of the current hop and its answer.
 extension Transaction {
-  /// A message stays readable whatever a stage or a redirect made of the URL.
+  /// Keeps a message readable, even if a stage or a redirect has made the URL very long.
   private static let shownURLBytes = 2048
 
   /// The whole URL without user, password and fragment; the values of secret query parameters are hidden.
@@ -14,7 +14,7 @@ extension Transaction {
   /// Method and URL.
   var shownRequest: String { "\(exchange.nativeRequest.method) \(shownURL)" }
 
-  /// The status as the error that it is unless it is accepted.
+  /// The error for a status that is not accepted.
   var statusError: TransactionError {
     let status = exchange.responseStatus
     let note = retryNote.map { "; not repeated: \($0)" } ?? ""
@@ -28,6 +28,6 @@ extension Transaction {
       message: "the server answered \(wireStatus) to \(shownRequest)\(change)\(note)")
   }
 
-  /// A failure of the hop, told with the whole URL.
+  /// A failure of the hop, with the whole URL.
   func failure(of error: TransportError) -> TransactionError { TransactionError(error.naming(shownURL)) }
 }

@@ -2,26 +2,27 @@ package import SluiceMessages
 import SluiceMetrics
 package import SluiceTraceContext
 
-/// Performs what the ``TransactionMachine`` decides: calls stages, starts transfers, sets the timer, tells the tracers.
+/// Performs the decisions of the ``TransactionMachine``: calls stages, starts transfers, sets the timer, calls tracers.
 ///
-/// Confined to the loop that took it, and unchecked for that reason; ``cancel()`` and ``resumeReceiving()`` post to it. It
-/// lives until it completes, which it does exactly once.
+/// Unchecked because it is confined to the loop that took it; ``cancel()`` and ``resumeReceiving()`` post to that loop.
+/// It lives until it completes, which it does exactly once.
 package final class Transaction: @unchecked Sendable {
   package typealias Completion = (TransactionResult) -> Void
 
   let pipeline: Pipeline
   let environment: LoopEnvironment
-  // Out of the pipeline and the environment: reaching through these retains and releases what lies between.
+  // Copied from the pipeline and the environment, because access through these would retain and release the objects in
+  // between.
   let loop: any EventLoop
   let metrics: PipelineMetrics
   let exchange: Exchange
-  /// What the completion will be given; holds the original request.
+  /// The result for the completion; contains the original request.
   let result: ResultRecord
   var machine: TransactionMachine
   let sink: (any BodySink)?
   let checks: ResponseChecks?
-  /// What the stages do, and what the wire answers, where the request wants to have it written down. What that takes is
-  /// in functions of their own, so that those which every transaction runs through stay small.
+  /// Records the stages' actions and the answers from the wire, if the request wants this. The code for it is in
+  /// separate functions, so that the functions that every transaction runs stay small.
   var notes: TransactionNotes?
   /// Asked about redirects and challenges before the engine's own; held until the transaction ends.
   private(set) var delegate: StageBinding?
@@ -31,65 +32,65 @@ package final class Transaction: @unchecked Sendable {
   let answer: AnswerSlot
   private var answerNumber: UInt64 = 0
 
-  // The hop under way.
+  // The current hop.
   var transfer: (any Transfer)?
-  /// The connection of the hop, once its transfer has ended.
+  /// The connection of the hop, after its transfer has ended.
   var endedConnection: ConnectionFacts?
   var isAnsweringHead = false
   var disposition = BodyDisposition.hold
   /// Why a stage or a sink ended the hop.
   var hopFailure: TransactionError?
-  /// The status that the server answered with in this hop, whatever stages make of it; 0 before it has.
+  /// The status of the server's answer in this hop, without changes by stages; 0 before the answer.
   var wireStatus = 0
-  /// The hop whose `didEndHop` has not been told yet.
+  /// The hop whose `didEndHop` was not reported yet.
   var openHop = HopTrace.none
-  /// The bodies that are flowing, and the one whose stage is being called.
+  /// The flowing bodies, and the one whose stage is being called.
   var requestPassage: BodyPassage?
   var responsePassage: BodyPassage?
   var callingPassage: BodyPassage?
   /// The position in each list up to which the stages that see pieces have seen the body of this attempt.
   var requestPassedTo = 0
   var responsePassedTo = 0
-  /// Whether every response stage has seen the response and its body; then nothing in it is to be hidden from the caller.
+  /// Whether every response stage has seen the response and its body; then the caller may get all of it.
   var hasPassedResponseStages = false
-  /// Whether a request of this attempt may have reached a server that must not get it twice.
+  /// Whether a request of this attempt may have reached a server and must not be sent twice.
   var hasSentUnrepeatable = false
-  /// Why the policy makes another attempt; nil where a stage asked for it.
+  /// Why the policy makes another attempt; nil if a stage asked for it.
   var retryReason: TransactionError?
-  /// Whether the attempt before this one met a kept connection that was dead: others may be dead as well.
+  /// Whether the previous attempt used a kept connection that was dead: others may be dead too.
   var usesFreshConnection = false
-  /// Why the policy wanted another attempt and makes none.
+  /// Why the policy makes no other attempt although it wanted one.
   var retryNote: String?
-  /// The body of the request where stages change its pieces, for a hop that needs it again.
+  /// The original request body if stages change its pieces, for a hop that needs it again.
   var unroutedBody: Body?
-  /// The body that the caller streamed, where a stage wanted to have the whole.
+  /// The body that the caller streamed, if a stage wanted all of it.
   var gatheredBody: Body?
   /// The hops of this attempt so far; nil until there is a redirect or a challenge.
   var hops: HopState?
-  /// How many events there have been, whoever was told them.
+  /// The number of events so far, including events that no tracer got.
   var eventCount = 0
-  /// The status that the `didReceive` of the hop told; 0 before it.
+  /// The status in the hop's `didReceive`; 0 before it.
   var receivedStatus = 0
 
   // The stage that is being called, or was suspended.
   var currentPlace: StagePlace?
   var token: SuspensionToken?
-  /// Who took the token.
+  /// The place that took the token.
   var tokenPlace: StagePlace?
-  /// The clock as this run of the machine last read it: when one stage ends the next begins, and events that lead to one
-  /// another have one time.
+  /// The time that this run of the machine last read: the next stage begins when one ends, and events that follow from
+  /// one another have the same time.
   var clock: Instant?
 
   // The deadlines that share one timer.
   let timer: LoopTimer
   var attemptDeadline = Instant.distantFuture
-  /// Nanoseconds that the attempt has left while its clock is stopped.
+  /// The nanoseconds left to the attempt while its clock is stopped.
   var attemptRest: UInt64?
   var stageDeadline = Instant.distantFuture
   var retryAt = Instant.distantFuture
 
-  /// A function of its own in a struct: an optional function is kept in a generic form, with an allocation on the way in, one
-  /// on the way out, and a copy of its argument.
+  /// A function in a struct: Swift stores an optional function in a generic form, which costs an allocation to store
+  /// it, one to call it, and a copy of its argument.
   private struct Finish {
     let call: Completion
   }
@@ -97,10 +98,10 @@ package final class Transaction: @unchecked Sendable {
   /// Begins a transaction on its loop.
   ///
   /// - Parameters:
-  ///   - sink: takes the response body piece by piece; gets nothing where a payload is made of the body.
-  ///   - checks: what the response is held against, in place of the pipeline's.
-  ///   - whenKnown: called with the transaction before the first stage, which may not return; from then on it can be
-  ///     cancelled.
+  ///   - sink: takes the response body piece by piece; gets nothing if a payload is made from the body.
+  ///   - checks: the checks of the response, which replace the pipeline's.
+  ///   - whenKnown: called with the transaction before the first stage, because a stage may never return; from then on
+  ///     the transaction can be cancelled.
   ///   - completion: called exactly once, on the loop, possibly before this returns.
   @discardableResult
   package static func begin(
@@ -171,10 +172,10 @@ package final class Transaction: @unchecked Sendable {
     loop.post { self.run(.abort(error)) }
   }
 
-  /// Ends the transaction with an error of the caller's, unless it has ended. From any thread.
+  /// Ends the transaction with an error of the caller, unless it has ended. From any thread.
   package func fail(_ error: TransactionError) { loop.post { self.run(.abort(error)) } }
 
-  /// Goes on after the sink paused. From any thread.
+  /// Continues after the sink has paused. From any thread.
   package func resumeReceiving() {
     loop.post { self.responsePassage?.receiverResumed() }
   }
@@ -192,9 +193,9 @@ package final class Transaction: @unchecked Sendable {
   /// Whether a call of a stage is suspended.
   var isSuspended: Bool { token != nil || openPassages.contains(where: \.isSuspended) }
 
-  /// The end: lets go of everything, then tells.
+  /// The end: releases everything, then reports the result.
   func finish(_ failure: TransactionError?) {
-    // When all is told: what serves this pipeline may end then.
+    // Runs after the result was reported: then the objects behind this pipeline may end.
     defer { pipeline.giveBackLease(on: loop.index) }
     loop.disarm(timer)
     environment.giveBack(timer)
@@ -221,12 +222,12 @@ package final class Transaction: @unchecked Sendable {
     exchange.transaction = nil
     delegate = nil
     environment.leave(place)
-    // Another thread has given the result, while this loop did not move.
+    // Another thread has given the result while this loop stood still.
     guard answer.close(answerNumber) else { return environment.countStalled(-1) }
     environment.answers.giveBack(answer)
     guard let completion = completion.take() else { return }
     result.requestID = exchange.requestID
-    // Moved out of what ends here, not copied.
+    // Moved out of the ending transaction, not copied.
     result.response = exchange.nativeResponse.take()
     result.attributes = exchange.attributes
     result.error = error
@@ -239,9 +240,9 @@ package final class Transaction: @unchecked Sendable {
   /// Takes the completion, for the thread that has taken the slot.
   func takeCompletion() -> Completion? { completion.take()?.call }
 
-  /// A transaction that fails gives its caller no body that a stage might still have changed.
+  /// If a transaction fails, its caller does not get a body that a later stage could have changed.
   private func withholdBody() {
-    // Nobody has read it, and nobody will.
+    // The stream was not read, and will not be.
     if machine.streamsOwnBody, exchange.hasStreamedResponse { exchange.setResponseBody(.empty) }
     guard !hasPassedResponseStages, !pipeline.responseStages.isEmpty, exchange.nativeResponse != nil else { return }
     exchange.nativeResponse?.body = .empty

@@ -1,8 +1,8 @@
-/// What messages call the settings that they advise to change: keys of the configuration file, unless the program that
-/// set them knows other words, such as options of a command.
+/// The names of settings that messages advise to change: keys of the configuration file, unless the program uses other
+/// names, such as options of a command.
 package struct SettingNames: Sendable, Hashable {
   package var deadline = "deadline"
-  /// Of one attempt.
+  /// The time limit for one attempt.
   package var timeout = "transport.timeout"
   package var connectTimeout = "transport.connectTimeout"
   package var maximumRedirects = "redirects.max"
@@ -10,7 +10,7 @@ package struct SettingNames: Sendable, Hashable {
   package var authorities = "transport.tls.ca"
   package var certificate = "transport.tls.cert"
   package var key = "transport.tls.key"
-  /// What asks for HTTP/1.1.
+  /// The setting that selects HTTP/1.1.
   package var http11 = "transport.httpVersion \"1.1\""
   package var proxy = "transport.proxy"
 

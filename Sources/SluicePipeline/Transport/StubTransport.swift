@@ -1,27 +1,27 @@
 package import SluiceMessages
 
-/// A transport without a wire: each hop is answered by a closure. For trial runs of plugins, and for tests. Confined to its
+/// A transport without a wire: a closure answers each hop. For trial runs of plugins, and for tests. Confined to its
 /// loop.
 package final class StubTransport: Transport {
-  /// What becomes of a hop.
+  /// The result of a hop.
   package enum Reply: Sendable {
-    /// A response whose body comes in these pieces, or at once; then the trailers, or a failure, which nobody learns of
-    /// who does not want the body. A response of status 103 with each of the hints comes before it.
+    /// A response whose body comes in these pieces, or at once; then the trailers, or a failure, which is not reported
+    /// if the body is not wanted. A 103 response comes first for each of the hints.
     case response(
       Response, pieces: [[UInt8]] = [], failure: TransportError? = nil, hints: [HeaderFields] = [])
-    /// The head and these pieces, and then nothing, until the transfer is cancelled.
+    /// The head and these pieces; then nothing until the transfer is cancelled.
     case stalled(Response, pieces: [[UInt8]] = [])
-    /// The connection is open, and then there is no response.
+    /// The connection opens, but no response comes.
     case failure(TransportError)
-    /// No connection: nothing is issued.
+    /// No connection, so nothing is issued.
     case connectFailure(TransportError)
-    /// Nothing ever comes, save a cancellation.
+    /// Nothing happens until a cancellation.
     case silence
   }
 
   private let loop: any EventLoop
   private let answer: (Request) -> Reply
-  /// Who reads and writes the files of bodies; without one none are.
+  /// The transport that reads and writes the files of bodies; without it no files are used.
   private let files: (any Transport)?
   /// Whether the body of a request is read to its end before it is answered.
   private let readsBodies: Bool
@@ -57,7 +57,7 @@ package final class StubTransport: Transport {
   }
 
   package func stream(of file: FileBody) throws(TransportError) -> BodyStream {
-    guard let files else { throw TransportError(.bodyFile, "there is no wire here, and no file is read") }
+    guard let files else { throw TransportError(.bodyFile, "there is no wire here, and files are not read") }
     return try files.stream(of: file)
   }
 }
@@ -78,7 +78,7 @@ private final class StubGatherer: BodyGatherer {
   func finish() -> Body? { .bytes(bytes) }
 }
 
-/// One hop. Unchecked: confined to the loop, to which it posts only itself.
+/// One hop. Unchecked because it is confined to the loop, to which it posts only itself.
 private final class StubTransfer: Transfer, @unchecked Sendable {
   private let transport: StubTransport
   private let loop: any EventLoop
@@ -90,7 +90,7 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
   private var isSent = false
   private var pieces: [[UInt8]] = []
   private var collected: [UInt8] = []
-  /// What is left of a body that lies in a file and is streamed.
+  /// The rest of a streamed body from a file.
   private var stream: BodyStream?
   private var disposition = BodyDisposition.hold
   private var isPaused = false

@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-/// What carries hops over the wire. One per loop; everything here is called on that loop.
+/// Carries hops over the wire. Each loop has one; everything here is called on that loop.
 ///
 ///     start ──► willIssue ──► didReceiveHead ──► didReceive… ──► didEnd
 ///       │  (connected; headers    (final head)     (streamed      (exactly once,
@@ -9,21 +9,21 @@ package import SluiceMessages
 package protocol Transport: AnyObject {
   /// Begins one hop. Never calls the observer before it returns.
   ///
-  /// The transport keeps the observer until `didEnd`. `request` is the complete request; redirects, challenges and
-  /// retries are not the transport's to handle, and a second sending that the wire library starts by itself is aborted.
+  /// The transport keeps the observer until `didEnd`. `request` is the complete request. The transport does not handle
+  /// redirects, challenges and retries, and it aborts a second sending that the wire library starts by itself.
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
 
   /// Whether a request to the origin goes to an HTTP proxy, which may demand its own credentials; false if that is not
   /// known.
   func usesProxy(for origin: Origin) -> Bool
 
-  /// Gathers a body that was streamed through stages as ``BodyDisposition/collect`` would have gathered it.
+  /// Gathers a body that was streamed through stages in the same way as ``BodyDisposition/collect``.
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer
 
-  /// Gathers a request body that the caller streams, for stages that want to have the whole.
+  /// Gathers a request body that the caller streams, for stages that want all of it.
   func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer
 
-  /// Reads a file that is to go through stages before it is sent.
+  /// Reads a file that passes through stages before it is sent.
   func stream(of file: FileBody) throws(TransportError) -> BodyStream
 }
 
@@ -33,38 +33,38 @@ extension Transport {
   package func usesProxy(for origin: Origin) -> Bool { false }
 }
 
-/// Takes the pieces of a body and returns the whole body, in memory or in a file. Confined to the loop, which it never
-/// blocks.
+/// Takes the pieces of a body and returns the whole body, in memory or in a file. Confined to the loop; never blocks
+/// it.
 package protocol BodyGatherer: AnyObject {
-  /// Called when the caller should ask again, after a call that could not finish. On the loop, never from within a call
-  /// of this protocol.
+  /// Called when the caller should repeat a call that could not finish. On the loop, never from within a call of this
+  /// protocol.
   var whenReady: (() -> Void)? { get set }
 
   /// Takes a piece; it is accepted even when the result is `pause`.
   ///
-  /// - Returns: ``BodyProgress/pause`` when the disk is behind and the next piece should wait for ``whenReady``.
-  /// - Throws: ``TransportError/Code/responseTooLarge``, or that the file cannot be written.
+  /// - Returns: ``BodyProgress/pause`` if the disk cannot keep up and the next piece should wait for ``whenReady``. -
+  /// Throws: ``TransportError/Code/responseTooLarge``, or an error if the file cannot be written.
   func append(_ piece: [UInt8]) throws(TransportError) -> BodyProgress
 
-  /// - Returns: nil when not all of the body is on disk yet; ``whenReady`` follows.
-  /// - Throws: when the file cannot be written.
+  /// - Returns: nil if a part of the body is not on disk yet; ``whenReady`` is called later. - Throws: if the file
+  /// cannot be written.
   func finish() throws(TransportError) -> Body?
 }
 
 /// The options of one hop.
 package struct TransferOptions: Sendable {
-  /// Response bodies that are collected and longer than this end the transfer with
+  /// A collected response body that is longer than this ends the transfer with
   /// ``TransportError/Code/responseTooLarge``.
   package var maximumResponseBytes: Int
-  /// The same for those that are streamed.
+  /// The limit for streamed response bodies.
   package var maximumStreamedBytes: Int
-  /// A collected body beyond this goes to a file.
+  /// A collected body above this size goes to a file.
   package var spillBytes: Int
   /// Whether the user and password of the URL are sent as Basic before the server asks for them.
   package var sendsBasicUnasked: Bool
-  /// Whether a connection of its own is made, and no kept one used.
+  /// Whether a new connection is made, instead of using a kept one.
   package var wantsFreshConnection = false
-  /// Whether a transport that is watched tells the head as it is written.
+  /// Whether the transport reports the head as it is written, to ``TransportSettings/onSentHead``.
   package var tellsHead: Bool
 
   package init(
@@ -86,10 +86,10 @@ package protocol Transfer: AnyObject {
   /// Harmless after the end.
   func cancel()
 
-  /// Goes on after the observer answered the head with ``BodyDisposition/hold``.
+  /// Continues after the observer has answered the head with ``BodyDisposition/hold``.
   func proceed(_ disposition: BodyDisposition)
 
-  /// Goes on after the observer answered a piece with ``BodyProgress/pause``.
+  /// Continues after the observer has answered a piece with ``BodyProgress/pause``.
   func resumeReceiving()
 
   /// Continues after the stream of the request body returned an empty piece; does nothing when the transfer is not
@@ -99,7 +99,7 @@ package protocol Transfer: AnyObject {
   /// The timings so far, before the end; nil if the transport does not measure them.
   var timings: TransferTimings? { get }
 
-  /// The connection, from the moment the transfer has one; nil before, and unless such facts are wanted
+  /// The connection, from the moment the transfer has one; nil before, and if such facts are not wanted
   /// (``ConnectionFacts/areWanted``).
   var connection: ConnectionFacts? { get }
 }
@@ -112,10 +112,11 @@ extension Transfer {
 
 /// Gets the events of a hop. Called on the loop, partly from inside the wire library: no call may block.
 package protocol TransferObserver: AnyObject {
-  /// The connection is established and nothing was sent: the only moment to set the headers of this hop.
+  /// The connection is established and nothing was sent. Only at this moment can the headers of this hop be set.
   ///
-  /// Called exactly once for a transfer that connects. The library may want to send again by itself (a reused connection
-  /// died, a second leg of authentication): the transport aborts that and ends with ``TransportError/Code/resent``.
+  /// Called exactly once for a transfer that connects. The library may want to send again by itself (a reused
+  /// connection died, a second round of authentication). The transport aborts that and ends with
+  /// ``TransportError/Code/resent``.
   /// - Parameter headers: the fields of the request as they will be sent; changes last for this hop.
   /// - Returns: false ends the transfer with ``TransportError/Code/cancelled``.
   func transferWillIssue(_ headers: inout HeaderFields) -> Bool
@@ -123,10 +124,10 @@ package protocol TransferObserver: AnyObject {
   /// An informational (1xx) response.
   func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields)
 
-  /// The head of the final response is there; its body is still empty.
+  /// The head of the final response has arrived; its body is still empty.
   func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition
 
-  /// A piece of a body that is streamed; the content decoded.
+  /// A piece of a streamed body, decoded.
   func transferDidReceive(_ piece: [UInt8]) -> BodyProgress
 
   /// The end, exactly once.
@@ -135,12 +136,12 @@ package protocol TransferObserver: AnyObject {
 
 /// What happens to a response body.
 package enum BodyDisposition: Sendable, Hashable {
-  /// Gathered in memory, beyond `spillBytes` in a file, and given with the end.
+  /// Gathered in memory, or in a file beyond `spillBytes`, and delivered with the end.
   case collect
-  /// Given piece by piece to ``TransferObserver/transferDidReceive(_:)``.
+  /// Delivered piece by piece to ``TransferObserver/transferDidReceive(_:)``.
   case stream
-  /// A short body is read and discarded, so that the connection can be used again; otherwise the transfer is cut. Ends
-  /// as success.
+  /// A short body is read and discarded, so that the connection can be used again; otherwise the transfer is ended
+  /// early. In both cases it ends as a success.
   case discard
   /// Nothing is read until ``Transfer/proceed(_:)``.
   case hold
@@ -151,6 +152,6 @@ public enum BodyProgress: Sendable, Hashable {
   case proceed
   /// The piece was taken; neither another one nor a successful end comes before ``Transfer/resumeReceiving()``.
   case pause
-  /// Nothing further is wanted: ends the transfer as cancelled.
+  /// No more pieces are wanted: ends the transfer as cancelled.
   case stop
 }

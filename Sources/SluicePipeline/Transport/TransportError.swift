@@ -1,6 +1,6 @@
 public import SluiceMessages
 
-/// Why a hop got no whole response.
+/// Why a hop got no complete response.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Behind one reference: every transfer has room for an error, and few have one.
   private var parts: SharedValue<Parts>
@@ -14,7 +14,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
   /// - Parameters:
   ///   - message: what failed, why and what to do; without the URL.
-  ///   - url: what the failed request was for. The message names only its origin: a transport does not know which parts
+  ///   - url: the URL of the failed request. The message names only its origin: a transport does not know which parts
   ///     of a URL are secret.
   package init(_ code: ErrorCode, _ message: String, to url: HTTPURL? = nil, isBeforeSending: Bool = false) {
     parts = SharedValue(
@@ -27,21 +27,21 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     set { parts.value.code = newValue }
   }
 
-  /// What failed, why and, where there is something, what to do; begins with what the request was for.
+  /// What failed, why and, if known, what to do. Begins with the URL or the origin of the request.
   public var message: String {
     let parts = parts.value
     return parts.subject.map { "\($0): \(parts.reason)" } ?? parts.reason
   }
 
-  /// The same error with a whole URL in place of the origin; the caller has hidden what is secret in it.
+  /// The same error with a whole URL in place of the origin; the caller must have hidden the secrets in it.
   package func naming(_ url: String) -> TransportError {
     var error = self
     if error.parts.value.subject != nil { error.parts.value.subject = url }
     return error
   }
 
-  /// Whether the server has done nothing with the request, so that sending it again repeats nothing: no byte of it can have
-  /// arrived, or the server vouches that it processed none.
+  /// Whether sending the request again cannot repeat an effect: no byte of it can have reached the server, or the
+  /// server has stated that it did not process it.
   public var isBeforeSending: Bool {
     get { parts.value.isBeforeSending }
     set { parts.value.isBeforeSending = newValue }

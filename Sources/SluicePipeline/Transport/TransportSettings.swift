@@ -2,29 +2,30 @@ public import SluiceMessages
 
 /// How the transport connects; the `transport` object of a configuration.
 public struct TransportSettings: Sendable {
-  /// Bounds one attempt. The driver enforces it; the transport only carries it.
+  /// The time limit for one attempt. The transaction enforces it; the transport does not use it.
   public var timeout = Duration.seconds(30)
-  /// Bounds the time until a connection is open: name, TCP, proxy and TLS together.
+  /// The time limit until a connection is open: name, TCP, proxy and TLS together.
   public var connectTimeout = Duration.seconds(5)
-  /// Event loops, each with a thread and connections of its own.
+  /// The number of event loops; each has its own thread and connections.
   public var loops = 1
-  /// Connections to one origin over all loops; each loop gets an equal share, at least one. Nil sets no limit.
+  /// The maximum number of connections to one origin over all loops; each loop gets an equal share, at least one. Nil
+  /// sets no limit.
   public var maximumConnectionsPerHost: Int?
-  /// The highest version spoken. ``HTTPVersion/http2`` is offered over TLS alone; clear text stays with HTTP/1.1.
+  /// The highest version spoken. ``HTTPVersion/http2`` is offered only over TLS; clear text uses HTTP/1.1.
   public var httpVersion = HTTPVersion.http2
   /// A request body that is known to be longer fails with ``TransportError/Code/requestTooLarge`` before anything is
-  /// sent. Nil bounds what is held: bodies in memory, and those that a stage wants whole; a file or a stream that goes out
-  /// as it is has no limit then.
+  /// sent. Nil limits only bodies that are held: those in memory, and those that a stage wants whole. A file or a
+  /// stream that is sent unchanged has no limit then.
   public var maximumRequestBytes: Int?
-  /// A longer response body fails with ``TransportError/Code/responseTooLarge``. Nil bounds bodies that are collected; one
-  /// that is streamed has no limit then.
+  /// A longer response body fails with ``TransportError/Code/responseTooLarge``. Nil limits only collected bodies; a
+  /// streamed body has no limit then.
   public var maximumResponseBytes: Int?
   /// A collected body of more bytes goes to a temporary file without a name in `TMPDIR`, or `/tmp`.
   public var spillBytes = 1_048_576
   /// URL of a proxy (`http`, `https`, `socks4`, `socks5`, `socks5h`). Nil takes it from the environment as curl does
-  /// (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), empty goes direct always.
+  /// (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`); with an empty text no proxy is used.
   public var proxy: String?
-  /// The path of a Unix socket that every request goes to, whatever its URL says, and no proxy. Nil for none.
+  /// The path of a Unix socket to which every request goes, independent of its URL, and without a proxy. Nil for none.
   public var unixSocket: String?
   /// By default the system's authorities are trusted, and no client certificate is shown.
   public var tls = TLSSettings()
@@ -33,29 +34,29 @@ public struct TransportSettings: Sendable {
   public var decodesContent = true
   /// The value of `User-Agent`, unless the request has one; nil or empty sends none.
   public var userAgent: String?
-  /// What errors call these settings.
+  /// The names of these settings in errors.
   package var names = SettingNames()
-  /// Called with every request head as it is written, those to proxies included, for requests whose options say
+  /// Called with every request head as it is written, including those to proxies, for requests whose options have
   /// ``SluicePipeline/TransferOptions/tellsHead``; nil costs nothing. On the loop, from inside libcurl: it must not
-  /// block. The head contains secrets, and what libcurl adds.
+  /// block. The head contains secrets, and the fields that libcurl adds.
   public var onSentHead: (@Sendable ([UInt8]) -> Void)?
 
   /// The defaults of a configuration without `transport`, but without a `User-Agent`.
   public init() {}
 
-  /// Of a body that is held, in memory or in a file of the engine's own, where nothing else is set.
+  /// The default limit for a body that is held, in memory or in a file of the engine.
   package static let defaultHeldBytes = 67_108_864
 
   /// The limit for request bodies in memory, and for those that a stage wants whole: 64 MiB by default.
   public var maximumHeldRequestBytes: Int { maximumRequestBytes ?? Self.defaultHeldBytes }
-  /// The limit for files and streams that go out as they are: none by default.
+  /// The limit for files and streams that are sent unchanged: none by default.
   public var maximumStreamedRequestBytes: Int { maximumRequestBytes ?? .max }
   /// The limit for response bodies that are collected: 64 MiB by default.
   public var maximumHeldResponseBytes: Int { maximumResponseBytes ?? Self.defaultHeldBytes }
   /// The limit for response bodies that go to a sink: none by default.
   public var maximumStreamedResponseBytes: Int { maximumResponseBytes ?? .max }
 
-  /// What a request body may have that goes out as it is now.
+  /// The limit for a request body in its current form.
   package func maxBytes(of body: Body) -> Int {
     switch body {
     case .empty, .bytes: maximumHeldRequestBytes
@@ -64,7 +65,7 @@ public struct TransportSettings: Sendable {
   }
 }
 
-/// Whom to trust, and how to show who we are; paths of PEM files.
+/// The trusted authorities and the client's own certificate; paths of PEM files.
 public struct TLSSettings: Sendable, Hashable {
   /// Certificates of the authorities to trust instead of the system's.
   public var ca: String?
@@ -72,7 +73,7 @@ public struct TLSSettings: Sendable, Hashable {
   public var certificate: String?
   /// The private key of ``certificate``; nil if that file contains it too.
   public var key: String?
-  /// False accepts every certificate: for tests alone.
+  /// False accepts every certificate; only for tests.
   public var verify = true
 
   /// Reads no file. An engine refuses a file that cannot be read when it starts.

@@ -1,11 +1,11 @@
 public import SluiceMessages
 
-/// What is asked of a response before its transaction counts as a success, beyond what the settings say.
+/// Checks that a response must pass before its transaction counts as a success, in addition to those of the settings.
 ///
 ///     status or validate ─ didValidateResponse ─ extract ─ didExtract ─ validatePayload ─ didValidatePayload ─ success
 ///
 /// Each function is called at most once for a transaction, on its loop, with the final response and its body, and must not
-/// block. What one throws is the error of the transaction, whose result keeps the response.
+/// block. If one throws, its error is that of the transaction, whose result keeps the response.
 public final class ResponseChecks: Sendable {
   /// Checks the response in place of the accepted statuses; throws if it is not a success.
   public typealias Validate = @Sendable (Response) throws(TransactionError) -> Void
@@ -15,14 +15,14 @@ public final class ResponseChecks: Sendable {
   /// Checks the payload that ``Extract`` made; throws if it is not valid.
   public typealias ValidatePayload = @Sendable (any Sendable) throws(TransactionError) -> Void
 
-  /// In place of the accepted statuses; nil leaves it to them.
+  /// Replaces the check of accepted statuses; nil keeps that check.
   let validate: Validate?
-  /// Nil takes the body as it is.
+  /// With nil the body is not converted.
   let extract: Extract?
   let validatePayload: ValidatePayload?
 
-  /// Nil leaves the status to the settings, takes the body as it is, or checks no payload. A payload that is not
-  /// extracted is not validated.
+  /// A nil function keeps the status check of the settings, does not convert the body, or checks no payload. A payload
+  /// that is not extracted is not validated.
   public init(validate: Validate? = nil, extract: Extract? = nil, validatePayload: ValidatePayload? = nil) {
     self.validate = validate
     self.extract = extract

@@ -8,7 +8,7 @@ public enum Verdict: Sendable, Hashable {
   case respond
   /// Start the next attempt from the original request.
   case retry(after: Duration)
-  /// End the transaction. This is the stage's own decision, whatever its failure policy.
+  /// End the transaction. This is the stage's own decision, independent of its failure policy.
   case fail(StageFailure)
   /// The stage took a token from the exchange and will resume it.
   case suspended

@@ -7,16 +7,16 @@ package struct ScheduleReport: Sendable, Hashable {
   /// The id of the plugin.
   package let plugin: String
   package let generation: Int
-  /// As the plugin gave it.
+  /// The name that the plugin gave.
   package let name: String
-  /// How often it is due, and how long it may take; of the last schedule of that name.
+  /// The period and the timeout of the last schedule with that name.
   package private(set) var period: Duration
   package private(set) var deadline: Duration
-  /// How many calls ended how.
+  /// The number of calls by outcome.
   package private(set) var counts: [WorkOutcome: Int] = [:]
-  /// Periods in which the call before was still open.
+  /// Periods in which the previous call was still open.
   package private(set) var leftOut = 0
-  /// The end that came last, and how long after the work was due it came.
+  /// The last outcome, and the time between the due time and this outcome.
   package private(set) var lastOutcome: WorkOutcome?
   package private(set) var lastDuration: Duration?
 
@@ -39,7 +39,7 @@ package struct ScheduleReport: Sendable, Hashable {
     lastDuration = duration
   }
 
-  /// Counts skipped periods; returns how many were skipped so far.
+  /// Counts skipped periods; returns the total so far.
   package mutating func countLeftOut(_ periods: Int) -> Int {
     leftOut += periods
     return leftOut

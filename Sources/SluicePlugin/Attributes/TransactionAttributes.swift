@@ -4,15 +4,16 @@ public import SluiceMessages
 /// Typed values on a transaction, which its other stages and tracers see, and which results, the event log and log records
 /// show (`sluice.attributes/1`, a draft).
 ///
-/// They live to the end of the transaction, over all attempts and hops; the last setter of a name wins. Names are like
-/// `http.route`: 1 to 128 letters, digits, `.`, `_` and `-`, the first of them a letter. A transaction has at most 64
-/// attributes, and a text at most 4096 bytes. Valid like the ``StageRequest`` of the same call; a host without the
-/// table has none.
+/// They exist until the end of the transaction, over all attempts and hops; the last value set for a name counts. Names
+/// are like `http.route`: 1 to 128 letters, digits, `.`, `_` and `-`, the first of them a letter. A transaction has at
+/// most 64 attributes, and a text at most 4096 bytes. Valid like the ``StageRequest`` of the same call; a host without
+/// the table has none.
 public struct TransactionAttributes: Sendable {
-  /// nil for a delegate of the program, which has none.
+  /// nil for a delegate of the program, which has no attributes.
   let call: ExchangeCall?
 
-  /// The value of that name; nil without one. Setting nil removes it. A value that the host refuses fails the call.
+  /// The value of that name; nil if there is none. Setting nil removes it. A value that the host refuses fails the
+  /// call.
   public subscript(name: String) -> AttributeValue? {
     get { record(name)?.value }
     nonmutating set {
@@ -68,9 +69,9 @@ public struct TransactionAttributes: Sendable {
   }
 }
 
-/// Two are equal if they are of the same call.
+/// Two values are equal if they belong to the same call.
 extension TransactionAttributes: Hashable {
-  /// Compares the calls by identity, not the values. Two without a call, as delegates have them, are equal.
+  /// Compares the calls by identity, not the values. Two values without a call, such as those of delegates, are equal.
   public static func == (left: TransactionAttributes, right: TransactionAttributes) -> Bool { left.call === right.call }
 
   /// Hashes the identity of the call, not the values.

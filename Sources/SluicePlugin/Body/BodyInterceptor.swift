@@ -1,6 +1,6 @@
 /// Changes bodies piece by piece, as they flow from the caller to the server and back (`sluice.body/1`).
 ///
-/// A stage that has this sees every body of its sides, whoever made it, and no stage has to hold the whole of it. Use
+/// Such a stage sees every body of its sides, from every source, and no stage has to hold all of it. Use
 /// ``PluginOptions/wantsRequestBody`` and ``PluginOptions/wantsResponseBody`` for work that needs the whole body.
 public protocol BodyInterceptor: Sendable {
   /// The sides whose bodies it sees; both by default.
@@ -16,10 +16,10 @@ extension BodyInterceptor {
   public static var bodySides: Set<BodySide> { [.request, .response] }
 }
 
-/// What becomes of the pieces of one body. Its methods are called one after the other, on the loop of the transaction;
-/// while one of them awaits, no further piece comes.
+/// Changes the pieces of one body. Its methods are called one after the other, on the loop of the transaction; while a
+/// method awaits, no further piece comes.
 public protocol BodyTransform: AnyObject {
-  /// Takes a piece, and returns the bytes that go on in its place: none to hold it back.
+  /// Takes a piece, and returns the bytes that replace it; no bytes hold it back.
   func transform(_ piece: [UInt8]) async throws -> [UInt8]
 
   /// The body has ended; returns the bytes that follow.

@@ -1,6 +1,6 @@
 /// The transforms of the bodies that pass an instance in one transaction.
 ///
-/// `@unchecked Sendable`: used on the loop of the transaction alone, which calls one method at a time.
+/// `@unchecked Sendable`: used only on the loop of the transaction, which calls one method at a time.
 final class BodyTransforms: @unchecked Sendable {
   private struct Entry {
     let attempt: UInt32
@@ -11,7 +11,7 @@ final class BodyTransforms: @unchecked Sendable {
   private var request: Entry?
   private var response: Entry?
 
-  /// The transform of the body that passes now, made if it is a new one; nil for one that passes unchanged.
+  /// The transform of the current body, created if the body is new; nil for a body that passes unchanged.
   func transform(
     of side: MessageSide, attempt: UInt32, hop: UInt32, _ make: () throws -> (any BodyTransform)?
   ) throws -> UncheckedTransform? {
@@ -23,7 +23,7 @@ final class BodyTransforms: @unchecked Sendable {
   }
 }
 
-/// A transform on its way into a task of its own loop. `@unchecked Sendable` for the reason above.
+/// Carries a transform into a task on its own loop. `@unchecked Sendable` for the reason above.
 final class UncheckedTransform: @unchecked Sendable {
   let transform: any BodyTransform
   init(_ transform: any BodyTransform) { self.transform = transform }

@@ -25,7 +25,7 @@ enum CallOutcome: Sendable {
 }
 
 extension ExchangeCall {
-  /// Passes to the host what the verdict needs, inside the call, and returns the verdict.
+  /// Passes the values of the verdict to the host, inside the call, and returns the verdict.
   final func verdict(_ outcome: CallOutcome) -> sluice_verdict {
     switch outcome {
     case .returned:

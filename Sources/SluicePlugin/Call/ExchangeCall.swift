@@ -11,10 +11,10 @@ class ExchangeCall: @unchecked Sendable {
   private let owner = Atomic<UInt>(0)
   private let mayComplain = Atomic<Bool>(true)
   private var exchange: OpaquePointer?
-  /// The first thing that the host refused to write.
+  /// The error of the first write that the host refused.
   private(set) var refusal: StageFailure?
   private(set) var hasResponded = false
-  /// The verdict of a returned call, unless it is RESPOND or CONTINUE, which follows from what the call did.
+  /// The verdict of a returned call. It is nil for RESPOND and CONTINUE, which follow from the call's actions.
   private(set) var decision: sluice_verdict?
 
   init(link: HostLink) {
@@ -31,8 +31,7 @@ class ExchangeCall: @unchecked Sendable {
     owner.store(0, ordering: .releasing)
   }
 
-  /// From here on the handles do nothing, without a warning: the transaction has ended, which is not the plugin's
-  /// fault.
+  /// From here on the handles do nothing, and log no warning: the end of the transaction is not the plugin's fault.
   final func silence() {
     mayComplain.store(false, ordering: .relaxed)
   }

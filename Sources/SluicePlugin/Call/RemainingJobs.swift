@@ -1,7 +1,7 @@
 import SluiceSupport
 
-/// Runs what is left of tasks after the host accepts nothing new, on a thread that ends when nothing is left. Not on the
-/// threads of Swift's runtime: the plugin starts none of those in the program that it runs in.
+/// Runs the rest of tasks after the host accepts nothing new, on a thread that ends when no task is left. It does not
+/// use threads of Swift's runtime, because a plugin must not start those in its host program.
 enum RemainingJobs {
   private struct Piece {
     let job: UnownedJob
@@ -26,7 +26,7 @@ enum RemainingJobs {
     do {
       try BackgroundThread { work() }.detach()
     } catch {
-      // If no thread can be started, the caller has to do it.
+      // If no thread can be started, the caller must run the jobs.
       work()
     }
   }

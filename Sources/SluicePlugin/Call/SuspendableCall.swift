@@ -1,14 +1,14 @@
 import CSluice
 import SluiceSupport
 
-/// A call whose method is `async`: the task runs at once on the host's thread, and where it has to wait, the call is
-/// suspended and each further piece of the task is posted to the loop.
+/// A call whose method is `async`: the task runs at once on the host's thread. If it must wait, the call is suspended,
+/// and each further piece of the task is posted to the loop.
 ///
 ///     starting ─ finished ────────────────────► verdict
 ///        └─ suspended(token) ─ finished ──────► resume(token, verdict)
 ///                 └─ the host gave it up ─► over: the task is cancelled and unwinds, with dead handles
 ///
-/// Only the loop moves a call on; any thread may bring the next piece, also before the token is there.
+/// Only the loop changes the state of a call; any thread may add the next piece, even before there is a token.
 final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
   private enum Phase {
     case starting
@@ -26,7 +26,7 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     var early: sluice_token?
   }
 
-  /// A task that continues at once this often is suspended nevertheless, so that it cannot keep the loop.
+  /// A task that continues at once this often is suspended anyway, so that it cannot block the loop.
   private static let piecesAtOnce = 32
 
   private let progress = Locked(Progress())
@@ -39,7 +39,7 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     super.init(link: link)
   }
 
-  /// Runs the method as far as it gets without waiting, and answers with its verdict or with SLUICE_VERDICT_SUSPENDED.
+  /// Runs the method until it must wait, and answers with its verdict or with SLUICE_VERDICT_SUSPENDED.
   func run(on exchange: OpaquePointer, _ method: @escaping @Sendable () async throws -> Void) -> sluice_verdict {
     enter(exchange)
     defer { leave() }
@@ -70,7 +70,7 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     progress.withLock { $0.outcome = outcome }
   }
 
-  /// The outcome, once; the call is over then.
+  /// Takes the outcome, once; the call is over then.
   private func takeOutcome() -> CallOutcome? {
     progress.withLock { progress in
       guard let outcome = progress.outcome.take() else { return nil }
@@ -80,7 +80,7 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Switches between actors come here at once; running them now avoids a suspension.
+  /// Switches between actors arrive here immediately; running them now avoids a suspension.
   private func runWaiting() {
     for _ in 0..<Self.piecesAtOnce {
       guard let job = progress.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) else { return }
@@ -158,7 +158,7 @@ extension SuspendableCall {
     RemainingJobs.run(job, on: self)
   }
 
-  /// On the loop: one piece of the task inside the exchange, and the end of the call when it was the last.
+  /// Runs on the loop: one piece of the task inside the exchange, and the end of the call after the last piece.
   fileprivate func perform(_ job: UnownedJob) {
     guard let token, let exchange = link.current.pointee.enter(link.current, token) else {
       giveUp()
@@ -186,7 +186,7 @@ extension SuspendableCall {
   }
 }
 
-/// What travels through `post`.
+/// The context that `post` carries.
 private final class PostedJob {
   let call: SuspendableCall
   let job: UnownedJob

@@ -2,7 +2,7 @@ import CSluice
 import SluiceJSON
 import SluiceSupport
 
-/// A call-out that a task waits for: the completion resumes it, and its cancellation ends the call.
+/// A call-out for which a task waits: the completion resumes the task, and the task's cancellation ends the call.
 final class PendingCall: Sendable {
   private struct State: Sendable {
     var continuation: CheckedContinuation<CallResponse, any Error>?
@@ -44,7 +44,7 @@ final class PendingCall: Sendable {
     }
   }
 
-  /// The completion owns a reference unless the start is refused.
+  /// The completion owns a reference, unless the start is refused.
   private static func start(
     _ request: CallRequest, _ options: sluice_call_options, _ pending: PendingCall, _ host: UnsafePointer<sluice_host>
   ) -> Result<sluice_call, StageFailure> {
@@ -61,7 +61,7 @@ final class PendingCall: Sendable {
     return .failure(StageFailure(refusedCall: status))
   }
 
-  /// On a loop, once.
+  /// Called once, on a loop.
   fileprivate func complete(_ result: sluice_call_result) { resume(outcome(result)) }
 
   private func outcome(_ result: sluice_call_result) -> Result<CallResponse, any Error> {
@@ -102,14 +102,14 @@ extension StageFailure {
   fileprivate static let unsupported = StageFailure(code: "unsupported", message: "this host makes no call-outs")
   fileprivate static let ended = StageFailure(code: "closing", message: "the instance has ended; nothing was sent")
 
-  /// A `start` that was refused.
+  /// The error for a refused `start`.
   fileprivate init(refusedCall status: sluice_status) {
     switch Int(status) {
     case Int(SLUICE_STATUS_LIMIT):
       self.init(code: "limit", message: "too many call-outs of this plugin are under way")
     case Int(SLUICE_STATUS_CLOSING): self = .ended
     case Int(SLUICE_STATUS_STALE):
-      self.init(code: "cancelled", message: "the exchange that the call-out was to be made for is over")
+      self.init(code: "cancelled", message: "the exchange of the call-out is over")
     case Int(SLUICE_STATUS_REFUSED):
       self.init(code: "refused", message: "no call-out can be made in a trial run, or before the plugin is activated")
     case Int(SLUICE_STATUS_INVALID):

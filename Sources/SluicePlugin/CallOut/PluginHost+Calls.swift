@@ -9,8 +9,8 @@ extension PluginHost {
   /// It runs no stages, so that a plugin never calls itself, uses the engine's connections, and follows no redirect.
   /// Cancelling the task ends it.
   ///
-  /// - Parameter request: the exchange that waits for it, inside an `async` method of an interceptor: its deadline bounds
-  ///   the call, its end cancels it. nil for a call that other exchanges wait for too.
+  /// - Parameter request: the exchange that waits for it, inside an `async` method of an interceptor: its deadline
+  ///   limits the call, its end cancels the call. nil for a call for which other exchanges wait too.
   /// - Throws: `CancellationError` in a cancelled task; otherwise ``StageFailure`` with the code `dns`, `connect`,
   ///   `tls`, `timeout`, `connection_lost`, `response_too_large` …, or `limit` if too many calls are running, `closing`
   ///   if the instance is ending, `refused` in a trial run, `unsupported` in a host without call-outs.
@@ -20,7 +20,7 @@ extension PluginHost {
       guard let token = (request.call as? SuspendableCall)?.tokenForCalls() else {
         try Task.checkCancellation()
         throw StageFailure(
-          code: "cancelled", message: "the request that the call-out was to be made for is over, or cannot wait")
+          code: "cancelled", message: "the request of the call-out is over, or cannot wait")
       }
       parent = token
     }

@@ -1,11 +1,11 @@
 import CSluice
 public import SluiceMessages
 
-/// The host's facts about connections, which it collects from the first time that an instance has asked for this.
+/// The host's facts about connections. The host collects them after an instance has first asked for this value.
 public struct HostConnections: Sendable {
   let link: HostLink
 
-  /// The connection of the current hop; nil for a hop that has none yet, and if the host does not tell.
+  /// The connection of the current hop; nil for a hop that has none yet, or if the host gives no information.
   ///
   /// In issue interceptors, and in every call and event after them.
   public func facts(of request: StageRequest) -> ConnectionFacts? {
@@ -55,7 +55,7 @@ extension ConnectionFacts {
 }
 
 extension HTTPVersion {
-  /// As `connection.h` numbers them.
+  /// Numbered as in `connection.h`.
   fileprivate init?(number: UInt32) {
     switch number {
     case 10: self = .http10

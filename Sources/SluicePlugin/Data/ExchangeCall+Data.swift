@@ -1,10 +1,10 @@
 import CSluice
 
-/// Holds an instance's data for a transaction, behind the one pointer that the host keeps.
+/// Holds an instance's data for a transaction; the host keeps the pointer to it.
 private final class KeptData: Sendable {
-  /// What the plugin keeps.
+  /// The plugin's data.
   let value: (any Sendable)?
-  /// What the SDK keeps for it.
+  /// The SDK's own data.
   let bodies: BodyTransforms?
 
   init(_ value: (any Sendable)?, _ bodies: BodyTransforms?) {

@@ -1,6 +1,6 @@
 import CSluice
 
-/// The table `sluice.body/1`; nil for a type that sees no pieces.
+/// The table `sluice.body/1`; nil for a type that does not see pieces.
 func makeBodyTable(_ type: Any.Type) -> sluice_body? {
   guard let type = type as? any BodyInterceptor.Type, !type.bodySides.isEmpty else { return nil }
   var table = sluice_body()
@@ -25,7 +25,7 @@ private func endBody(
   pass(instance, exchange, side) { try await $0.transform.finish() }
 }
 
-/// Runs a method of the body's transform, and writes what it returns.
+/// Runs a method of the body's transform, and writes the returned bytes.
 private func pass(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ side: sluice_side,
   _ method: @escaping @Sendable (UncheckedTransform) async throws -> [UInt8]
@@ -52,7 +52,7 @@ private func pass(
   return bodyVerdict(verdict)
 }
 
-/// What a call of an interceptor would answer, as the answer to a piece.
+/// Converts the answer of an interceptor's call into the answer to a piece.
 private func bodyVerdict(_ verdict: sluice_verdict) -> sluice_body_verdict {
   switch Int(verdict) {
   case Int(SLUICE_VERDICT_CONTINUE): sluice_body_verdict(SLUICE_BODY_VERDICT_TAKEN)
@@ -62,7 +62,7 @@ private func bodyVerdict(_ verdict: sluice_verdict) -> sluice_body_verdict {
 }
 
 extension SuspendableCall {
-  /// The transform of the body that passes now; nil for one that passes unchanged.
+  /// The transform of the current body; nil for a body that passes unchanged.
   fileprivate func transform(
     of side: MessageSide, _ facts: sluice_context, on exchange: OpaquePointer, _ stage: any BodyInterceptor
   ) throws -> UncheckedTransform? {

@@ -5,7 +5,7 @@ public let pluginABI: UInt32 = 1
 
 /// The types of the entry point's arguments and result, for its declaration.
 public typealias EntryHost = UnsafePointer<sluice_host>?
-/// The buffer for the reason why there is no plugin; the host owns it for the length of the call.
+/// The host's buffer for the reason why there is no plugin; valid during the call.
 public typealias EntryError = UnsafeMutablePointer<sluice_error>?
 /// The table of the plugin, which lives as long as the library is mapped; nil refuses this host.
 public typealias EntryTable = UnsafePointer<sluice_plugin>?

@@ -22,7 +22,7 @@ func interceptChallenge(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ challenge: UnsafePointer<sluice_challenge>?
 ) -> sluice_verdict {
   guard let instance = Instance.from(instance), let stage = instance.parts.challenge, let exchange, let challenge,
-    // The host passes on what it has read as a challenge.
+    // The host passes on only valid challenges.
     let offer = ChallengeOffer(challenge.pointee)
   else { return sluice_verdict(SLUICE_VERDICT_CONTINUE) }
   return instance.run(exchange) { call, context in
@@ -62,7 +62,7 @@ extension ExchangeCall {
       }
       if let verdict { decide(verdict) }
     case .cancel:
-      throw StageFailure(code: "cancelled", message: "it cancelled at the challenge \(offer.challenge.scheme)")
+      throw StageFailure(code: "cancelled", message: "it cancelled on the challenge \(offer.challenge.scheme)")
     }
   }
 }

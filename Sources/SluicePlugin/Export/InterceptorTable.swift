@@ -1,8 +1,9 @@
 import CSluice
 
-/// The table `sluice.interceptor/1` of a stage, with NULL for what it does not do; nil if it needs none.
+/// The table `sluice.interceptor/1` of a stage, with NULL for functions that it does not have; nil if it needs no
+/// table.
 func makeInterceptorTable(_ kinds: StageKinds, _ options: PluginOptions) -> sluice_interceptor? {
-  // Of a stage with sluice.body/1, the calls may suspend, and are then cancelled here.
+  // The calls of a stage with sluice.body/1 may suspend, and are cancelled here.
   let all: StageKinds = [.request, .response, .issue, .failure, .redirect, .challenge, .informational, .body]
   guard !kinds.isDisjoint(with: all) else { return nil }
   var table = sluice_interceptor()

@@ -3,7 +3,7 @@ import CSluice
 import SluiceJSON
 import SluiceMessages
 
-/// create, activate, deactivate and destroy of the plugin's table.
+/// The functions create, activate, deactivate and destroy of the plugin's table.
 
 func createInstance(
   _ host: UnsafePointer<sluice_host>?, _ configuration: UnsafeMutablePointer<json_t>?,
@@ -27,12 +27,13 @@ func activateInstance(
 func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ timeout: UInt64) {
   guard let instance = Instance.from(instance) else { return }
   instance.tasks.cancelAll()
-  // Before the plugin, which may wait for its tasks: the timers are cancelled, and nothing else would end these.
+  // Before the plugin's own `deactivate`, which may wait for its tasks: the timers are cancelled, so nothing else would
+  // resume tasks that sleep.
   instance.host.link.sleeps.cutOff()
   instance.plugin?.deactivate(timeout: Duration(nanoseconds: timeout))
 }
 
-/// A task that still unwinds keeps the instance alive, without its host.
+/// A task that is still ending keeps the instance alive, without its host.
 func destroyInstance(_ instance: UnsafeMutableRawPointer?) {
   guard let instance else { return }
   let last = Unmanaged<Instance>.fromOpaque(instance).takeRetainedValue()
@@ -55,14 +56,14 @@ func makeInstance(
 }
 
 extension Plugin {
-  /// Decodes the configuration, where a missing one counts as empty, and makes a value with it.
+  /// Decodes the configuration and creates a value with it. A missing configuration counts as empty.
   fileprivate static func make(_ given: JSONValue?, _ host: PluginHost) throws -> Self {
     let configuration: Configuration = try decodeConfiguration(given, configurationDefaults)
     return try Self(configuration: configuration, host: host)
   }
 }
 
-/// Decodes a configuration, where a missing one counts as empty.
+/// Decodes a configuration. A missing one counts as empty.
 func decodeConfiguration<Configuration: Decodable>(_ given: JSONValue?, _ defaults: JSONValue?) throws -> Configuration
 {
   do {

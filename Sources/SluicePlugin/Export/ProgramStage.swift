@@ -2,14 +2,15 @@ package import CSluice
 package import SluiceJSON
 import SluiceMessages
 
-/// A stage that is a part of the program: what the entry point and the table of a library are for a plugin.
+/// A stage that is a part of the program. It provides what the entry point and the table of a library provide for a
+/// plugin.
 package struct ProgramStage: Sendable {
   package let information: PluginInformation?
   package let configurationSchema: String?
   package let tables: StageTables
   private let make: @Sendable (UnsafePointer<sluice_host>, JSONValue) throws -> Instance
 
-  /// A plugin's type, of which an instance is made with a configuration.
+  /// A plugin's type. An instance of it is created with a configuration.
   package init(_ type: any Plugin.Type) throws(StageFailure) {
     try checkStage(type, type.options)
     information = type.information
@@ -39,7 +40,7 @@ package struct ProgramStage: Sendable {
     make = { host, _ in Instance(plugin, parts, host: PluginHost(host)) }
   }
 
-  /// What `create` of a library gives: an instance, which ``destroy`` releases.
+  /// Creates an instance, like `create` of a library; ``destroy`` releases it.
   package func create(
     _ host: UnsafePointer<sluice_host>, _ configuration: JSONValue
   ) throws -> UnsafeMutableRawPointer {

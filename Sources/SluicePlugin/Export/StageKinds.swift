@@ -14,7 +14,7 @@ struct StageKinds: OptionSet, Sendable {
   static let notifications = StageKinds(rawValue: 1 << 9)
   static let scheduledWork = StageKinds(rawValue: 1 << 10)
 
-  /// What the protocols of a type say.
+  /// The kinds that the protocols of a type imply.
   init(of type: Any.Type) {
     self = []
     if type is any RequestInterceptor.Type || type is any SynchronousRequestInterceptor.Type { insert(.request) }

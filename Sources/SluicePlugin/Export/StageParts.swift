@@ -1,4 +1,4 @@
-/// What a stage does, by protocol; nil for what it does not do.
+/// The parts of a stage by protocol; nil for a protocol to which it does not conform.
 package struct StageParts: Sendable {
   package var request: (any RequestInterceptor)?
   var synchronousRequest: (any SynchronousRequestInterceptor)?

@@ -1,6 +1,6 @@
 package import CSluice
 
-/// The tables through which a host calls a stage; nil for those that the stage does not need.
+/// The tables through which a host calls a stage; nil for tables that the stage does not need.
 package struct StageTables: @unchecked Sendable {
   // Sendable: the tables hold functions and numbers.
   package let interceptor: sluice_interceptor?
@@ -9,7 +9,7 @@ package struct StageTables: @unchecked Sendable {
   package let notifications: sluice_notifications?
   package let state: sluice_state?
 
-  /// - Parameter type: of the stage; says what the protocols' static members say.
+  /// - Parameter type: the type of the stage; provides the static members of the protocols.
   init(_ kinds: StageKinds, _ options: PluginOptions, of type: Any.Type) {
     interceptor = makeInterceptorTable(kinds, options)
     body = makeBodyTable(type)

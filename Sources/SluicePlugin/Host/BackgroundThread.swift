@@ -16,9 +16,9 @@ public struct BackgroundThread: Sendable {
     self.thread = thread
   }
 
-  /// Waits for its end; once.
+  /// Waits for the thread's end. Call it only once.
   public func join() { thread.join() }
 
-  /// The thread ends by itself; nothing waits for it.
+  /// Lets the thread end by itself; no code waits for it.
   public func detach() { thread.detach() }
 }

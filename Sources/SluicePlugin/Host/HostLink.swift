@@ -13,7 +13,7 @@ final class HostLink: @unchecked Sendable {
   let sleeps = PendingSleeps()
   /// For calls from the host, during which the host exists.
   let current: UnsafePointer<sluice_host>
-  /// Tables that are used often; nil where the host lacks one.
+  /// Tables that are used often; nil if the host lacks one.
   let logger: UnsafePointer<sluice_logger>?
   let attributes: UnsafePointer<sluice_attributes>?
   let places: UnsafePointer<sluice_places>?

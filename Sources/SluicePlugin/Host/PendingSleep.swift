@@ -1,11 +1,11 @@
 import CSluice
 import SluiceSupport
 
-/// A task that waits for a timer of the host: the timer resumes it, or the cancellation of the task, or the end of the
-/// instance.
+/// A task that waits for a timer of the host. The timer, the cancellation of the task, or the end of the instance
+/// resumes it.
 ///
-/// Whoever takes it out of ``PendingSleeps`` resumes the task, so that happens once. Until then that list keeps it alive
-/// for the timer.
+/// The code that removes it from ``PendingSleeps`` resumes the task, so this happens only once. Until then that list
+/// keeps it alive for the timer.
 final class PendingSleep: Sendable {
   private struct State: Sendable {
     var continuation: CheckedContinuation<Void, any Error>?
@@ -57,19 +57,19 @@ final class PendingSleep: Sendable {
     if timer != 0 { cancel(timer) }
   }
 
-  /// A timer that cannot be cancelled any more resumes the task itself, or the end of the instance does.
+  /// If the timer cannot be cancelled any more, the timer itself or the end of the instance resumes the task.
   private func cancel(_ timer: sluice_timer) {
     let status = link.withHost { host in host.timers?.pointee.cancel(host, timer) }
     if status == sluice_status(SLUICE_STATUS_OK) { finish(.failure(CancellationError())) }
   }
 
-  /// Resumes the task, unless somebody else does.
+  /// Resumes the task, unless other code already does.
   func finish(_ result: Result<Void, any Error>) {
     guard link.sleeps.remove(self) else { return }
     resume(result)
   }
 
-  /// The instance ends, and its timers with it. The caller has taken it out of the list.
+  /// The instance ends with its timers. The caller has removed this from the list.
   func cutOff() {
     let isCancelled = state.withLock { $0.isCancelled }
     resume(.failure(isCancelled ? CancellationError() : StageFailure.sleepCutOff))
@@ -92,7 +92,7 @@ final class PendingSleeps: Sendable {
 
   func insert(_ sleep: PendingSleep) { sleeps.withLock { $0[ObjectIdentifier(sleep)] = sleep } }
 
-  /// False if it was taken out before.
+  /// False if it was removed before.
   func remove(_ sleep: PendingSleep) -> Bool {
     sleeps.withLock { $0.removeValue(forKey: ObjectIdentifier(sleep)) } != nil
   }

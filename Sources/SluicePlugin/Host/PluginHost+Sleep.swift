@@ -4,8 +4,8 @@ extension PluginHost {
   ///
   ///     try await host.sleep(for: .milliseconds(50))
   ///
-  /// Use it in place of `Task.sleep`, which starts threads of its own in the program that the plugin runs in. A plugin that
-  /// cannot do without it requires `SLUICE_FEATURE_TIMERS`.
+  /// Use it in place of `Task.sleep`, which starts its own threads in the host program. A plugin that cannot work
+  /// without timers must require `SLUICE_FEATURE_TIMERS`.
   ///
   /// - Parameter duration: a negative one counts as zero.
   /// - Throws: `CancellationError` at once when the task is cancelled; ``StageFailure`` with the code `closing` if the

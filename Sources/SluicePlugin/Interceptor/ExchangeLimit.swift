@@ -8,7 +8,7 @@ public enum ExchangeLimit: Sendable, Hashable {
   case attemptTimeout(Duration)
   /// Bytes of the response body; a longer body is the error `response_too_large`.
   case responseBytes(Int)
-  /// Attempts, the first included.
+  /// Attempts, including the first.
   case attempts(Int)
 
   fileprivate var numbers: (limit: sluice_limit, value: UInt64) {
@@ -22,7 +22,7 @@ public enum ExchangeLimit: Sendable, Hashable {
 }
 
 extension StageRequest {
-  /// Lowers a limit of the transaction; a value above the limit that holds has no effect. Only in request interceptors.
+  /// Lowers a limit of the transaction; a value above the current limit has no effect. Only in request interceptors.
   public func lower(_ limit: ExchangeLimit) throws(StageFailure) {
     let (number, value) = limit.numbers
     try call.write("the limit \(limit)") { $0.pointee.limit_set($1, number, value) }

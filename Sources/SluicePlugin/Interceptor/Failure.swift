@@ -9,7 +9,7 @@ public struct Failure: Hashable, Sendable {
   public var message: String
   /// The stage that failed; nil if the transport failed.
   public var stage: String?
-  /// No byte of the request can have reached the server.
+  /// Whether it is certain that no byte of the request has reached the server.
   public var isBeforeSending: Bool
 
   init(_ failure: sluice_failure) {

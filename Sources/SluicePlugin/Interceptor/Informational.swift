@@ -23,7 +23,7 @@ public struct InformationalResponse: Sendable, Hashable {
   }
 }
 
-/// Is told informational responses, before the final one. Nothing of the exchange can be changed.
+/// Gets informational responses, before the final one. It cannot change the exchange.
 public protocol InformationalInterceptor: Sendable {
   func interceptInformational(_ response: InformationalResponse, of request: StageRequest, context: RequestContext)
 }

@@ -1,4 +1,4 @@
-/// Sees a request before it is sent, and may change all of it.
+/// Sees a request before it is sent, and may change every part of it.
 ///
 /// Return to continue, call ``StageRequest/respond(status:)`` to answer without the wire, throw ``RetryRequestError`` for
 /// another attempt, throw any other error to fail the transaction.

@@ -78,7 +78,7 @@ public struct ResponseContext: Sendable, Hashable {
   public var parent: ParentContext { request.parent }
   /// The attributes of the transaction; valid like the ``StageResponse`` of the same call. None for a delegate.
   public var attributes: TransactionAttributes { request.attributes }
-  /// From the beginning of the transaction to this call, earlier attempts included.
+  /// The time from the beginning of the transaction to this call, including earlier attempts.
   public var duration: Duration { request.elapsed }
 
   package init(request: RequestContext) { self.request = request }

@@ -1,7 +1,7 @@
 import CSluice
 import SluiceJSON
 
-/// Reading and writing the messages of the exchange. Everything borrowed is copied before the function returns.
+/// Reading and writing the messages of the exchange. Borrowed texts are copied before the function returns.
 extension ExchangeCall {
   func header(_ side: MessageSide, _ name: String) -> [UInt8]? {
     read { api, exchange, value in

@@ -86,7 +86,7 @@ extension Headers: Sequence {
   public func makeIterator() -> Iterator { Iterator(headers: self) }
 }
 
-/// ASCII without case.
+/// Compares ASCII without case.
 private func isSameLetter(_ left: UInt8, _ right: UInt8) -> Bool {
   func lower(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 32 : byte }
   return lower(left) == lower(right)

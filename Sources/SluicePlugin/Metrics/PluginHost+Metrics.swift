@@ -152,9 +152,9 @@ private func withTexts(_ strings: [String], _ body: (UnsafePointer<sluice_text>?
 }
 
 extension PluginHost {
-  /// Everything that the host has counted so far, what other plugins record included (`sluice.reports/1`, a draft): the
-  /// document of docs/metrics.md. Nil in a trial, while the engine starts, when it is gone, and in a host without such reports.
-  /// From any thread. The host makes the whole document for each call.
+  /// Everything that the host has counted so far, including the metrics of other plugins (`sluice.reports/1`, a draft):
+  /// the document of docs/metrics.md. Nil in a trial, while the engine starts, when it is gone, and in a host without
+  /// such reports. From any thread. The host makes the whole document for each call.
   public func metricsReport() -> JSONValue? {
     let report: JSONValue?? = link.withHost { host in
       host.reports?.pointee.metrics(host).map { JSONValue(adopting: $0) }

@@ -8,9 +8,9 @@
 ///
 ///     export ─ init ─ activate ─ calls … ─ deactivate ─ deinit
 ///
-/// One value is one instance: a plugin with a configuration. Its methods are called from several event loops at once,
-/// unless ``PluginOptions/serial`` is asked for, so what it changes it guards itself: with a `Mutex`, an `Atomic`, or by
-/// being an actor. A library exports one plugin; see ``export(_:_:_:_:)``.
+/// One value is one instance: a plugin with a configuration. Its methods are called from several event loops at the
+/// same time, unless it has ``PluginOptions/serial``. So it must guard the data that it changes: with a `Mutex`, an
+/// `Atomic`, or as an actor. A library exports one plugin; see ``export(_:_:_:_:)``.
 public protocol Plugin: Sendable {
   /// Decoded from `config` in the configuration file; unknown keys are refused.
   associatedtype Configuration: Decodable & Sendable = NoConfiguration
@@ -32,7 +32,7 @@ public protocol Plugin: Sendable {
   /// Opens, connects, starts: called just before the first exchange. May block.
   func activate() throws
 
-  /// Ends running work within the timeout. No call comes from here on. May block.
+  /// Ends running work within the timeout. After this there are no more calls. May block.
   func deactivate(timeout: Duration)
 }
 

@@ -10,7 +10,7 @@ public struct PluginInformation: Hashable, Sendable {
   /// Describes a plugin. Nothing is checked here: the host refuses a library whose description is invalid.
   /// - Parameters:
   ///   - id: letters, digits, `.`, `-` and `_`; 1 to 255 bytes.
-  ///   - version: as Semantic Versioning 2.0.0 has it, such as `1.4.0`.
+  ///   - version: a version of Semantic Versioning 2.0.0, such as `1.4.0`.
   ///   - summary: one line, not empty, at most 1024 bytes.
   public init(id: String, version: String, summary: String) {
     self.id = id
@@ -27,7 +27,7 @@ public struct PluginOptions: OptionSet, Sendable {
   /// Takes any bits; unknown ones have no effect.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Calls for one instance come one at a time, on whichever loop. A suspended call does not delay the next one.
+  /// Calls for one instance come one at a time, on any loop. A suspended call does not delay the next one.
   public static let serial = PluginOptions(rawValue: 1)
   /// The methods may block: they are called on a thread pool. Only for the synchronous protocols.
   public static let blocking = PluginOptions(rawValue: 2)

@@ -17,7 +17,7 @@ public protocol StageConfigurable: Plugin {
   static var stageConfigurationDefaults: JSONValue? { get }
 
   /// Checks the configuration of a place, after `init` and before `activate()`: no I/O, no threads. The user sees the error
-  /// that it throws. By default every one is accepted.
+  /// that it throws. By default every configuration is accepted.
   func checkStage(_ configuration: StageConfiguration) throws
 }
 

@@ -1,14 +1,14 @@
 import CSluice
 
-/// Bytes under a name, and which ones of the many that were set under it.
+/// The bytes under a name, with the version that identifies this value.
 public struct SharedValue: Sendable, Hashable {
   /// The bytes as they were set, at most 1 MiB.
   public let bytes: [UInt8]
-  /// Greater than that of every value that was set before it in the engine; never 0.
+  /// Greater than the version of every earlier value in the engine; never 0.
   public let version: UInt64
 }
 
-/// What came of an exchange.
+/// The result of a conditional change.
 public enum SharedExchange: Sendable, Hashable {
   /// The value was set and has this version now.
   case exchanged(version: UInt64)
@@ -36,14 +36,14 @@ public struct SharedValues: Sendable {
       }
       switch status.map(Int.init) {
       case Int(SLUICE_STATUS_OK): return SharedValue(bytes: Array(bytes.prefix(size)), version: version)
-      // It may have grown again before the next look.
+      // The value may grow again before the next read.
       case Int(SLUICE_STATUS_LIMIT): bytes = [UInt8](repeating: 0, count: size)
       default: return nil
       }
     }
   }
 
-  /// Sets a value, whatever it was.
+  /// Sets a value, independent of its version.
   /// - Parameter lifetime: how long it exists; nil means as long as the engine.
   /// - Returns: its version.
   /// - Throws: ``StageFailure`` with the code `limit` if the plugin shares too much, `invalid` for a name or value that is not
@@ -60,9 +60,9 @@ public struct SharedValues: Sendable {
     return version
   }
 
-  /// Sets a value if it has a version: the one that was read. One caller of several succeeds.
+  /// Sets a value if it still has the expected version. Of several callers, only one succeeds.
   /// - Parameter expected: nil if the value must not exist.
-  /// - Throws: as ``set(_:to:for:)``.
+  /// - Throws: the same errors as ``set(_:to:for:)``.
   public func exchange(
     _ name: String, expected: UInt64?, desired bytes: [UInt8], for lifetime: Duration? = nil
   ) throws(StageFailure) -> SharedExchange {
@@ -79,7 +79,7 @@ public struct SharedValues: Sendable {
 
   /// Removes a value.
   /// - Parameter version: only if it has this one; nil removes any.
-  /// - Returns: whether it was there.
+  /// - Returns: whether the value existed.
   @discardableResult
   public func remove(_ name: String, version: UInt64? = nil) -> Bool {
     call(name) { host, table, name in table.pointee.remove(host, name, version ?? 0) } == 0

@@ -9,7 +9,7 @@ public struct EndedSpan: Sendable, Hashable {
   public let kind: SpanKind
   /// The name of the stage in the configuration.
   public let stage: String
-  /// That of the hop, otherwise the caller's, otherwise the one with the transaction's id; 32 hexadecimal digits.
+  /// The trace of the hop, otherwise the caller's, otherwise the one with the transaction's id; 32 hexadecimal digits.
   public let traceID: String
   /// 16 hexadecimal digits.
   public let spanID: String
@@ -27,7 +27,7 @@ public struct EndedSpan: Sendable, Hashable {
   public let isUnfinished: Bool
   /// In the order in which their names were first set.
   public let attributes: [Attribute]
-  /// How many attributes the host has refused, because there were too many.
+  /// The number of attributes that the host has refused because there were too many.
   public let droppedAttributeCount: Int
 
   init(_ span: sluice_span) {

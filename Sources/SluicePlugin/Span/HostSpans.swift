@@ -1,7 +1,7 @@
 import CSluice
 public import SluiceMessages
 
-/// Begins spans of the plugin's own below those of the hops (`sluice.spans/1`, a draft).
+/// Begins the plugin's own spans below those of the hops (`sluice.spans/1`, a draft).
 public struct HostSpans: Sendable {
   let link: HostLink
 
@@ -51,7 +51,7 @@ public struct OpenSpan: @unchecked Sendable {
 
   /// Sets how the work went.
   ///
-  /// - Parameter message: for people, without secrets; kept with ``SpanStatus/error`` alone.
+  /// - Parameter message: for people, without secrets; kept only with ``SpanStatus/error``.
   public func setStatus(_ status: SpanStatus, _ message: String = "") {
     _ = call.withExchange { _, exchange in
       withText(message) { table.pointee.set_status(exchange, handle, status.rawValue, $0) }

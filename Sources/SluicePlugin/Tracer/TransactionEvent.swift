@@ -19,7 +19,7 @@ public struct TransactionEvent: ~Copyable {
     case didReceiveInformational = 9
     case willRetry = 10
     case willRedirect = 11
-    /// A hop has ended, also one whose connection failed: once for each hop that was begun, after its `didReceive`.
+    /// A hop has ended, even if its connection failed: once for each hop that was begun, after its `didReceive`.
     case didEndHop = 12
     /// A span that a stage began has ended; before the next event of the transaction.
     case didEndSpan = 13
@@ -49,8 +49,8 @@ extension TransactionEvent {
   public var attemptNumber: Int { Int(event.pointee.attempt) }
   /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
   public var hop: Int { Int(event.pointee.hop) }
-  /// The trace in which the current hop was sent (W3C Trace Context), else the caller's, as 32 hexadecimal digits; nil if
-  /// it is unknown.
+  /// The trace in which the current hop was sent (W3C Trace Context), otherwise the caller's, as 32 hexadecimal digits;
+  /// nil if it is unknown.
   public var traceID: String? { withUnsafeBytes(of: event.pointee.trace_id) { hexadecimal($0) } }
   /// The span that the current hop has sent, as 16 digits; nil before it was issued, and if it sent none.
   public var spanID: String? { withUnsafeBytes(of: event.pointee.span_id) { hexadecimal($0) } }
@@ -90,7 +90,7 @@ extension TransactionEvent {
   public var timings: TransferTimings? { event.pointee.timings.map { TransferTimings($0.pointee) } }
   /// Only for reading, during the call; nil with queued delivery.
   public var request: StageRequest? { call.map { StageRequest(call: $0) } }
-  /// The same for the response; also nil without a response.
+  /// The response; also nil without a response.
   public var response: StageResponse? { call.flatMap { $0.status == 0 ? nil : StageResponse(call: $0) } }
   /// The attributes of the transaction, for reading during the call; nil with queued delivery.
   public var attributes: TransactionAttributes? { call.map { TransactionAttributes(call: $0) } }

@@ -1,7 +1,7 @@
 import CSluice
 
-/// Runs tasks on an event loop of the host, outside of any exchange. After the host accepts nothing new, they continue on
-/// another thread, so that each can finish.
+/// Runs tasks on an event loop of the host, outside of any exchange. After the host accepts nothing new, the tasks
+/// continue on another thread, so that each can finish.
 final class LoopExecutor: TaskExecutor {
   private let link: HostLink
   private let loop: sluice_loop = 0

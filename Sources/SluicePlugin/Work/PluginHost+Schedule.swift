@@ -12,14 +12,14 @@ public struct Schedule: Sendable {
 }
 
 extension PluginHost {
-  /// Has ``ScheduledWork/perform(_:)`` called in every period, the first time when one has passed. From
+  /// Calls ``ScheduledWork/perform(_:)`` in every period, for the first time after one period. Allowed from
   /// ``Plugin/activate()`` on.
   ///
   /// - Parameters:
   ///   - name: is passed on to the call.
   ///   - period: a millisecond or more.
-  ///   - timeout: when the work has not ended so long after it was due, it counts as missed.
-  /// - Throws: ``StageFailure`` where the host does not take it.
+  ///   - timeout: if the work has not ended this long after it was due, it counts as missed.
+  /// - Throws: ``StageFailure`` if the host does not accept it.
   @discardableResult
   public func schedule(_ name: String, every period: Duration, timeout: Duration) throws -> Schedule {
     var timer: sluice_timer = 0
@@ -39,7 +39,7 @@ extension PluginHost {
       case Int(SLUICE_STATUS_UNSUPPORTED): "this host has no scheduled work"
       case Int(SLUICE_STATUS_LIMIT): "there are too many"
       case nil, Int(SLUICE_STATUS_CLOSING): "the instance is not active"
-      default: "a period of a millisecond, a timeout and a name are the least, and the type conforms to ScheduledWork"
+      default: "it needs a period of 1 ms or more, a timeout, a name, and a type that conforms to ScheduledWork"
       }
     return StageFailure(message: "the work \"\(name)\" cannot be scheduled: \(reason)")
   }

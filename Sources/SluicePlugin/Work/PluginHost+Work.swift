@@ -36,7 +36,7 @@ extension PluginHost {
   }
 }
 
-/// A function on its way to a thread of the host and back.
+/// A function that runs on a thread of the host and returns its result to the plugin.
 private final class PendingWork: Sendable {
   private let run: @Sendable () -> Void
   private let end: @Sendable (sluice_status?) -> Void
@@ -46,7 +46,7 @@ private final class PendingWork: Sendable {
     self.end = end
   }
 
-  /// The completion owns a reference unless the start is refused.
+  /// The completion owns a reference, unless the start is refused.
   func start(_ link: HostLink, _ parent: sluice_token) {
     let context = Unmanaged.passRetained(self)
     let status = link.withHost { host in

@@ -4,6 +4,6 @@ public import SluiceJSON
 public struct PluginNotification: Sendable {
   /// What the message is about, chosen by the sender; handlers decide by it in ``NotificationHandler/takes(_:)``.
   public let topic: String
-  /// A copy of its own.
+  /// The payload; each plugin gets its own copy.
   public let payload: JSONValue
 }

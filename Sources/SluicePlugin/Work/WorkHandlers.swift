@@ -1,10 +1,10 @@
 /// Takes notifications from outside.
 ///
-/// The calls for one instance come one at a time, together with those of ``ScheduledWork``, on a thread of the host's that
-/// is no event loop: what comes before the first `await` may block. After it the method continues on an event loop, which
-/// it must not block, and the next call may come.
+/// The calls for one instance come one at a time, together with those of ``ScheduledWork``, on a thread of the host
+/// that is not an event loop. The code before the first `await` may block. After it the method continues on an event
+/// loop, which it must not block, and the next call may come.
 public protocol NotificationHandler: Sendable {
-  /// Whether this notification is the plugin's; where not, the next plugin is asked. Comes before ``handle(_:)``.
+  /// Whether the plugin takes this notification; if not, the next plugin is asked. Called before ``handle(_:)``.
   func takes(_ notification: PluginNotification) -> Bool
 
   /// Handles a notification that it takes. An error is logged, and counts as ``WorkOutcome/failed``. The task is cancelled
@@ -12,7 +12,7 @@ public protocol NotificationHandler: Sendable {
   func handle(_ notification: PluginNotification) async throws -> WorkOutcome
 }
 
-/// Does work again and again, as asked for by ``PluginHost/schedule(_:every:timeout:)``.
+/// Does the work that ``PluginHost/schedule(_:every:timeout:)`` schedules, once per period.
 ///
 /// For threads, errors and cancellation see ``NotificationHandler``. While the work is under way and not overdue, periods
 /// are left out.

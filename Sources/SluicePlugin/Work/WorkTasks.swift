@@ -2,11 +2,11 @@ import CSluice
 import SluiceMessages
 import SluiceSupport
 
-/// The work of an instance that is under way, so that the end of the instance cancels it.
+/// The running work of an instance, which the end of the instance cancels.
 final class WorkTasks: Sendable {
   private struct State: Sendable {
     var last: UInt64 = 0
-    /// Nil for work that has begun and whose task is not known yet.
+    /// Nil for work that has begun before its task is known.
     var tasks: [UInt64: Task<Void, Never>?] = [:]
     var isCancelled = false
   }
@@ -16,7 +16,7 @@ final class WorkTasks: Sendable {
 
   init(_ link: HostLink) { executor = LoopExecutor(link) }
 
-  /// Runs the body up to where it first waits, on the calling thread; from there on, on an event loop.
+  /// Runs the body on the calling thread until it first waits, and afterwards on an event loop.
   func run(_ body: @escaping @Sendable () async -> Void) {
     let number = state.withLock { state in
       state.last += 1
@@ -34,7 +34,7 @@ final class WorkTasks: Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Cancels what is under way, and what comes.
+  /// Cancels the running work and all later work.
   func cancelAll() {
     let tasks = state.withLock { state in
       state.isCancelled = true
@@ -45,7 +45,7 @@ final class WorkTasks: Sendable {
 }
 
 extension HostLink {
-  /// Reports an outcome; one that comes too late is nobody's concern any more.
+  /// Reports an outcome; an outcome that comes too late has no effect.
   func complete(_ completion: sluice_completion, _ outcome: WorkOutcome) {
     withHost { host in
       _ = host.completions?.pointee.complete(host, completion, outcome.number)
@@ -54,7 +54,7 @@ extension HostLink {
 }
 
 extension WorkOutcome {
-  /// In `completions.h`, which has no number for a missed deadline: only the host finds that out.
+  /// The number in `completions.h`, which has none for a missed deadline: only the host can determine that.
   fileprivate var number: sluice_work_outcome {
     switch self {
     case .newData: sluice_work_outcome(SLUICE_WORK_NEW_DATA)

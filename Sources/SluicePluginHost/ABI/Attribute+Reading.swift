@@ -2,22 +2,23 @@ import CSluice
 import SluiceMessages
 
 extension Attribute {
-  /// What the host says about an attribute that it does not take.
+  /// Why the host refuses an attribute.
   struct Refusal: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// What is done with a text that is too long or not UTF-8.
+  /// How a text that is too long or not UTF-8 is handled.
   enum TextRule {
     case refuse
-    /// It is cut off, made a line, and its wrong bytes become U+FFFD: for logs, which would rather have a part of it.
+    /// It is cut off and put on one line, and its invalid bytes become U+FFFD. For logs, where a part of the text is
+    /// better than none.
     case shorten
-    /// It is cut off, and its wrong bytes become U+FFFD.
+    /// It is cut off, and its invalid bytes become U+FFFD.
     case cut(bytes: Int)
   }
 
-  /// Reads an attribute of a plugin's.
+  /// Reads an attribute that a plugin passes.
   init(_ raw: sluice_attribute, texts rule: TextRule) throws(Refusal) {
     guard raw.flags & ~UInt32(SLUICE_ATTRIBUTE_SENSITIVE) == 0 else { throw Refusal("flags \(raw.flags)") }
     let name = try Self.name(raw.name)

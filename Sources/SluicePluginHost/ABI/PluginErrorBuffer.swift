@@ -5,8 +5,8 @@ import SluiceMessages
 package enum PluginErrorBuffer {
   private static let capacityBytes = 1024
 
-  /// Calls into a plugin with an empty buffer; gives what it answered, and its message made presentable: one line of
-  /// valid UTF-8, nil where it wrote nothing.
+  /// Calls into a plugin with an empty buffer. Returns its answer, and its message as one line of valid UTF-8; nil if
+  /// it wrote none.
   package static func collect<Answer>(
     _ body: (UnsafeMutablePointer<sluice_error>) -> Answer
   ) -> (answer: Answer, message: String?) {
@@ -20,7 +20,7 @@ package enum PluginErrorBuffer {
     }
   }
 
-  /// Writes the host's own message into a buffer that a plugin passes on; cut off where it does not fit.
+  /// Writes the host's own message into a buffer that a plugin passes on; a message that does not fit is cut off.
   static func write(_ message: String, to error: UnsafeMutablePointer<sluice_error>?) {
     guard let error, let buffer = error.pointee.message, error.pointee.capacity > 0 else { return }
     let limit = Int(error.pointee.capacity) - 1
@@ -32,7 +32,7 @@ package enum PluginErrorBuffer {
   private static func presentable(_ bytes: [UInt8]) -> String? {
     let text = String(String(decoding: bytes, as: UTF8.self).map { $0.isNewline || $0 == "\t" ? " " : $0 })
     guard !text.allSatisfy(\.isWhitespace) else { return nil }
-    // In a full buffer, the last character may be incomplete, and what followed it is lost.
+    // In a full buffer, the last character may be incomplete, because the rest was lost.
     return PlainText.line(text, limitBytes: bytes.count < capacityBytes - 1 ? PluginText.reasonBytes : bytes.count - 1)
   }
 }

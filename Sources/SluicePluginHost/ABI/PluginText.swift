@@ -1,8 +1,8 @@
 import CSluice
 import SluiceMessages
 
-/// Takes texts of plugins into the host. They are bounded here, once, so that every place that keeps or shows them is
-/// bounded too: results, logs, the status, reports. Bytes that are not UTF-8 become U+FFFD.
+/// Takes texts of plugins into the host. Their length is limited here, once, so that all places that keep or show them
+/// need no limit: results, logs, the status, reports. Bytes that are not UTF-8 become U+FFFD.
 package enum PluginText {
   /// The limit for the code of `fail`.
   static let codeBytes = 64
@@ -20,7 +20,7 @@ package enum PluginText {
   /// The limit for the short texts of an event that is queued: its method, its codes, its stages.
   static let eventTextBytes = 256
 
-  /// The original text, including line breaks: for documents, which can hold it.
+  /// The original text, including line breaks; for documents, which may contain them.
   static func message(_ text: sluice_text) -> String { cut(text, messageBytes) ?? "" }
 
   /// One line for a log; nil if the text is malformed.
@@ -44,7 +44,8 @@ package enum PluginText {
   /// The message of a span's status; nil if it is malformed.
   static func spanText(_ text: sluice_text) -> String? { cut(text, spanTextBytes) }
 
-  /// The text up to a limit; nil if it is malformed. Reads only as much as is kept, plus enough to show that there was more.
+  /// The text up to a limit; nil if it is malformed. Reads only the part that is kept, plus enough to see that there
+  /// was more.
   static func cut(_ text: sluice_text, _ limitBytes: Int) -> String? {
     guard let bytes = text.bytes else { return nil }
     guard bytes.count > limitBytes else { return String(decoding: bytes, as: UTF8.self) }

@@ -3,13 +3,13 @@ import Glibc
 import SluiceMessages
 import SluicePluginImage
 
-/// Reads a table that says its own size, out of a plugin.
+/// Reads a table from a plugin. The table begins with its own size.
 struct TableReader {
   let subject: PluginError.Subject
   /// The table's name, for messages.
   let name: String
 
-  /// A copy in which every member that the plugin's table is too short for is zero, which means absent.
+  /// A copy in which every member beyond the end of the plugin's table is zero, which means absent.
   /// - Parameter least: the table's size in revision 1.
   func read<Table>(_ pointer: UnsafeRawPointer, zero: Table, least: UInt32) throws(PluginError) -> Table {
     guard UInt(bitPattern: pointer) % UInt(MemoryLayout<Table>.alignment) == 0 else {
@@ -26,7 +26,7 @@ struct TableReader {
     return table
   }
 
-  /// A string of the table: there, valid UTF-8, not longer than `limitBytes`.
+  /// A string of the table. It must exist, be valid UTF-8, and not be longer than `limitBytes`.
   func text(_ pointer: UnsafePointer<CChar>?, _ member: String, limitBytes: Int) throws(PluginError) -> String {
     guard let pointer else { throw error("has no \(member)") }
     let length = strnlen(pointer, limitBytes + 1)
@@ -38,7 +38,7 @@ struct TableReader {
     return text
   }
 
-  /// A string for people and logs: one line, and not empty.
+  /// A string for people and logs. It must be one line, and not empty.
   func line(_ pointer: UnsafePointer<CChar>?, _ member: String, limitBytes: Int) throws(PluginError) -> String {
     let text = try text(pointer, member, limitBytes: limitBytes)
     guard !text.isEmpty else { throw error("has an empty \(member)") }

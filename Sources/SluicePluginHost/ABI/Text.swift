@@ -1,7 +1,7 @@
 import CSluice
 
 extension sluice_text {
-  /// The bytes; nil for a text that has a length and no address.
+  /// The bytes; nil for a text that has a length but no address.
   @inline(__always)
   var bytes: UnsafeBufferPointer<UInt8>? {
     guard let data else { return size == 0 ? UnsafeBufferPointer(start: nil, count: 0) : nil }
@@ -19,7 +19,7 @@ extension sluice_text {
 
   static var empty: sluice_text { sluice_text() }
 
-  /// The text, with U+FFFD where it is not UTF-8; nil where it is malformed.
+  /// The text, with U+FFFD for bytes that are not UTF-8; nil if it is malformed.
   var string: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
 
   /// A copy that is never freed, for tables that are never freed.
@@ -45,7 +45,7 @@ extension sluice_bytes {
 }
 
 extension String {
-  /// Lends the text in UTF-8 for the length of the call.
+  /// Lends the text in UTF-8 during the call.
   func withText<Result>(_ body: (sluice_text) -> Result) -> Result {
     var copy = self
     return copy.withUTF8 { body(sluice_text($0)) }

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluicePluginImage
 
 extension CallSubject {
-  /// Says that a call begins, in a transaction where there is an exchange. Balanced by `sluice_end_call`.
+  /// Notes that a call begins, with its transaction if there is an exchange. Balanced by `sluice_end_call`.
   @inline(__always)
   func begin(_ number: UInt, _ callback: UInt8, _ exchange: Unmanaged<Exchange>?) {
     guard let exchange else { return sluice_begin_call(UInt64(number), pointer, 0, 0, UInt32(callback), 0) }

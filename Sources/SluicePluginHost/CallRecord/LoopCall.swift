@@ -2,11 +2,11 @@ import CLinux
 package import SluiceMessages
 import SluicePluginImage
 
-/// A call of a plugin that keeps an event loop from everything else while it lasts.
+/// A call of a plugin that runs on an event loop, and blocks it meanwhile.
 package struct LoopCall: Sendable, Hashable {
   /// The loop's index in its engine.
   package var loop: Int
-  /// Of this call alone in the whole process.
+  /// A number that only this call has in the whole process.
   package var number: UInt64
   /// The instance's name in the configuration.
   package var stage: String
@@ -15,7 +15,7 @@ package struct LoopCall: Sendable, Hashable {
   package var generation: Int
   /// The function of the plugin, as the headers of the ABI name it.
   package var callback: String
-  /// Nil where the call belongs to none.
+  /// Nil if the call belongs to no transaction.
   package var transaction: TransactionID?
 
   package init(
@@ -31,8 +31,8 @@ package struct LoopCall: Sendable, Hashable {
     self.transaction = transaction
   }
 
-  /// The calls that these loops are in at the moment, at most one each. From any thread; the loops notice nothing of it.
-  /// - Parameter loops: their indices, by the loops themselves.
+  /// The current calls of these loops, at most one for each. From any thread; the loops are not affected. - Parameter
+  /// loops: the indices of the loops, keyed by the loops themselves.
   package static func current(on loops: [ObjectIdentifier: Int]) -> [LoopCall] {
     var calls: [LoopCall] = []
     var next = sluice_call_records()

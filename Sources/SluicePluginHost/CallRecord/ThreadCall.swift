@@ -8,7 +8,7 @@ package struct ThreadCall: Sendable, Hashable {
   /// The function of the plugin, as the headers of the ABI name it.
   package let callback: String
 
-  /// Nil on a thread that is in no call.
+  /// Nil on a thread that runs no call.
   package static var current: ThreadCall? {
     var call = sluice_call_frame()
     guard let record = sluice_own_call_record(), sluice_read_call(record, &call) != 0, let subject = call.subject else {

@@ -2,27 +2,27 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The outcomes that are due from one instance. From any thread.
+/// The outcomes that one instance still must report. From any thread.
 ///
 ///                    complete, any thread: one compare-and-swap
 ///      free ── open ───────────────────────────────► completed ──► free, in a later generation
 ///                └─ deadline, passed on, end ───────► expired ────┘
 ///
-/// Opening takes a lock; ending takes one only to give the slot back. Slots are used again in the order in which they
+/// Opening takes a lock; ending takes one only to return the slot. Slots are used again in the order in which they
 /// became free, so that a second completion is still recognized much later.
 final class CompletionTable: Sendable {
   enum Answer: Sendable, Hashable {
     case accepted
     /// It was completed before.
     case already
-    /// Late, forged, or from something that is over.
+    /// The token is late, forged, or belongs to something that has ended.
     case stale
   }
 
   private static let firstCount = 64
 
   private struct Free: Sendable {
-    /// To be taken from the end.
+    /// The free slots; the last one is taken first.
     var ready: [UInt32] = []
     var returned: [UInt32] = []
     var isClosed = false
@@ -43,14 +43,14 @@ final class CompletionTable: Sendable {
     }
   }
 
-  /// Those that are due now. [any]
+  /// The number of open outcomes. [any]
   var openCount: Int {
     free.withLock { slots.count - $0.ready.count - $0.returned.count }
   }
 
   func isOpen(_ token: CompletionToken) -> Bool { slot(of: token)?.isIn(.open, token.generation) ?? false }
 
-  /// Whether it was completed, as far as is still known.
+  /// Whether it was completed, as far as the table still knows.
   func wasCompleted(_ token: CompletionToken) -> Bool { slot(of: token)?.isIn(.ended, token.generation) ?? false }
 
   /// The plugin reports an outcome.
@@ -65,7 +65,7 @@ final class CompletionTable: Sendable {
     return .accepted
   }
 
-  /// Ends what nobody has ended; false where somebody has.
+  /// Ends an open outcome; false if it has already ended.
   @discardableResult
   func close(_ token: CompletionToken, _ end: OpenWork.End) -> Bool {
     guard let slot = slot(of: token), slot.leaveOpen(token.generation, to: .expired) else { return false }
@@ -75,7 +75,7 @@ final class CompletionTable: Sendable {
     return true
   }
 
-  /// Ends everything that is open as cut off, and opens nothing more.
+  /// Ends all open outcomes as cut off, and accepts no new ones.
   func closeAll() {
     let count = free.withLock { free in
       free.isClosed = true
@@ -89,12 +89,12 @@ final class CompletionTable: Sendable {
 
   private func giveBack(_ token: CompletionToken) { free.withLock { $0.returned.append(token.slot) } }
 
-  /// The slot that a token names, unless the nonce shows that it is another's.
+  /// The slot that a token names, unless the nonce shows that the token belongs to another table.
   private func slot(of token: CompletionToken) -> TokenSlot<OpenWork>? { slots[token.slot, token.nonce] }
 
   private func next(_ free: inout Free) -> UInt32? {
     if free.ready.isEmpty {
-      // Few of them would be used again soon.
+      // If few slots were returned, the table grows instead, so that a slot is not used again soon.
       if free.returned.count < Self.firstCount / 2, grow(&free) { return free.ready.popLast() }
       free.ready = free.returned.reversed()
       free.returned = []

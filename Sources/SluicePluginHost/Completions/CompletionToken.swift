@@ -1,6 +1,6 @@
 import CSluice
 
-/// The right to complete something once. A value: never dereferenced, so a stale or forged one harms nothing.
+/// The right to complete something once. A value that is never dereferenced, so a stale or forged token is harmless.
 struct CompletionToken: Sendable, Hashable {
   let slot: UInt32
   let generation: UInt32

@@ -1,12 +1,12 @@
 import SluiceMessages
 import SluicePipeline
 
-/// A call whose outcome is due: a notification that is offered, or scheduled work.
+/// A call whose outcome is open: an offered notification, or scheduled work.
 ///
 /// It ends once. Completion, passing on, deadline and the end of the instance all go through ``CompletionTable``, where
 /// one of them wins; the winner calls ``end(_:)``.
 final class OpenWork: LoopTimerTarget, @unchecked Sendable {
-  // Sendable: `timer` is touched on the loop only, `token` written before any other thread knows the work.
+  // Sendable: `timer` is touched only on the loop; `token` is written before another thread gets the work.
   enum End: Sendable, Hashable {
     case outcome(WorkOutcome)
     /// The plugin does not want the notification.
@@ -23,8 +23,8 @@ final class OpenWork: LoopTimerTarget, @unchecked Sendable {
   private let onEnd: @Sendable (End) -> Void
 
   /// - Parameters:
-  ///   - loop: where the deadline is watched.
-  ///   - onEnd: called once, on whichever thread brought the end.
+  ///   - loop: the loop with the timer of the deadline.
+  ///   - onEnd: called once, on the thread that ends the work.
   init(
     on loop: any EventLoop, until deadline: Instant, in table: CompletionTable, onEnd: @escaping @Sendable (End) -> Void
   ) {
@@ -34,7 +34,7 @@ final class OpenWork: LoopTimerTarget, @unchecked Sendable {
     self.onEnd = onEnd
   }
 
-  /// Takes a token and begins to watch the deadline; nil where the table is closed or full.
+  /// Takes a token and starts the timer of the deadline; nil if the table is closed or full.
   func open() -> CompletionToken? {
     guard let table, let token = table.open(self) else { return nil }
     loop.post { [self] in if table.isOpen(token) { loop.arm(timer, at: deadline, for: self) } }
@@ -43,7 +43,7 @@ final class OpenWork: LoopTimerTarget, @unchecked Sendable {
 
   func adopt(_ token: CompletionToken) { self.token = token }
 
-  /// To be called by the one that took the work out of the table.
+  /// Called by the code that has removed the work from the table.
   func end(_ end: End) {
     loop.post { [self] in loop.disarm(timer) }
     onEnd(end)

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 
 extension WorkOutcome {
-  /// What a plugin reports; nil for a number that is no outcome of `notifications.h`.
+  /// The outcome that a plugin reports; nil for a number that `notifications.h` does not define.
   init?(reported: sluice_work_outcome) {
     switch Int(reported) {
     case Int(SLUICE_WORK_NEW_DATA): self = .newData

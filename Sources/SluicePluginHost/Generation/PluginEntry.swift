@@ -1,10 +1,10 @@
 package import CSluice
 package import SluicePluginImage
 
-/// Calls the one exported function of a library, and believes nothing that it answers.
+/// Calls the exported function of a library, and checks everything that it returns.
 package enum PluginEntry {
-  /// Gives the generation that the library holds. `host` is borrowed for the call. [control]
-  /// - Parameter number: which generation of the engine it is.
+  /// Creates the generation of the library. `host` is borrowed for the call. [control] - Parameter number: the
+  /// generation's number in the engine.
   package static func call(
     _ library: LoadedLibrary, host: UnsafePointer<sluice_host>, abi: UInt32 = HostOffer.abi.upperBound,
     number: Int? = nil

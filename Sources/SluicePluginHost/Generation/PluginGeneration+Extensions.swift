@@ -1,7 +1,7 @@
 package import CSluice
 package import SluicePluginImage
 
-/// The optional tables of a plugin. Each call asks the plugin once; nil where it does not have the table. What comes is a
+/// The optional tables of a plugin. Each call asks the plugin once; nil if it does not have the table. The result is a
 /// copy in which members beyond the plugin's own size are absent. [control]
 extension PluginGeneration {
   package func interceptor() throws(PluginError) -> sluice_interceptor? {
@@ -28,7 +28,7 @@ extension PluginGeneration {
   }
 
   package func stage() throws(PluginError) -> sluice_stage? {
-    // The places of code of the program have no configuration.
+    // Places of program code have no configuration.
     guard program == nil else { return nil }
     let table = try lookUp(SLUICE_STAGE_ID, sluice_stage(), SLUICE_STAGE_SIZE_1)
     return try require(table, SLUICE_STAGE_ID, "create_stage and destroy_stage") {
@@ -36,7 +36,7 @@ extension PluginGeneration {
     }
   }
 
-  /// JSON Schema (draft-07) for the configurations of places; nil takes anything.
+  /// JSON Schema (draft-07) for the configurations of places; nil accepts anything.
   package func stageConfigurationSchema() throws(PluginError) -> String? {
     guard let schema = try stage()?.config_schema else { return nil }
     return try reader(SLUICE_STAGE_ID).text(schema, "config_schema", limitBytes: 1 << 20)

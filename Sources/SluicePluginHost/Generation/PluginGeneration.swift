@@ -2,8 +2,8 @@ package import CSluice
 import SluiceMessages
 package import SluicePluginImage
 
-/// One build of one plugin: what its table says, checked, and what it was made from. A library lives in the process for
-/// good, whether this object does or not.
+/// One build of one plugin: the checked content of its table, and its library. A library stays in the process
+/// permanently, even after this object is released.
 ///
 /// Unchecked: the table holds function pointers and strings of a library that is never unloaded; nothing is written after
 /// `init`.
@@ -11,9 +11,9 @@ package final class PluginGeneration: @unchecked Sendable {
   package let id: String
   package let version: String
   package let summary: String
-  /// JSON Schema (draft-07) for the configuration; nil takes anything.
+  /// JSON Schema (draft-07) for the configuration; nil accepts anything.
   package let configurationSchema: String?
-  /// A copy of full length. `destroy` is there; of a library, also `create` and `extension`.
+  /// A copy of full length. It always has `destroy`, and for a library also `create` and `extension`.
   package let table: sluice_plugin
   /// nil for a part of the program.
   package let library: LoadedLibrary?
@@ -21,8 +21,8 @@ package final class PluginGeneration: @unchecked Sendable {
 
   package var facts: LibraryFacts? { library?.facts }
   package var hash: ContentHash? { library?.stored.hash }
-  /// Of this build in its engine; counted per content, see StoredPlugin, where nobody counts. 0 for a part of the
-  /// program.
+  /// The number of this build in its engine. Without an engine, it is counted per content (see StoredPlugin). 0 for a
+  /// part of the program.
   package let number: Int
   package var path: String? { library?.path }
 

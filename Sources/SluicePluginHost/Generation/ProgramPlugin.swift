@@ -1,14 +1,15 @@
 package import CSluice
 package import SluiceJSON
 
-/// A plugin that is a part of the program: the tables that a library would give, and how an instance is made.
+/// A plugin that is a part of the program: the same tables as those of a library, and a function that creates an
+/// instance.
 ///
 /// `@unchecked Sendable`: the tables hold functions and numbers, and nothing is written after `init`.
 package struct ProgramPlugin: @unchecked Sendable {
   package let id: String
   package let version: String
   package let summary: String
-  /// JSON Schema (draft-07) for the configuration; nil takes anything.
+  /// JSON Schema (draft-07) for the configuration; nil accepts anything.
   package let configurationSchema: String?
   /// `activate`, `deactivate` and `destroy`.
   let lifecycle: sluice_plugin

@@ -1,6 +1,6 @@
 import SluiceSupport
 
-/// The `[control]` calls of an instance that come while it is active: one at a time, in order, on the threads of a pool.
+/// The `[control]` calls of an instance while it is active: one at a time, in order, on the threads of a pool.
 ///
 ///     closed to calls, which wait ── open() ── calls … ── close(within:)
 final class ControlQueue: Sendable {
@@ -10,7 +10,7 @@ final class ControlQueue: Sendable {
     var jobs = FIFOQueue<Job>()
     var isOpen = false
     var isClosed = false
-    /// A thread was asked for, and will take the next job.
+    /// A thread was requested, and will take the next job.
     var isUnderWay = false
     var isInCall = false
   }
@@ -20,13 +20,13 @@ final class ControlQueue: Sendable {
 
   init(pool: BlockingPool) { self.pool = pool }
 
-  /// Lets the calls through that came so far and come from here on.
+  /// Runs the calls that wait and those that come from here on.
   func open() {
     state.withLock { $0.isOpen = true }
     proceed()
   }
 
-  /// Runs the job after those before it; false when the queue is closed and it is not run.
+  /// Runs the job after the earlier ones; false if the queue is closed, so that the job does not run.
   func submit(_ job: @escaping Job) -> Bool {
     let isTaken = state.withLock { state in
       if !state.isClosed { state.jobs.append(job) }
@@ -48,8 +48,8 @@ final class ControlQueue: Sendable {
     return state.wait(upTo: limit) { $0.isInCall ? nil : true } ?? false
   }
 
-  /// Asks for a thread where there is something to do and none is on its way. Each takes one job, so that an instance with
-  /// many leaves threads to the others.
+  /// Requests a thread if there is a job and no thread was requested. Each thread takes one job, so that an instance
+  /// with many jobs leaves threads to other instances.
   private func proceed() {
     let isNeeded = state.withLock { state in
       guard state.isOpen, !state.isUnderWay, !state.jobs.isEmpty else { return false }

@@ -4,7 +4,7 @@ import SluiceSupport
 import Synchronization
 
 /// Calls the `release` function of `data_set` once, on the transaction's loop. If that loop has ended and drops posted
-/// work, the function is called at once: nothing else refers to the data any more.
+/// work, the function is called at once: no other code refers to the data any more.
 final class DataRelease: Sendable {
   private let data: UncheckedPointer
   private let release: InstanceRecord.Release

@@ -4,10 +4,10 @@ import SluicePluginImage
 import SluiceSupport
 import Synchronization
 
-/// An instance as its plugin and its violations know it: the host table, a number, counters.
+/// The part of an instance that its plugin uses: the host table, a number, and counters of violations.
 ///
-/// Never freed, so that a thread which a plugin left behind finds a host that answers "gone" where it expected its own,
-/// instead of freed memory. A seat takes a few hundred bytes, and each generation has few.
+/// Never freed, so that a thread that a plugin left behind finds a host that answers "gone", and not freed memory. A
+/// seat takes a few hundred bytes, and each generation has few seats.
 final class HostSeat: @unchecked Sendable {
   // Sendable: the weak references are set before any other thread knows the seat; the table is never written after
   // `init`.
@@ -16,9 +16,9 @@ final class HostSeat: @unchecked Sendable {
   let plugin: String
   let generation: Int
   let violations = ViolationCounters()
-  /// What the plugin defines in `create`; empty afterwards.
+  /// The metrics that the plugin defines in `create`; empty afterwards.
   let metrics: MetricDraft
-  /// The numbers of this name, which are those of the generations before it too.
+  /// The values of this name, which earlier generations share.
   let values: ValueTable
   /// The bytes that all instances of the plugin share.
   let shared: SharedTable
@@ -26,7 +26,7 @@ final class HostSeat: @unchecked Sendable {
   /// Lines of the plugin below it are dropped.
   let minimumLogLevel: PluginLogEntry.Level
   private let limitCount = Atomic<Int>(0)
-  /// What the plugin is given.
+  /// The table that the plugin gets.
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?
   private(set) weak var instance: PluginInstance?
@@ -49,7 +49,7 @@ final class HostSeat: @unchecked Sendable {
     }
   }
 
-  /// The seat with that number; nil for a number that was never given.
+  /// The seat with that number; nil for a number that was never given out.
   static func at(_ index: Int) -> HostSeat? { all.withLock { $0.indices.contains(index) ? $0[index] : nil } }
 
   /// The seat behind a host table.
@@ -83,14 +83,14 @@ final class HostSeat: @unchecked Sendable {
     wasTaken = true
   }
 
-  /// Counts a violation and, now and then, logs it.
+  /// Counts a violation and logs some of them.
   func report(_ kind: Violation, _ detail: String? = nil) {
     guard violations.count(kind) else { return }
     let count = violations[kind]
     log(.warning, "\(kind.text)\(detail.map { " (\($0))" } ?? "")\(count > 1 ? "; \(count) times so far" : "")")
   }
 
-  /// Says, now and then, that the plugin was refused something because of a limit, which is no violation.
+  /// Counts a refusal because of a limit, which is not a violation, and logs some of them.
   func reportLimit(_ words: String) {
     let count = limitCount.add(1, ordering: .relaxed).newValue
     var number = count
@@ -98,7 +98,7 @@ final class HostSeat: @unchecked Sendable {
     if number == 1 { log(.warning, "has reached a limit: \(words)\(count > 1 ? "; \(count) refusals so far" : "")") }
   }
 
-  /// A line of the host's about the plugin.
+  /// A line of the host about the plugin.
   func log(_ level: PluginLogEntry.Level, _ text: String) {
     write(level, "stage \"\(name)\" (plugin \(plugin), generation \(generation)) \(text)")
   }

@@ -2,16 +2,16 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// What an instance keeps for one transaction: the pointer of `data_set`, what a verdict still needs, and the call-outs
-/// made on its behalf.
+/// The data of an instance for one transaction: the pointer of `data_set`, values for a later verdict, and the
+/// call-outs made on its behalf.
 ///
-/// Ends with the transaction: it then cancels the call-outs and has the data released on the loop, whichever thread
+/// Ends with the transaction: it then cancels the call-outs and releases the data on the loop, even if another thread
 /// drops the last reference. It keeps the instance alive, so that `destroy` comes later. Locked because a late BLOCKING
 /// call may run at the same time as a call on the loop.
 final class InstanceRecord: Sendable {
   typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// Unchecked: the pointer is the plugin's, and only handed back.
+  /// Unchecked: the pointer belongs to the plugin, and is only passed back.
   private struct State: @unchecked Sendable {
     var data: UnsafeMutableRawPointer?
     var release: Release?
@@ -24,11 +24,11 @@ final class InstanceRecord: Sendable {
     var calls: [UInt64] = []
   }
 
-  /// A call that was suspended. Unchecked: the pointer is the plugin's, and only handed back.
+  /// A suspended call. Unchecked: the pointer belongs to the plugin, and is only passed back.
   struct Suspension: @unchecked Sendable {
     let token: SuspensionToken
     let phase: CallPhase
-    /// What the plugin has made for the place of the call.
+    /// The plugin's object for the place of the call.
     let stage: UnsafeMutableRawPointer?
   }
 
@@ -49,7 +49,7 @@ final class InstanceRecord: Sendable {
 
   var data: UnsafeMutableRawPointer? { state.withLock { UncheckedPointer($0.data) }.address }
 
-  /// Replaces the pointer; the one before is released, unless it is the same.
+  /// Replaces the pointer; the previous one is released, unless it is the same.
   func setData(_ data: UnsafeMutableRawPointer?, _ release: Release?) {
     let data = UncheckedPointer(data)
     let old = state.withLock { state in
@@ -71,7 +71,7 @@ final class InstanceRecord: Sendable {
     set { state.withLock { $0.retryDelay = newValue } }
   }
 
-  /// The challenge that the instance was asked about last.
+  /// The last challenge about which the instance was asked.
   var offer: ChallengeOffer? {
     get { state.withLock { $0.offer } }
     set { state.withLock { $0.offer = newValue } }
@@ -86,7 +86,7 @@ final class InstanceRecord: Sendable {
     }
   }
 
-  /// The call that was suspended with that token; nil where this instance did not take it.
+  /// The call that was suspended with that token; nil if this instance did not take it.
   func suspension(of token: SuspensionToken) -> Suspension? {
     state.withLock { $0.suspensions.first { $0.token == token } }
   }
@@ -98,7 +98,8 @@ final class InstanceRecord: Sendable {
 
   func wantRequestBody() { state.withLock { $0.wantsRequestBody = true } }
 
-  /// Takes what `fail`, `retry` and `want_body` have stored, so that it does not affect a later call.
+  /// Removes and returns the values that `fail`, `retry` and `want_body` have stored, so that they do not affect a
+  /// later call.
   func takeDetails() -> (failure: StageFailure?, retryDelay: Duration?, wantsRequestBody: Bool) {
     state.withLock { state in
       defer {
@@ -113,7 +114,7 @@ final class InstanceRecord: Sendable {
 
 extension PluginInstance {
   func existingRecord(_ exchange: Exchange) -> InstanceRecord? {
-    // Nobody else keeps anything under this instance's identity.
+    // Safe: only this type stores data under this instance's identity.
     exchange.attachments[self].map { unsafeDowncast($0, to: InstanceRecord.self) }
   }
 

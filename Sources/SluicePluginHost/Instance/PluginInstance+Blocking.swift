@@ -4,15 +4,15 @@ import SluicePipeline
 import SluiceSupport
 import Synchronization
 
-// Calls of a BLOCKING instance: on a thread of the pool, with a copy of the exchange that the loop takes over when the
-// call returns in time.
+// Calls of a BLOCKING instance: on a thread of the pool, with a copy of the exchange. The loop takes the copy over if
+// the call returns in time.
 extension PluginInstance {
   func runBlocking(_ call: StageCall, _ exchange: Exchange) -> Verdict {
     do {
       try exchange.settleRequest()
       try exchange.settleResponse()
     } catch { return .fail(StageFailure(code: error.code, message: "\(error)")) }
-    // Made before the copy, so that both keep the same.
+    // Created before the copy, so that both share it.
     _ = record(exchange)
     guard runtime.blockingCalls.enter() else { return .fault(.tooManyBlockingCalls(runtime.blockingCalls.limit)) }
     guard let token = takeHostToken(exchange) else {
@@ -35,7 +35,7 @@ extension PluginInstance {
       })
   }
 
-  /// On the pool. A call that finds another under way gives its thread back until that has ended.
+  /// Runs on the pool. If another call is running, this call releases its thread until that one has ended.
   private func work(_ call: BlockingCall) {
     let isTurn = turns?.begin(orLater: { [self] in
       if !submit(call) { deliver(.fault(.noThread), of: call) }
@@ -46,14 +46,14 @@ extension PluginInstance {
     deliver(verdict, of: call)
   }
 
-  /// Called while the thread ends.
+  /// Called while the thread is ending.
   private func threadEnded(in call: BlockingCall) {
     seat.log(.error, "has ended the thread of a call, which is BLOCKING, with pthread_exit")
     turns?.end()
     deliver(.fault(.endedThread), of: call)
   }
 
-  /// Takes the copy back to the loop, where it is dropped when nobody waits for it any more.
+  /// Returns the copy to the loop, which drops it if the transaction does not wait for it any more.
   private func deliver(_ verdict: Verdict?, of call: BlockingCall) {
     call.didReturn()
     guard let environment = environment(of: call.token) else { return call.end() }
@@ -75,11 +75,11 @@ extension PluginInstance {
   }
 }
 
-/// A BLOCKING call with the copy that it works on. It counts as work of its instance until the loop has taken the copy
+/// A BLOCKING call with its copy of the exchange. It counts as work of its instance until the loop has taken the copy
 /// back and released it, so that the plugin's data for it is released before the instance is destroyed.
 ///
-/// `@unchecked Sendable`: one thread has the copy at a time, and passes it on by `submit` and `post`. Dropping the job
-/// also ends the call.
+/// `@unchecked Sendable`: one thread has the copy at a time, and passes it on by `submit` and `post`. If the job is
+/// dropped, the call ends too.
 private final class BlockingCall: @unchecked Sendable {
   let token: SuspensionToken
   private let instance: PluginInstance
@@ -105,7 +105,7 @@ private final class BlockingCall: @unchecked Sendable {
     return copy
   }
 
-  /// Another call may begin in its place.
+  /// Now another call may begin.
   func didReturn() {
     if !hasReturned.exchange(true, ordering: .relaxed) { instance.runtime.blockingCalls.leave() }
   }

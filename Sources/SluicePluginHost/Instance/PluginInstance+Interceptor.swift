@@ -16,7 +16,7 @@ extension PluginInstance {
     calls.on_failure == nil ? .proceed : run(.failure(failure), exchange)
   }
 
-  /// On the loop, also for a BLOCKING instance.
+  /// Runs on the loop, even for a BLOCKING instance.
   package func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict {
     calls.on_redirect == nil ? .proceed : runInTurn(.redirect(redirect), exchange)
   }
@@ -77,8 +77,8 @@ extension PluginInstance {
     return perform(call, on: exchange)
   }
 
-  /// For calls that cannot suspend: a SERIAL instance makes them wait, which takes no longer than a call does. One that is
-  /// BLOCKING too has none (``PluginTables``).
+  /// For calls that cannot suspend. In a SERIAL instance they wait for the running call. A SERIAL instance that is also
+  /// BLOCKING has no such calls (``PluginTables``).
   @inline(__always)
   func withTurn<Result>(_ body: () -> Result) -> Result {
     guard let turns else { return body() }

@@ -5,7 +5,7 @@ package import SluicePipeline
 import SluicePluginImage
 import SluiceSupport
 
-/// What became of a notification that was offered to one instance.
+/// The result of offering a notification to one instance.
 package enum NotificationOffer: Sendable, Hashable {
   /// The plugin took it, or had not answered at the deadline.
   case ended(WorkOutcome)
@@ -20,11 +20,12 @@ package enum NotificationOffer: Sendable, Hashable {
 extension PluginInstance {
   package var takesNotifications: Bool { notificationCalls.on_notification != nil }
 
-  /// Offers a notification, and waits for its outcome where the plugin takes it.
+  /// Offers a notification, and waits for its outcome if the plugin takes it.
   ///
   /// - Parameters:
-  ///   - payload: the plugin gets it as it is, and may change it.
-  ///   - deadline: also for the turn: a plugin that is busy with other control calls until then has missed it.
+  ///   - payload: the plugin gets the value itself, and may change it.
+  ///   - deadline: includes the wait for earlier control calls: a plugin that is busy with them until then has missed
+  ///     it.
   package func offer(_ topic: String, _ payload: JSONValue, until deadline: Instant) async -> NotificationOffer {
     guard takesNotifications else { return .passed }
     return await Handover.wait { outcome in
@@ -49,7 +50,7 @@ extension PluginInstance {
     if !isSubmitted { completions.close(token, .cutOff) }
   }
 
-  /// On a control thread.
+  /// Runs on a control thread.
   private func callNotification(_ topic: String, _ payload: JSONValue, _ token: CompletionToken) {
     guard let function = notificationCalls.on_notification else { return }
     let status = topic.withText { topic in

@@ -21,7 +21,7 @@ extension PluginInstance {
     return pieceCall(exchange, side, &output) { function(handle, $0, side.number) }
   }
 
-  /// Shows the plugin each trailer field, and drops those that it takes.
+  /// Passes each trailer field to the plugin, and removes those that the plugin takes.
   private func passTrailers(_ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]) -> StageFailure? {
     guard side == .response, let function = bodyCalls.on_trailer, let trailers = exchange.nativeResponse?.trailers
     else { return nil }
@@ -41,7 +41,7 @@ extension PluginInstance {
       case .fail(let failure), .fault(let failure): return failure
       }
     }
-    // What the calls added comes after what they were shown.
+    // Fields that the calls added come after those that were passed to them.
     for index in taken.reversed() { exchange.nativeResponse?.trailers.remove(at: index) }
     return nil
   }

@@ -2,13 +2,13 @@ import CSluice
 import SluicePipeline
 import SluiceSupport
 
-// Functions that the plugin has run on a loop.
+// Functions of the plugin that run on a loop.
 extension PluginInstance {
   typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// Runs a function once on a loop; false where the host takes nothing new, and it is not run.
+  /// Runs a function once on a loop; false if the host accepts nothing new, so that the function does not run.
   func post(_ function: @escaping Function, _ context: UncheckedPointer, to loop: any EventLoop) -> Bool {
-    // Counted before the check whether the instance is gone: the thread that destroys it then waits for this job.
+    // Counted before the check whether the instance has ended, so that the thread that destroys it waits for this job.
     openWork.update { $0 += 1 }
     let isPosted = !isDestroyed && runtime.post(to: loop) { [self] in run(function, context) }
     if !isPosted { openWork.update { $0 -= 1 } }
@@ -23,8 +23,8 @@ extension PluginInstance {
     openWork.update { $0 -= 1 }
   }
 
-  /// Runs a function once after a delay: on the loop that calls, so that it can enter what that loop suspended, or, called
-  /// from elsewhere, on any.
+  /// Runs a function once after a delay. If a loop calls, the function runs on that loop, so that it can enter the
+  /// loop's suspended exchanges; otherwise on any loop.
   func startTimer(
     after delay: Duration, _ function: @escaping Function, _ context: UncheckedPointer
   ) -> Result<UInt64, TimerSet.Refusal> {
@@ -46,7 +46,7 @@ extension PluginInstance {
     timers.end()
   }
 
-  /// True where it will not be called.
+  /// True if the function will not be called.
   func cancelTimer(_ id: UInt64) -> Bool { timers.remove(id)?.cancel() ?? false }
 }
 

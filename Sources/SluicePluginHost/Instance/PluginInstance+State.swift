@@ -9,12 +9,12 @@ extension PluginInstance {
 
   package var keepsState: Bool { stateCalls.save != nil }
 
-  /// Whether a swap goes on without a state that cannot be had or is not taken.
+  /// Whether a swap continues if the state cannot be saved or is not accepted.
   package var isStateOptional: Bool { stateCalls.flags & UInt32(SLUICE_STATE_OPTIONAL) != 0 }
 
-  /// Has the plugin save its state, after the control calls that wait before it; nil where it keeps none.
+  /// Makes the plugin save its state, after earlier control calls; nil if it keeps no state.
   ///
-  /// - Parameter limit: how long that may take, the wait included.
+  /// - Parameter limit: the time limit, including the wait.
   package func saveState(within limit: Duration) async throws(PluginError) -> SavedState? {
     guard keepsState else { return nil }
     let result: Result<SavedState, PluginError> = await FirstAnswer.race(within: limit) { answer in
@@ -26,23 +26,23 @@ extension PluginInstance {
     return try result.get()
   }
 
-  /// On a control thread.
+  /// Runs on a control thread.
   private func callSave() throws(PluginError) -> SavedState {
     guard let save = stateCalls.save else { throw stateError("it keeps none") }
     let (saved, message) = PluginErrorBuffer.collect { error in subject.call(.save) { save(handle, error) } }
-    guard let saved else { throw stateError(message ?? "save gave none, and no reason") }
+    guard let saved else { throw stateError(message ?? "save returned no state and gave no reason") }
     do throws(JSONError) {
       let text = try JSONValue(adopting: saved).serializedText(limitBytes: Self.stateLimitBytes)
       return SavedState(text: text, version: stateCalls.version)
     } catch  where error.code == .tooLong {
       throw PluginError(
         .stateTooLarge, .plugin(name: name, path: generation.path), "its state is too long: \(error.message)",
-        advice: "have it keep less, or declare its state optional (SLUICE_STATE_OPTIONAL)")
-    } catch { throw stateError("save gave what is not JSON: \(error)") }
+        advice: "keep less in it, or declare its state optional (SLUICE_STATE_OPTIONAL)")
+    } catch { throw stateError("save returned a text that is not JSON: \(error)") }
   }
 
-  /// Hands over what the instance before saved; after `create` and before `activate`. Does nothing where the plugin keeps
-  /// no state. [control]
+  /// Passes the state that the previous instance saved to this one; after `create` and before `activate`. Does nothing
+  /// if the plugin keeps no state. [control]
   package func loadState(_ state: SavedState) throws(PluginError) {
     guard let load = stateCalls.load else { return }
     let document: JSONValue

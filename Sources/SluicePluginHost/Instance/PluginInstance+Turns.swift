@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-// Calls of a SERIAL instance: one that finds another under way suspends its transaction until its turn comes.
+// Calls of a SERIAL instance: if another call is running, a call suspends its transaction until its turn comes.
 extension PluginInstance {
   func runInTurn(_ call: StageCall, _ exchange: Exchange) -> Verdict {
     guard let turns else { return perform(call, on: exchange) }
@@ -16,7 +16,7 @@ extension PluginInstance {
     return .suspended
   }
 
-  /// Posting may be refused when the host closes; then the transaction is ended with all others.
+  /// Posting may be refused when the host closes; then the transaction ends with all others.
   private func tryLater(
     _ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
   ) {
@@ -35,7 +35,7 @@ extension PluginInstance {
     if verdict != .suspended { _ = environment.suspensions.resume(token, verdict) }
   }
 
-  /// Calls on_cancel when the turn is free: now, or later on this loop, which does not wait for a call on the pool.
+  /// Calls on_cancel when the turn is free: now, or later on this loop; the loop does not block for a call on the pool.
   func cancelInTurn(_ token: SuspensionToken, on loop: any EventLoop) {
     guard let turns, turns.begin(orLater: { [self] in cancelLater(token, on: loop) }) else { return }
     defer { turns.end() }
@@ -43,7 +43,7 @@ extension PluginInstance {
   }
 
   private func cancelLater(_ token: SuspensionToken, on loop: any EventLoop) {
-    // Counted before the check whether the instance is gone: the thread that destroys it then waits for this call.
+    // Counted before the check whether the instance has ended, so that the thread that destroys it waits for this call.
     openWork.update { $0 += 1 }
     let isPosted = !isDestroyed && runtime.post(to: loop) { [self] in runCancel(token, on: loop) }
     if !isPosted { openWork.update { $0 -= 1 } }

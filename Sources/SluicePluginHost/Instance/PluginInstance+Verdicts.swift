@@ -4,7 +4,7 @@ import SluicePluginImage
 
 // What the answers of the plugin come to.
 extension PluginInstance {
-  /// What a resumption comes to, once it is delivered. [loop]
+  /// The verdict of a resumption when it is delivered. [loop]
   func resolve(_ verdict: sluice_verdict, on exchange: Exchange) -> Verdict {
     let details = existingRecord(exchange)?.takeDetails()
     switch verdict {
@@ -15,7 +15,7 @@ extension PluginInstance {
     }
   }
 
-  /// What a call's answer comes to, held against what the call did.
+  /// The verdict of a call: its answer, checked against the call's actions.
   @inline(__always)
   func settle(_ verdict: sluice_verdict, _ context: borrowing CallContext, _ exchange: Exchange) -> Verdict {
     if verdict == VerdictNumber.proceed, !context.hasDetails, !context.hasResponded { return .proceed }
@@ -32,7 +32,7 @@ extension PluginInstance {
       return .fault(.fault("it answered SUSPENDED without having taken a token with suspend"))
     }
     if context.hasResponded, verdict != VerdictNumber.respond, context.phase != .response {
-      // It made a response and did not answer with it: as if there had been none.
+      // The call made a response but did not answer with it, so the response is dropped.
       exchange.nativeResponse = nil
       exchange.responseDocument = nil
     }

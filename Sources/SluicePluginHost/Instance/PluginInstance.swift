@@ -7,12 +7,12 @@ package import SluicePluginImage
 import SluiceSupport
 import Synchronization
 
-/// A plugin with a configuration: made, activated, called by the pipeline, deactivated, destroyed once.
+/// A plugin with a configuration. It is created, activated, called by the pipeline, deactivated, and destroyed once.
 ///
 ///     init (create) ─ activate ─ calls … ─ deactivate ─ destroy
 ///
 /// The owner calls the lifecycle from one thread at a time and drains the transactions before `deactivate`. An instance
-/// that is let go without `destroy` destroys itself.
+/// that is released without `destroy` destroys itself.
 package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   // Sendable: everything is written in `init` only; the C tables and the plugin's pointer are called under the ABI's
   // rules for threads.
@@ -30,40 +30,41 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let notificationCalls: sluice_notifications
   let stateCalls: sluice_state
   let stageCalls: sluice_stage
-  /// Calls one at a time; nil where they may come at once.
+  /// Lets one call run at a time; nil if calls may run at the same time.
   let turns: TurnQueue?
   let isBlocking: Bool
-  /// Tokens that the host has taken for calls that wait for a turn or run on the pool; the plugin knows nothing of them.
+  /// Tokens that the host has taken for calls that wait for a turn or run on the pool; the plugin does not know them.
   let hostTokens = Locked<Set<SuspensionToken>>([])
   let timers = TimerSet()
   let callOuts = CallOutSet()
   let work = WorkSet()
   let streams = ResponseStreamSet()
-  /// What `create_stage` gave for its places, in that order.
+  /// The objects that `create_stage` returned for its places, in that order.
   let stages = Locked<[UncheckedPointer]>([])
   /// on_notification and on_schedule; opened by `activate`, closed by `deactivate`.
   let control: ControlQueue
-  /// What the plugin has to report.
+  /// Outcomes that the plugin still must report.
   let completions = CompletionTable()
-  /// In the order in which the plugin defined them in `create`; frozen since.
+  /// The metrics in the order in which the plugin defined them in `create`; they do not change later.
   let metrics: [PluginMetric]
   let scheduleReports = Locked<[String: ScheduleReport]>([:])
   /// Posted functions, call-outs and blocking calls that have not returned.
   let openWork = Monitor(0)
   private let state = Locked(State.created)
-  /// Whether scheduled work is done: not before the instance is published, nor while another serves in its place.
+  /// Whether scheduled work runs. False before the instance is published, and while another instance serves in its
+  /// place.
   private let serves = Atomic<Bool>(true)
 
   enum State: Sendable {
     case created, active, inactive, destroyed
-    /// A call did not return; nothing is called any more, and nothing is released.
+    /// A call did not return. The host calls nothing of the instance any more, and releases nothing.
     case abandoned
   }
 
-  /// How often the plugin broke which rule.
+  /// The number of violations by rule.
   package var violations: ViolationCounters { seat.violations }
 
-  /// What the plugin recorded so far.
+  /// The plugin's metrics so far.
   package var metricSnapshots: [PluginMetricSnapshot] { metrics.map { $0.snapshot(stage: name) } }
 
   /// Checks the configuration against the plugin's schema and calls `create`.
@@ -127,8 +128,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     }
     guard let handle else {
       throw PluginError(
-        .createFailed, subject, "create answered OK and gave no instance",
-        advice: "its author has to set *instance or to return an error")
+        .createFailed, subject, "create answered OK but gave no instance",
+        advice: "its author must set *instance or return an error")
     }
     return handle
   }
@@ -140,7 +141,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
       subject.call(.activate) { generation.table.activate?(handle, error) ?? Status.ok }
     }
     guard status != Status.ok else { return control.open() }
-    // As the ABI says: without `deactivate`.
+    // The ABI demands that there is no `deactivate` in this case.
     state.withLock { $0 = .inactive }
     _ = destroy(within: Self.cleanUpLimit)
     throw PluginError(
@@ -151,17 +152,17 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// For completions that follow a failed `activate`.
   private static let cleanUpLimit = Duration.seconds(5)
 
-  /// Cancels timers, ends what is open, calls `deactivate`, and then cancels call-outs: what a plugin still has to send, it can
-  /// send there. The transactions that use the instance must be over, and the loops must run. A timer or control call that has
-  /// not returned at the limit means that the instance is given up. [control]
+  /// Cancels timers, ends open work, calls `deactivate`, in which the plugin can still send its remaining data, and
+  /// then cancels call-outs. The transactions that use the instance must be over, and the loops must run. If a timer or
+  /// control call has not returned at the limit, the instance is left behind. [control]
   package func deactivate(within limit: Duration) {
     defer { callOuts.close() }
     guard move(from: [.active], to: .inactive) != nil, endCalls(within: limit) else { return }
     subject.call(.deactivate) { generation.table.deactivate?(handle, limit.nanoseconds) }
   }
 
-  /// Calls `destroy` once, after `deactivate` and when everything that the instance posted has run. Where that takes
-  /// longer than the limit the instance is given up without being destroyed, and false is the answer. [control]
+  /// Calls `destroy` once, after `deactivate` and after all posted functions of the instance have run. If that takes
+  /// longer than the limit, the instance is left behind without being destroyed, and this returns false. [control]
   @discardableResult
   package func destroy(within limit: Duration) -> Bool {
     deactivate(within: limit)
@@ -177,8 +178,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     return true
   }
 
-  /// No timer fires, and nothing is called on a control thread from here on; what is open is cut off. False, and the
-  /// instance is abandoned, where a call has not returned at the limit.
+  /// From here on no timer fires and no control thread calls the instance; open work ends. If a call has not returned
+  /// at the limit, the instance is abandoned, and this returns false.
   private func endCalls(within limit: Duration) -> Bool {
     let haveTimersReturned = timers.cancelAll(within: limit)
     closeWork()
@@ -202,13 +203,14 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
 
   var isDestroyed: Bool { state.withLock { $0 == .destroyed } }
 
-  /// Whether its scheduled work is done. New instances serve; one that is to be published first does from then on.
+  /// Sets whether its scheduled work runs. By default it does; an instance that is published later runs it from then
+  /// on.
   package var isServing: Bool {
     get { serves.load(ordering: .relaxed) }
     set { serves.store(newValue, ordering: .relaxed) }
   }
 
-  /// What it has under way beside transactions: timers, outcomes that are due, call-outs, posted functions. [any]
+  /// Its current work besides transactions: timers, open outcomes, call-outs, posted functions. [any]
   package var openWorkCounts: (timers: Int, completions: Int, calls: Int) {
     (timers.count, completions.openCount, openWork.withLock { $0 })
   }

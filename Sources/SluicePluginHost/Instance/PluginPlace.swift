@@ -5,10 +5,10 @@ package import SluicePipeline
 package import SluicePluginImage
 import SluiceSupport
 
-/// A place of an instance in a list that has a configuration of its own: the instance, with what `create_stage` gave.
+/// A place of an instance that has its own configuration: the instance, with the object that `create_stage` returned.
 ///
-/// It notes itself in the exchange while it calls the instance, so that ``CallContext`` finds it. Sendable: the pointer is
-/// the plugin's, and only handed back.
+/// It notes itself in the exchange while it calls the instance, so that ``CallContext`` finds it. Sendable: the pointer
+/// belongs to the plugin, and is only passed back.
 package final class PluginPlace: Interceptor, @unchecked Sendable {
   let instance: PluginInstance
   private let object: UnsafeMutableRawPointer
@@ -64,9 +64,9 @@ package final class PluginPlace: Interceptor, @unchecked Sendable {
 
   package func suspensionWasCancelled(_ token: SuspensionToken) { instance.suspensionWasCancelled(token) }
 
-  /// What a call of the instance gets as its place.
+  /// The place that a call of the instance gets.
   static func object(of place: AnyObject, for instance: PluginInstance) -> UnsafeMutableRawPointer? {
-    // Nothing else is noted as a place.
+    // Safe: only this type notes itself as a place.
     let place = unsafeDowncast(place, to: PluginPlace.self)
     return place.instance === instance ? place.object : nil
   }
@@ -85,7 +85,7 @@ extension Exchange {
 // The places of an instance.
 extension PluginInstance {
   /// Checks the configuration of a place against the plugin's schema and calls `create_stage`; before `activate`. [control]
-  /// - Parameter key: of the place in the configuration, for messages: `request[0]`.
+  /// - Parameter key: the key of the place in the configuration, for messages: `request[0]`.
   package func makePlace(_ key: String, _ configuration: JSONValue) throws(PluginError) -> PluginPlace {
     let subject = PluginError.Subject.plugin(name: name, path: generation.path)
     guard stageCalls.create_stage != nil else {
@@ -107,14 +107,14 @@ extension PluginInstance {
     }
     guard let object else {
       throw PluginError(
-        .createFailed, subject, "\(key).config: create_stage answered OK and gave no stage",
-        advice: "its author has to set *stage or to return an error")
+        .createFailed, subject, "\(key).config: create_stage answered OK but gave no stage",
+        advice: "its author must set *stage or return an error")
     }
     stages.withLock { $0.append(UncheckedPointer(object)) }
     return PluginPlace(self, object)
   }
 
-  /// Just before `destroy`.
+  /// Called just before `destroy`.
   func destroyStages() {
     let stages = stages.withLock { stages in
       defer { stages = [] }

@@ -2,7 +2,7 @@ import CSluice
 import SluicePipeline
 import SluicePluginImage
 
-/// The tables of a plugin that the pipeline calls, looked up once; what the plugin lacks is all zero.
+/// The tables of a plugin that the pipeline calls, looked up once; a table that the plugin lacks is all zero.
 struct PluginTables {
   var interceptor = sluice_interceptor()
   var body = sluice_body()
@@ -12,7 +12,7 @@ struct PluginTables {
   var stage = sluice_stage()
   var capabilities: StageCapabilities = []
 
-  /// - Parameter features: of the host; what belongs to others is left out.
+  /// - Parameter features: the host's features; functions for other features are left out.
   init(_ generation: PluginGeneration, name: String, features: HostFeatures) throws(PluginError) {
     do {
       interceptor = try generation.interceptor() ?? interceptor
@@ -43,8 +43,8 @@ struct PluginTables {
     if !features.contains(.notifications) { notifications = sluice_notifications() }
   }
 
-  /// A SERIAL | BLOCKING instance has no calls for which a loop would have to wait until one on the pool has returned.
-  /// Those that can suspend or come later wait without holding up the loop.
+  /// A SERIAL | BLOCKING instance must not have calls for which a loop would have to wait until a call on the pool
+  /// returns. Calls that can suspend or come later wait without blocking the loop.
   private func checkTurns(path: String?, name: String) throws(PluginError) {
     let both = UInt32(SLUICE_FLAG_SERIAL | SLUICE_FLAG_BLOCKING)
     guard interceptor.flags & both == both else { return }
@@ -59,8 +59,8 @@ struct PluginTables {
       "it is SLUICE_FLAG_SERIAL and SLUICE_FLAG_BLOCKING and has \(found.joined(separator: ", ")): an event loop would have to "
         + "wait until a blocking call has returned",
       advice:
-        "its author has to leave out one of the flags, or these calls; without SLUICE_FLAG_SERIAL a plugin guards "
-        + "itself what its calls share")
+        "its author must leave out one of the flags, or these calls; without SLUICE_FLAG_SERIAL a plugin must guard "
+        + "the data that its calls share")
   }
 
   private func offered() -> StageCapabilities {
@@ -74,7 +74,7 @@ struct PluginTables {
     add(.redirect, interceptor.on_redirect != nil)
     add(.challenge, interceptor.on_challenge != nil)
     add(.wantsRequestBody, interceptor.wants & UInt32(SLUICE_WANTS_REQUEST_BODY) != 0)
-    // With sluice.body/1 the response flows through on_chunk, whatever the interceptor says it wants.
+    // With sluice.body/1 the response flows through on_chunk, even if the interceptor wants the whole body.
     let streams = body.on_chunk != nil && body.sides & UInt32(SLUICE_BODY_SIDE_RESPONSE) != 0
     add(.responsePieces, streams)
     add(.wantsResponseBody, !streams && interceptor.wants & UInt32(SLUICE_WANTS_RESPONSE_BODY) != 0)

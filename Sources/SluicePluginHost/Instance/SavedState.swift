@@ -1,8 +1,8 @@
-/// What an instance handed over: the document of `save` in `sluice.state/1`.
+/// The state that an instance passes on: the document of `save` in `sluice.state/1`.
 package struct SavedState: Sendable, Hashable {
   /// JSON text.
   package let text: String
-  /// The form that it has, for `load`.
+  /// The version of its form, for `load`.
   package let version: UInt32
 
   package init(text: String, version: UInt32) {

@@ -22,7 +22,7 @@ enum StageCall: Sendable {
 }
 
 extension PluginInstance {
-  /// Calls the plugin, here and now.
+  /// Calls the plugin at once, on this thread.
   @inline(__always)
   func perform(
     _ call: StageCall, on exchange: Exchange, offering token: SuspensionToken? = nil, isBlocking: Bool = false

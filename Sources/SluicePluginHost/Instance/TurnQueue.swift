@@ -2,10 +2,10 @@ import SluiceSupport
 
 /// Gives turns to the calls of a SERIAL instance, one at a time over all loops.
 ///
-/// The call that has the turn is running. A call that waits in the queue is only told to try again: if it were given
-/// the turn, its loop could meanwhile block in ``begin()`` and never use it.
+/// The call that has the turn is running. A waiting call does not get the turn itself, but is told to try again.
+/// Otherwise its loop could block in ``begin()`` in the meantime and never use the turn.
 final class TurnQueue: Sendable {
-  /// Has a call try again; runs on the thread of the call before it, so it only posts.
+  /// Makes a call try again. Runs on the thread of the previous call, so it only posts.
   typealias Retry = @Sendable () -> Void
 
   private struct State {
@@ -15,7 +15,7 @@ final class TurnQueue: Sendable {
 
   private let state = Monitor(State())
 
-  /// Takes the turn if nobody has it.
+  /// Takes the turn if it is free.
   func tryBegin() -> Bool {
     state.update { state in
       guard !state.isTaken else { return false }
@@ -24,7 +24,7 @@ final class TurnQueue: Sendable {
     }
   }
 
-  /// Takes the turn, or has `retry` called when it is free again; true where it was taken.
+  /// Takes the turn and returns true, or calls `retry` when the turn is free again.
   func begin(orLater retry: @escaping Retry) -> Bool {
     state.update { state in
       guard state.isTaken else {

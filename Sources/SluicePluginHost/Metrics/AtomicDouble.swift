@@ -8,7 +8,7 @@ struct AtomicDouble: ~Copyable, Sendable {
 
   func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
 
-  /// A sum beyond what a number can hold stays at the largest.
+  /// A sum beyond the range of a double stays at the largest number.
   func add(_ amount: Double) {
     var old = bits.load(ordering: .relaxed)
     while true {

@@ -2,31 +2,31 @@ import CSluice
 import Glibc
 import SluiceMessages
 
-/// What a plugin defined in `create`, checked.
+/// A metric that a plugin has defined in `create`, checked.
 package struct MetricDefinition: Sendable, Hashable {
   package enum Kind: String, Sendable { case counter, gauge, histogram }
 
   package let kind: Kind
   package let name: String
   package let description: String
-  /// UCUM; empty where the plugin said none.
+  /// The unit in UCUM; empty if the plugin gave none.
   package let unit: String
   package let labels: [String]
-  /// Combinations of labels that are kept apart.
+  /// The maximum number of label combinations that are counted separately.
   package let seriesLimit: Int
-  /// Of a histogram, ascending.
+  /// The bounds of a histogram, ascending.
   package let bounds: [Double]
 }
 
 extension MetricDefinition {
-  /// Whether the same numbers go on: all is alike but the words.
+  /// Whether the numbers continue: everything except the description must be the same.
   func isContinued(by other: MetricDefinition) -> Bool {
     name == other.name && kind == other.kind && unit == other.unit && labels == other.labels && bounds == other.bounds
       && seriesLimit == other.seriesLimit
   }
 }
 
-/// Why a definition is not taken.
+/// Why a definition is refused.
 struct MetricMistake: Error {
   let text: String
   init(_ text: String) { self.text = text }
@@ -101,7 +101,8 @@ extension MetricDefinition {
     return unit
   }
 
-  /// As Prometheus wants them: not beginning with a digit or two underscores, and none that the text format needs itself.
+  /// The rules of Prometheus: a label must not begin with a digit or two underscores, and must not be one that the text
+  /// format uses itself.
   private static func labels(
     _ raw: sluice_metric_definition, _ kind: Kind
   ) throws(MetricMistake) -> [String] {

@@ -5,7 +5,7 @@ import SluiceSupport
 final class MetricDraft: Sendable {
   private struct State: Sendable {
     var metrics: [PluginMetric] = []
-    /// As they are written for Prometheus, where two may come to the same.
+    /// The names in Prometheus' form, in which two names may become equal.
     var names: Set<String> = []
     var isFrozen = false
   }
@@ -13,7 +13,7 @@ final class MetricDraft: Sendable {
   static let maximumMetrics = 1000
 
   private let state = Locked(State())
-  /// Those of the instance before, by name.
+  /// The metrics of the previous instance, by name.
   private let predecessors: [String: PluginMetric]
 
   init(continuing predecessors: [PluginMetric] = []) {
@@ -22,7 +22,7 @@ final class MetricDraft: Sendable {
 
   enum Refusal: Error { case frozen, tooMany, twice }
 
-  /// Gives the metric's number, from 1 on.
+  /// Returns the metric's number, from 1.
   func define(_ definition: MetricDefinition, of instance: String) -> Result<sluice_metric, Refusal> {
     state.withLock { state in
       if state.isFrozen { return .failure(.frozen) }
@@ -33,7 +33,7 @@ final class MetricDraft: Sendable {
     }
   }
 
-  /// The metric of the instance before, which counts on: what both record while one follows the other is in it.
+  /// The metric of the previous instance, which continues: it contains what both instances record during the swap.
   private func continued(_ definition: MetricDefinition) -> PluginMetric? {
     guard let metric = predecessors[definition.name], metric.definition.isContinued(by: definition) else { return nil }
     return metric
@@ -41,7 +41,7 @@ final class MetricDraft: Sendable {
 
   var isFrozen: Bool { state.withLock { $0.isFrozen } }
 
-  /// What was defined so far.
+  /// The metrics that were defined so far.
   var metrics: [PluginMetric] { state.withLock { $0.metrics } }
 
   func freeze() -> [PluginMetric] {

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The numbers of one metric under one combination of labels. Recording takes no lock and no memory.
+/// The numbers of one metric for one combination of labels. Recording takes no lock and allocates nothing.
 final class MetricSeries: Sendable {
-  /// The bytes of the label values, each behind its length.
+  /// The bytes of the label values, each after its length.
   let key: [UInt8]
   let labels: [String]
-  /// Of a counter and a gauge the value, of a histogram the sum.
+  /// The value of a counter or a gauge, or the sum of a histogram.
   private let value = AtomicDouble()
   private let buckets: [Bucket]
 

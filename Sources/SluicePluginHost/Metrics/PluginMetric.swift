@@ -5,13 +5,14 @@ import Synchronization
 
 /// One metric of an instance, with its series.
 ///
-/// The series are in a table that is twice as large as their limit and only ever filled, so that any thread finds one
-/// without a lock; making one takes the lock. The series for what is beyond the limit is there from the start.
+/// The series are in a table that is at least twice as large as their limit. Series are never removed, so any thread
+/// finds one without a lock; adding one takes the lock. The series for combinations beyond the limit exists from the
+/// start.
 final class PluginMetric: Sendable {
-  /// What a histogram has where the plugin names no bounds: those that OpenTelemetry advises for durations in seconds.
+  /// The default bounds of a histogram: those that OpenTelemetry recommends for durations in seconds.
   static let defaultBounds = LatencySnapshot.openTelemetryBounds
   static let maximumLabelBytes = 1024
-  /// Each label's value in the series for what is beyond the limit.
+  /// Each label's value in the series for combinations beyond the limit.
   static let overflow = "overflow"
 
   let definition: MetricDefinition
@@ -36,7 +37,7 @@ final class PluginMetric: Sendable {
 
   enum Answer { case recorded, invalid(String) }
 
-  /// - Parameter labels: as many as the definition has names; NULL where it has none.
+  /// - Parameter labels: as many as the definition has names; NULL if it has none.
   func record(_ labels: UnsafePointer<sluice_text>?, _ value: Double) -> Answer {
     guard value.isFinite else { return .invalid("the value \(value) of \"\(definition.name)\"") }
     guard definition.kind != .counter || value >= 0 else {
@@ -92,7 +93,7 @@ final class PluginMetric: Sendable {
     }
     if isFull.load(ordering: .relaxed) || labels == fixed.labels { return overflowing() }
     let series = count.withLock { count -> MetricSeries? in
-      // Another thread may have made it, or the last one, meanwhile.
+      // Another thread may have added this series, or the last allowed one, in the meantime.
       if let series = find(texts, from: start) { return series }
       guard count < definition.seriesLimit else { return nil }
       count += 1

@@ -1,11 +1,11 @@
 /// Names as Prometheus writes them, after OpenTelemetry's rules for it ("Prometheus and OpenMetrics Compatibility").
 package enum PrometheusName {
-  /// `.` and `-`, and whatever else a name there cannot have, become `_`.
+  /// `.`, `-` and other characters that such a name cannot have become `_`.
   package static func label(_ name: String) -> String {
     String(decoding: name.utf8.map { $0.isNameByte ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
   }
 
-  /// The instance's name, the metric's, its unit in words, and `_total` behind a counter; none of them twice.
+  /// The instance's name, the metric's name, its unit in words, and `_total` for a counter; no part is repeated.
   package static func metric(_ instance: String, _ definition: MetricDefinition) -> String {
     var name = label("\(instance)_\(definition.name)")
     if let first = name.utf8.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) { name = "_" + name }
@@ -15,7 +15,7 @@ package enum PrometheusName {
     return definition.kind == .counter ? name + total : name
   }
 
-  /// Nil for none, for `1`, and for an annotation such as `{request}`.
+  /// The unit in words; nil without a unit, for `1`, and for an annotation such as `{request}`.
   static func word(of unit: String) -> String? {
     var parts = unit.split(separator: "/", maxSplits: 1).map(String.init)
     if parts.isEmpty || parts.allSatisfy({ $0 == "1" || $0.hasPrefix("{") }) { return nil }

@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// Threads for calls that may block: BLOCKING stages, control calls. Started one by one as they are needed, up to a bound; then work waits.
+/// Threads for calls that may block: BLOCKING stages, control calls. They are started one by one as they are needed, up
+/// to a limit; beyond it work waits.
 final class BlockingPool: Sendable {
   struct Job: Sendable {
     let run: @Sendable () -> Void
@@ -15,7 +16,7 @@ final class BlockingPool: Sendable {
     }
   }
 
-  /// One thread, and what it runs; touched by that thread alone, unchecked for that reason.
+  /// One thread, and its current job. Unchecked because only that thread touches it.
   private final class Runner: @unchecked Sendable {
     let pool: BlockingPool
     var job: Job?
@@ -44,18 +45,18 @@ final class BlockingPool: Sendable {
 
   private let name: String
 
-  /// - Parameter name: of its threads; up to 15 bytes.
+  /// - Parameter name: the name of its threads; up to 15 bytes.
   init(maximumThreads: Int, name: String = "sluice-blocking") {
     self.maximumThreads = max(1, maximumThreads)
     self.name = name
   }
 
-  /// Runs the job on a thread; false when the pool is closed or has no thread at all and gets none.
+  /// Runs the job on a thread; false if the pool is closed, or if it has no thread and cannot start one.
   func submit(_ job: Job) -> Bool {
     state.update { state in
       if state.isClosed { return false }
       if state.idle <= state.jobs.count, state.threads < maximumThreads {
-        // Started with the lock held, so that nobody counts on a thread that does not come into being.
+        // Started with the lock held, so that no caller relies on a thread that fails to start.
         if startThread() {
           state.threads += 1
         } else if state.threads == 0 {
@@ -81,7 +82,7 @@ final class BlockingPool: Sendable {
   }
 
   private func startThread() -> Bool {
-    // Not a reference: a call that ends its thread leaks the closure, which must not keep the pool alive.
+    // An unretained reference: a call that ends its thread leaks the closure, which must not keep the pool alive.
     let context = Unmanaged.passRetained(Runner(self))
     let isStarted = SystemThread.start(name) {
       sluice_watch_thread(context.toOpaque()) { BlockingPool.threadEnded(Unmanaged<Runner>.fromOpaque($0)) }

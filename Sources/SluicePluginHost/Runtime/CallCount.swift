@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Counts calls up to a bound. From any thread.
+/// Counts calls up to a limit. From any thread.
 final class CallCount: Sendable {
   let limit: Int
   private let count = Atomic<Int>(0)
 
   init(limit: Int) { self.limit = limit }
 
-  /// Counts a call. Returns false, without counting it, when the bound is reached.
+  /// Counts a call. Returns false, without counting it, if the limit is reached.
   func enter() -> Bool {
     guard count.wrappingAdd(1, ordering: .relaxed).newValue > limit else { return true }
     leave()

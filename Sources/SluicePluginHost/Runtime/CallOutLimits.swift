@@ -1,12 +1,12 @@
-/// What the call-outs of one instance may take.
+/// The limits for the call-outs of one instance.
 package struct CallOutLimits: Sendable, Hashable {
   /// Call-outs of one instance at the same time; `start` answers `SLUICE_STATUS_LIMIT` beyond.
   package var maximumUnderWay: Int
-  /// For a call-out that names none, from its beginning to the whole response.
+  /// The default timeout of a call-out, from its beginning to the complete response.
   package var timeout: Duration
-  /// The longest response of a call-out that names no limit.
+  /// The default limit for a call-out's response.
   package var responseBytes: Int
-  /// The most that a call-out can ask for.
+  /// The highest limit that a call-out can ask for.
   package var maximumResponseBytes: Int
 
   package init(

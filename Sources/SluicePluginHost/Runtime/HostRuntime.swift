@@ -5,17 +5,18 @@ package import SluicePluginImage
 import SluiceSupport
 import Synchronization
 
-/// What the instances of one engine share: its loops, its log, its blocking threads, and the values that outlive
-/// generations.
+/// The objects that all instances of one engine share: its loops, its log, its blocking threads, and the values that
+/// outlive generations.
 package final class HostRuntime: Sendable {
   package typealias Log = @Sendable (PluginLogEntry) -> Void
-  /// The value of the credentials header that answers a challenge with a user and a password; nil if they cannot.
+  /// Returns the value of the credentials header that answers a challenge with a user and a password; nil if they
+  /// cannot answer it.
   package typealias CredentialAnswer =
     @Sendable (
       _ user: [UInt8], _ password: [UInt8], _ offer: ChallengeOffer, _ exchange: Exchange
     ) -> String?
 
-  /// By their index.
+  /// The loops by their index.
   package let loops: [LoopEnvironment]
   package let programName: String
   package let programVersion: String
@@ -39,19 +40,19 @@ package final class HostRuntime: Sendable {
   let gate = Gate()
   private let next = Atomic<Int>(0)
   private let values = Locked<[String: ValueTable]>([:])
-  /// By the ids of plugins.
+  /// The tables by the ids of plugins.
   private let shared = Locked<[String: SharedTable]>([:])
   private let sharedVersions = SharedTable.Counter()
   private let report = Locked<(@Sendable () -> JSONValue?)?>(nil)
 
   /// - Parameters:
-  ///   - features: what the host does for its plugins. The calls of other features answer that they are not supported,
-  ///     and functions of a plugin that belong to other features are never called.
+  ///   - features: the features that the host offers its plugins. Calls of other features return "not supported", and
+  ///     functions of a plugin for other features are never called.
   ///   - isTrial: plugins are only tried out: `SLUICE_HOST_TRIAL`.
-  ///   - callOuts: what requests of the plugins' own may take.
+  ///   - callOuts: the limits for requests that plugins make themselves.
   ///   - blockingCalls: how many BLOCKING calls may be under way, including those that wait.
   ///   - blockingThreads: how many of them run at once.
-  ///   - minimumLogLevel: plugins may ask for it; their lines below it are dropped.
+  ///   - minimumLogLevel: lines of plugins below it are dropped; plugins may query it.
   ///   - credentials: called on the loop of the exchange.
   ///   - log: called on any thread; must not block for long.
   package init(
@@ -77,8 +78,8 @@ package final class HostRuntime: Sendable {
     work = BlockingPool(maximumThreads: blockingThreads, name: "sluice-work")
   }
 
-  /// Takes nothing new from plugins: `post`, timers and blocking calls are refused from here on. Call it before the
-  /// loops end. False when a blocking call was still running at the limit.
+  /// Accepts nothing new from plugins: `post`, timers and blocking calls are refused from here on. Call it before the
+  /// loops end. Returns false if a blocking call was still running at the limit.
   @discardableResult
   package func close(within limit: Duration = .seconds(5)) -> Bool {
     gate.close()
@@ -88,30 +89,30 @@ package final class HostRuntime: Sendable {
     return pool.close(within: limit)
   }
 
-  /// What requests of the plugins' own may take; a change holds for those that begin after it.
+  /// The limits for requests that plugins make themselves; a change applies to later requests.
   package var callOuts: CallOutLimits {
     get { limits.withLock { $0 } }
     set { limits.withLock { $0 = newValue } }
   }
 
-  /// Gives plugins what the host has counted; called on any thread, at any time.
+  /// Sets the function that returns the host's counts for plugins; it is called on any thread, at any time.
   package func reportMetrics(with report: @escaping @Sendable () -> JSONValue?) {
     self.report.withLock { $0 = report }
   }
 
-  /// Nil in a host that reports nothing.
+  /// Nil in a host without reports.
   func metricsReport() -> JSONValue? {
     let report = report.withLock { $0 }
     return report?()
   }
 
-  /// What libraries are held against before any of their code runs.
+  /// The offer that a library must fit before any of its code runs.
   package var offer: HostOffer { HostOffer(host: programName, features: features) }
 
   /// The monotonic clock. [any]
   package var now: Instant { loops.first?.loop.now ?? .distantFuture }
 
-  /// The loop that calls, or where none does one after the other: timers fire where they were started.
+  /// The calling loop, or the next loop in turn if no loop calls: timers fire on the loop where they were started.
   var timerLoop: (any EventLoop)? { (currentLoop ?? nextLoop)?.loop }
 
   /// Runs the job on a loop unless the host is closing. A thread that passes the gate posts before the loops end.
@@ -119,10 +120,10 @@ package final class HostRuntime: Sendable {
     gate.pass { loop.post(job) }
   }
 
-  /// The loop whose thread calls; nil on any other.
+  /// The loop on whose thread this code runs; nil on any other thread.
   var currentLoop: LoopEnvironment? { loops.first { $0.loop.isCurrent } }
 
-  /// A loop for work that belongs to none, each in turn.
+  /// A loop for work that belongs to no loop; each loop in turn.
   var nextLoop: LoopEnvironment? {
     guard !loops.isEmpty else { return nil }
     return loops[(next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]

@@ -3,7 +3,7 @@ import SluiceSupport
 
 /// The bytes that all instances of one plugin share; they outlive its generations.
 ///
-/// Changes and reads take a lock for the length of a look-up. Bytes are copied outside of it.
+/// Changes and reads hold a lock during the look-up. Bytes are copied outside of the lock.
 final class SharedTable: Sendable {
   /// The limits for one plugin.
   static let maximumNameBytes = 256
@@ -13,7 +13,7 @@ final class SharedTable: Sendable {
 
   struct Value: Sendable {
     let bytes: [UInt8]
-    /// Never 0, and never given twice.
+    /// The version: never 0, and never used twice.
     let version: UInt64
     /// Nil for a value that does not expire.
     let expiry: Instant?
@@ -28,10 +28,10 @@ final class SharedTable: Sendable {
     case full
   }
 
-  /// What has to be true of a value before it is changed.
+  /// The condition for changing a value.
   enum Condition: Sendable {
     case none
-    /// 0 for a value that must not exist.
+    /// The value must have this version; 0 if it must not exist.
     case version(UInt64)
   }
 
@@ -41,10 +41,10 @@ final class SharedTable: Sendable {
   }
 
   private let state = Locked(State())
-  /// Of the engine, so that no two values of it ever have one version.
+  /// Shared by the engine, so that two of its values never have the same version.
   private let versions: Counter
 
-  /// Gives each number once, from 1.
+  /// Returns each number once, from 1.
   final class Counter: Sendable {
     private let last = Locked<UInt64>(0)
 
@@ -79,7 +79,7 @@ final class SharedTable: Sendable {
     }
   }
 
-  /// - Parameter version: 0 for whichever it has. False if there is no such value.
+  /// - Parameter version: 0 for any version. Returns false if there is no such value.
   func remove(_ name: [UInt8], version: UInt64, at now: Instant) -> Bool {
     state.withLock { state in
       guard let present = state.values[name], version == 0 || present.version == version else { return false }
@@ -89,7 +89,7 @@ final class SharedTable: Sendable {
     }
   }
 
-  /// Values that have expired are removed only where their room is needed: each then has had its turn to be replaced.
+  /// Expired values are removed only when their room is needed; until then each of them can still be replaced.
   private static func makeRoom(
     for growth: Int, isNew: Bool, _ state: inout State, at now: Instant, besides name: [UInt8]
   ) -> Bool {

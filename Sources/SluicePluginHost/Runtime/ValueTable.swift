@@ -3,7 +3,7 @@ import Synchronization
 
 /// The numbers of one instance name; they outlive its generations.
 ///
-/// A key that is there is found and changed without a lock; only setting one for the first time takes one. Keys are never
+/// An existing key is found and changed without a lock; only the first value of a key takes a lock. Keys are never
 /// removed.
 ///
 ///     levels:  64 places ─ 256 ─ 1024 ─ 4096 ─ 16384, each made when those before it are half full
@@ -37,7 +37,7 @@ final class ValueTable: Sendable {
 
   init() { levels = InlineArray { _ in AtomicLazyReference<Level>() } }
 
-  /// Nil where the table is full.
+  /// Nil if the table is full.
   func add(_ key: UnsafeBufferPointer<UInt8>, _ amount: Int64) -> Int64? {
     let hash = Self.hash(key)
     if let value = find(key, hash) { return value.number.wrappingAdd(amount, ordering: .relaxed).newValue }
@@ -88,8 +88,7 @@ final class ValueTable: Sendable {
     return nil
   }
 
-  /// Sets a key for the first time, or changes the number that another thread has set meanwhile; nil where there is no
-  /// room.
+  /// Adds a key, or changes it if another thread has added it in the meantime; nil if there is no room.
   private func make(
     _ key: UnsafeBufferPointer<UInt8>, _ hash: Int, _ first: Int64, orChange change: (borrowing Atomic<Int64>) -> Int64
   ) -> Int64? {
@@ -105,7 +104,7 @@ final class ValueTable: Sendable {
     }
   }
 
-  /// The level of the next key, after this many keys.
+  /// The level for the next key, if there are this many keys.
   private func level(for count: Int) -> Level {
     var (index, size, room) = (0, Self.firstSize, Self.firstSize / 2)
     while count >= room {

@@ -3,7 +3,7 @@ package import SluiceJSON
 import SluiceMessages
 package import SluicePluginImage
 
-/// A case that a plugin checks itself with: `sluice_selftest_case`, checked and copied.
+/// A self-test case of a plugin: `sluice_selftest_case`, checked and copied.
 package struct SelfTestCase: Sendable {
   package let index: UInt32
   package let name: String
@@ -51,7 +51,7 @@ package struct SelfTestCase: Sendable {
 extension PluginGeneration {
   private static let maximumSelfTests = 10_000
 
-  /// The plugin's own cases; empty where it has none. [control]
+  /// The plugin's own cases; empty if it has none. [control]
   package func selfTests() throws(PluginError) -> [SelfTestCase] {
     guard let table = try selftest(), let pointers = table.cases else { return [] }
     guard table.count <= Self.maximumSelfTests else {
@@ -73,7 +73,8 @@ extension PluginGeneration {
 }
 
 extension PluginInstance {
-  /// Runs what the documents of a case cannot say; nil where all is well, else what is wrong. [control]
+  /// Runs the `run` function of a case, for checks that documents cannot express. Returns nil if it passes, otherwise
+  /// the reason. [control]
   package func runSelfTest(_ index: UInt32) -> String? {
     guard let run = (try? generation.selftest())?.run else { return nil }
     let (status, message) = PluginErrorBuffer.collect { error in

@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.attributes/1`.
 enum AttributeFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_attributes> = {
     let table = UnsafeMutablePointer<sluice_attributes>.allocate(capacity: 1)
     table.initialize(
@@ -58,7 +58,7 @@ enum AttributeFunctions {
     CallContext.with(handle) { called in
       guard let place else { return called.refuse(.invalidArgument, "at of an attribute without a place for it") }
       let attributes = called.exchange.attributes
-      // A number beyond half of the address space arrives as a negative one.
+      // A number beyond half of the address space arrives as a negative number.
       guard attributes.indices.contains(index) else { return Status.absent }
       place.pointee = sluice_attribute(attributes[index]) { called.lend($0) }
       return Status.ok

@@ -6,7 +6,7 @@ import SluicePipeline
 
 /// The table `sluice.callout/1`.
 enum CallOutFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_callout> = {
     let table = UnsafeMutablePointer<sluice_callout>.allocate(capacity: 1)
     table.initialize(
@@ -48,7 +48,7 @@ enum CallOutFunctions {
     return Status.refused
   }
 
-  /// The options as far as the plugin knows them; those beyond its size are zero.
+  /// The options that the plugin knows; options beyond its size are zero.
   private static func read(_ given: UnsafePointer<sluice_call_options>?) -> sluice_call_options? {
     var options = sluice_call_options()
     guard let given else { return options }

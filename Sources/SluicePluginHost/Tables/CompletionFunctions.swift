@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.completions/1`.
 enum CompletionFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_completions> = {
     let table = UnsafeMutablePointer<sluice_completions>.allocate(capacity: 1)
     table.initialize(

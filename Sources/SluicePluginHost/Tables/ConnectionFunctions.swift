@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.connection/1`.
 enum ConnectionFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) private static let shared: UnsafePointer<sluice_connection> = {
     let table = UnsafeMutablePointer<sluice_connection>.allocate(capacity: 1)
     table.initialize(

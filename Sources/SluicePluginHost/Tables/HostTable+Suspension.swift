@@ -10,7 +10,7 @@ extension HostTable {
     guard let seat = HostSeat.of(host) else { return Status.stale }
     guard seat.features.contains(.suspend) else { return Status.unsupported }
     guard let instance = seat.instance else {
-      // Of a generation that has ended, and every token of it with it.
+      // The generation has ended, and all its tokens too.
       seat.report(.staleToken)
       return Status.stale
     }

@@ -81,7 +81,7 @@ package enum HostTable {
     ) -> UnsafeRawPointer? {
       strcmp(id, name) == 0 && !features.isDisjoint(with: feature) ? UnsafeRawPointer(table()) : nil
     }
-    // Take nothing of the engine, so every host has them.
+    // These tables need nothing of the engine, so every host has them.
     if strcmp(id, SLUICE_SPANS_ID) == 0 { return UnsafeRawPointer(SpanFunctions.shared) }
     if strcmp(id, SLUICE_ORIGINS_ID) == 0 { return UnsafeRawPointer(OriginFunctions.shared) }
     if strcmp(id, SLUICE_LOG_ID) == 0 { return UnsafeRawPointer(LogFunctions.shared) }

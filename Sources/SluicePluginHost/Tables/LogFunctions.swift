@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.log/1`.
 enum LogFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_logger> = {
     let table = UnsafeMutablePointer<sluice_logger>.allocate(capacity: 1)
     table.initialize(
@@ -59,7 +59,7 @@ enum LogFunctions {
 
   private static func attributes(of record: sluice_log_record) throws(Attribute.Refusal) -> AttributeList {
     var list = AttributeList()
-    // A number beyond half of the address space arrives as a negative one.
+    // A number beyond half of the address space arrives as a negative number.
     guard (0...AttributeList.maximumCount).contains(record.attribute_count) else {
       throw Attribute.Refusal("more than \(AttributeList.maximumCount) attributes")
     }
@@ -73,7 +73,7 @@ enum LogFunctions {
 }
 
 extension AttributeList {
-  /// Adds what a transaction has and the record has not, as lines and as far as there is room.
+  /// Adds attributes of the transaction that the record does not have, with texts on one line, as far as there is room.
   fileprivate mutating func addMissing(from others: AttributeList) {
     for other in others where self[other.name] == nil {
       guard case .text(let text) = other.value else {

@@ -2,7 +2,7 @@ import CSluice
 
 /// The table `sluice.metrics/1`.
 enum MetricFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_metrics> = {
     let table = UnsafeMutablePointer<sluice_metrics>.allocate(capacity: 1)
     table.initialize(

@@ -6,7 +6,7 @@ import SluicePipeline
 
 /// The table `sluice.origins/1`.
 enum OriginFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_origins> = {
     let table = UnsafeMutablePointer<sluice_origins>.allocate(capacity: 1)
     table.initialize(
@@ -17,7 +17,7 @@ enum OriginFunctions {
     return UnsafePointer(table)
   }()
 
-  /// What a plugin's pointer refers to.
+  /// The object behind a plugin's pointer.
   private final class List: Sendable {
     let patterns: HostPatternList
     init(_ patterns: HostPatternList) { self.patterns = patterns }
@@ -74,7 +74,7 @@ enum OriginFunctions {
 }
 
 extension HostPatternList {
-  /// Whether it has the current URL of the request, in whichever form that is. One that cannot be read is on no list.
+  /// Whether the list has the current URL of the request, in either form. A URL that cannot be read is on no list.
   fileprivate func matches(_ called: CalledExchange) -> Bool {
     guard let document = called.requestTruth else {
       return firstIndex(matching: called.exchange.nativeRequest.url) != nil

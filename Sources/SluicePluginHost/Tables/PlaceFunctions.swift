@@ -2,7 +2,7 @@ import CSluice
 
 /// The table `sluice.places/1`.
 enum PlaceFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_places> = {
     let table = UnsafeMutablePointer<sluice_places>.allocate(capacity: 1)
     table.initialize(

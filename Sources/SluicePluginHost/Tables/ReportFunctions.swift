@@ -3,7 +3,7 @@ import SluiceJSON
 
 /// The table `sluice.reports/1`.
 enum ReportFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_reports> = {
     let table = UnsafeMutablePointer<sluice_reports>.allocate(capacity: 1)
     table.initialize(

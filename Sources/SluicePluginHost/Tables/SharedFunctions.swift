@@ -3,7 +3,7 @@ import SluicePipeline
 
 /// The table `sluice.shared/1`.
 enum SharedFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_shared> = {
     let table = UnsafeMutablePointer<sluice_shared>.allocate(capacity: 1)
     table.initialize(
@@ -15,7 +15,7 @@ enum SharedFunctions {
     return UnsafePointer(table)
   }()
 
-  /// A call whose host and name are usable.
+  /// A call with a usable host and name.
   private struct Access {
     let seat: HostSeat
     let table: SharedTable

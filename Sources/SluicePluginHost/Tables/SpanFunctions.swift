@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.spans/1`.
 enum SpanFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_spans> = {
     let table = UnsafeMutablePointer<sluice_spans>.allocate(capacity: 1)
     table.initialize(
@@ -23,7 +23,7 @@ enum SpanFunctions {
       guard called.phase != .event else { return called.refuse(.refusedWrite, "begin of a span") }
       guard let span else { return called.refuse(.invalidArgument, "begin of a span: no place for it") }
       span.pointee = sluice_open_span()
-      // Before the name is read: without a tracer nothing else is to be done.
+      // Checked before the name is read: without a tracer there is nothing else to do.
       guard called.exchange.wantsSpans else { return Status.absent }
       guard let name = PluginText.spanName(name), let kind = SpanKind(rawValue: kind) else {
         return called.refuse(.invalidArgument, "begin of a span: its name or its kind")

@@ -5,7 +5,7 @@ import SluicePluginImage
 
 /// The table `sluice.timers/1`.
 enum TimerFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_timers> = {
     let table = UnsafeMutablePointer<sluice_timers>.allocate(capacity: 1)
     table.initialize(

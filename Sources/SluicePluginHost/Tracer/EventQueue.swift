@@ -2,24 +2,25 @@ import SluicePipeline
 import SluiceSupport
 import Synchronization
 
-/// The events of one loop on their way to a tracer's thread: a ring, and a reserve for what may not be lost.
+/// The events of one loop on their way to a tracer's thread: a ring, and a reserve for events that must not be lost.
 ///
 /// While there is room in the ring, adding takes no lock and allocates nothing. When it is full,
-/// - events between the start and the end of a transaction are dropped, and with one all later ones of that transaction up
-///   to its end, so that no event is there without the one before it;
+/// - an event between the start and the end of a transaction is dropped, together with all later ones of that
+///   transaction up to its end, so that no event comes without its predecessor;
 /// - an end goes to the reserve;
-/// - a start waits for room, which holds up the loop, and goes to the reserve where none comes in time.
+/// - a start waits for room, which blocks the loop, and goes to the reserve if no room comes in time.
 ///
 /// So the reserve holds at most one end for each transaction that was in flight, besides the few starts after which the
-/// time budget has the tracer switched off. While it holds anything, all else goes behind it or is dropped, which keeps the order.
+/// time budget has the tracer switched off. While the reserve is not empty, all other events go to its end or are
+/// dropped, which keeps the order.
 final class EventQueue: Sendable {
   private let ring: EventRing
   private let reserve = Locked<[ReservedRecord]>([])
   private let reservedCount = Atomic<Int>(0)
   /// The loop waits for room.
   private let isWaiting = Atomic<Bool>(false)
-  /// How often room was made for one that waits; a value without size would seem a race to the thread sanitizer, since it
-  /// shares its address with what is read outside of the lock.
+  /// How often room was made for a waiting start. The value is a number only because of the thread sanitizer: a value
+  /// without size would share its address with data that is read outside of the lock, which looks like a race.
   private let room = Monitor(0)
   private let patience: Duration
 
@@ -29,7 +30,7 @@ final class EventQueue: Sendable {
     self.patience = patience
   }
 
-  /// Takes on a copy; false where the event is dropped. [loop]
+  /// Adds a copy of the event; false if the event is dropped. [loop]
   func add(_ event: TraceEvent) -> Bool {
     let isBoundary = event.kind == .willExecute || event.kind == .didComplete
     if !isBoundary, event.exchange.attachments[self] != nil { return false }
@@ -64,8 +65,8 @@ final class EventQueue: Sendable {
 
   var isEmpty: Bool { ring.isEmpty && reservedCount.load(ordering: .sequentiallyConsistent) == 0 }
 
-  /// Gives everything that is there to the body, in order; false where there was nothing. [the tracer's thread]
-  /// - Parameter body: answers false to have nothing more.
+  /// Passes all queued events to the body, in order; false if there were none. [the tracer's thread]
+  /// - Parameter body: returns false to get no more events.
   func drain(_ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
     var isAny = false
     var wantsMore = true
@@ -73,7 +74,7 @@ final class EventQueue: Sendable {
       isAny = true
       makeRoom()
     }
-    // Nothing is added to the ring while the reserve holds anything, so what is there comes after all of it.
+    // The ring gets no events while the reserve is not empty, so the reserve's events come after all of the ring's.
     guard wantsMore, reservedCount.load(ordering: .acquiring) > 0, ring.isEmpty else { return isAny }
     let records = reserve.withLock { reserve in
       defer { reserve = [] }
@@ -91,7 +92,7 @@ final class EventQueue: Sendable {
   }
 }
 
-/// One record in memory of its own. Unchecked: written before another thread knows of it, and only read after that.
+/// One record in its own memory. Unchecked: it is written before another thread gets it, and only read afterwards.
 private final class ReservedRecord: @unchecked Sendable {
   let memory: UnsafeMutableRawPointer
 

@@ -21,7 +21,7 @@ struct EventRecord {
   private let timings: TransferTimings?
   private let span: StageSpan?
   private let textOffset: Int
-  /// Enough for all of it.
+  /// The size that is enough for everything.
   let byteCount: Int
 
   /// [loop]
@@ -43,7 +43,7 @@ struct EventRecord {
     byteCount = count
   }
 
-  /// Writes it where there is room for ``byteCount`` bytes; it holds addresses of that room. [loop]
+  /// Writes the record to memory of ``byteCount`` bytes; the record contains addresses in that memory. [loop]
   func write(to memory: UnsafeMutableRawPointer) {
     var writer = TextWriter(next: memory + textOffset)
     var record = sluice_event(event)
@@ -95,7 +95,7 @@ struct EventRecord {
   private static func count(_ text: String, _ limit: Int) -> Int { min(text.utf8.count, limit) }
 }
 
-/// Puts texts one behind the other.
+/// Puts texts one after the other.
 private struct TextWriter {
   var next: UnsafeMutableRawPointer
 
@@ -111,7 +111,7 @@ private struct TextWriter {
     return copy
   }
 
-  /// Where the text is cut: never within a character of UTF-8.
+  /// The length at which the text is cut: never within a UTF-8 character.
   private static func cut(_ bytes: UnsafeBufferPointer<UInt8>, _ limit: Int) -> Int {
     guard bytes.count > limit else { return bytes.count }
     var count = limit

@@ -1,22 +1,23 @@
 import Synchronization
 
-/// Records of bytes on their way from one thread that writes to one that reads, in a fixed piece of memory, without locks.
+/// A queue of records of bytes from one writing thread to one reading thread, in fixed memory, without locks.
 ///
 ///     │ free │ size│record │ size│record │ 0 │ unused up to the end
 ///            ▲ released                    ▲ written, modulo the capacity
 ///
-/// A record lies in one piece and stays where it is until it is released, so it may hold addresses into itself. Unchecked
-/// because of the memory: what lies between the two counts is the reader's, the rest is the writer's.
+/// A record is contiguous and does not move until it is released, so it may contain addresses into itself. Unchecked
+/// because of the memory: the part between the two counts belongs to the reader, the rest to the writer.
 final class EventRing: @unchecked Sendable {
   private static let alignment = 16
 
   let capacityBytes: Int
   private let memory: UnsafeMutableRawPointer
-  /// Bytes since the beginning.
+  /// The number of bytes since the beginning.
   private let written = Atomic<Int>(0)
   private let released = Atomic<Int>(0)
 
-  /// - Parameter capacityBytes: a power of two, and at least four times the largest record, or that may never fit.
+  /// - Parameter capacityBytes: a power of two, and at least four times the largest record; otherwise that record may
+  ///   never fit.
   init(capacityBytes: Int) {
     self.capacityBytes = capacityBytes
     memory = .allocate(byteCount: capacityBytes, alignment: Self.alignment)
@@ -31,7 +32,7 @@ final class EventRing: @unchecked Sendable {
 
   var isEmpty: Bool { written.load(ordering: .sequentiallyConsistent) == released.load(ordering: .relaxed) }
 
-  /// Has the record filled in and given to the reader; false where there is no room. [writer]
+  /// Lets `body` fill a record in, and passes it to the reader; false if there is no room. [writer]
   func write(byteCount: Int, _ fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
     let size = Self.alignment + (byteCount + Self.alignment - 1) & ~(Self.alignment - 1)
     let position = written.load(ordering: .relaxed)
@@ -42,7 +43,8 @@ final class EventRing: @unchecked Sendable {
     let start = offset(position + unused)
     memory.storeBytes(of: size, toByteOffset: start, as: Int.self)
     fill(memory + start + Self.alignment)
-    // In one order with the reader's announcement that it sleeps: one of the two sees the other's.
+    // Sequentially consistent with the reader's announcement that it sleeps: at least one of the two threads sees the
+    // other's write.
     written.store(position + unused + size, ordering: .sequentiallyConsistent)
     return true
   }

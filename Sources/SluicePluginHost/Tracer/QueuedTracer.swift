@@ -6,27 +6,27 @@ package import SluicePluginImage
 import SluiceSupport
 import Synchronization
 
-/// `"delivery": "queued"`: hands a plugin's tracer bounded copies of the events on a thread of its own.
+/// `"delivery": "queued"`: passes bounded copies of the events to a plugin's tracer, on a separate thread.
 ///
 ///     loop 0 ─► EventQueue ─┐
 ///     loop 1 ─► EventQueue ─┴─► thread "sluice-tracer" ─► on_event, one at a time
 ///
-/// The events of a transaction all come from one loop, and so in order.
+/// All events of a transaction come from one loop, and so in order.
 package final class QueuedTracer: Tracer {
-  /// Some thousand events for each loop, taken from the system as it is used.
+  /// Memory for some thousand events of each loop; the system provides it as it is used.
   package static let defaultCapacityBytes = 1 << 20
   /// How long the first event of a transaction may wait for room in the queue, and so block the loop, if the plugin has
   /// no `deadline`.
   package static let defaultPatience = Duration.milliseconds(250)
-  /// An idle moment after which the thread goes to sleep: a stream of events wakes it once and not for each.
+  /// The idle time after which the thread sleeps, so that a stream of events wakes it only once.
   private static let lingerNanoseconds = 1_000_000
 
   private enum Phase: Sendable {
     case idle
     case running
-    /// Deliver what is there, and end.
+    /// Deliver the queued events, and end.
     case finishing
-    /// End after the call that is under way.
+    /// End after the current call.
     case abandoned
     case ended
   }
@@ -53,7 +53,7 @@ package final class QueuedTracer: Tracer {
     queues = (0..<loops).map { _ in EventQueue(capacityBytes: capacityBytes, patience: patience) }
   }
 
-  /// Starts the thread; when the instance is active, and before the first event. [control]
+  /// Starts the thread. Call it when the instance is active, and before the first event. [control]
   package func start() throws(PluginError) {
     state.withLock { $0.phase = .running }
     instance.openWork.update { $0 += 1 }
@@ -71,7 +71,8 @@ package final class QueuedTracer: Tracer {
       "no thread could be started for its queued delivery")
   }
 
-  /// Delivers what is there and ends the thread; gives up after the limit, and says so. The transactions must be over. [control]
+  /// Delivers the queued events and ends the thread. Stops waiting after the limit, and logs it. The transactions must
+  /// be over. [control]
   package func stop(within limit: Duration) {
     let wasRunning = state.update { state in
       guard state.phase == .running else { return false }
@@ -82,7 +83,7 @@ package final class QueuedTracer: Tracer {
     guard state.wait(upTo: limit, { $0.phase == .ended ? true : nil }) == nil else { return }
     isAbandoned.store(true, ordering: .relaxed)
     state.update { if $0.phase != .ended { $0.phase = .abandoned } }
-    instance.seat.log(.error, "did not take its queued events within \(limit); those that are left are dropped")
+    instance.seat.log(.error, "did not take its queued events within \(limit); the rest is dropped")
   }
 
   /// Whether a loop waits for room.
@@ -127,7 +128,7 @@ package final class QueuedTracer: Tracer {
     return isAny
   }
 
-  /// Waits until there is something to do; false when there will not be.
+  /// Waits until there is something to do; false if there will be nothing more.
   private func sleep() -> Bool {
     isSleeping.store(true, ordering: .sequentiallyConsistent)
     defer { isSleeping.store(false, ordering: .relaxed) }
@@ -154,7 +155,7 @@ extension sluice_event {
 }
 
 extension PluginInstance {
-  /// Calls the tracer without an exchange. On its thread for queued delivery.
+  /// Calls the tracer without an exchange, on the thread for queued delivery.
   func deliver(_ event: UnsafePointer<sluice_event>) {
     guard let function = tracerCalls.on_event else { return }
     withTurn {

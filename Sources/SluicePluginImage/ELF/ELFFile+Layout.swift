@@ -1,14 +1,14 @@
 import CElf
 
-/// Whether the bytes are a library for this machine, and all there: the dynamic loader maps without looking, and dies of
-/// SIGBUS where the file is shorter than it says.
+/// Checks that the bytes are a complete library for this machine. The dynamic loader does not check the size, and a
+/// file that is shorter than its headers say kills the process with SIGBUS.
 extension ELFFile {
   static func requireHeader(_ bytes: [UInt8], _ subject: PluginError.Subject) throws(PluginError) {
     let magic: [UInt8] = [0x7f, 0x45, 0x4c, 0x46]
     guard !bytes.isEmpty else {
       throw PluginError(.truncated, subject, "is empty (truncated, or not written yet)", advice: "build it again")
     }
-    // A linker that sets the size first writes its header last.
+    // Some linkers set the file's size first and write the header last.
     guard bytes.prefix(magic.count).contains(where: { $0 != 0 }) else {
       throw PluginError(.truncated, subject, "begins with zeros (not written yet)", advice: "build it again")
     }
@@ -67,7 +67,7 @@ extension ELFFile {
   ) throws(PluginError) {
     let (end, overflow) = offset.addingReportingOverflow(size)
     guard !overflow, end <= UInt64(sizeBytes) else {
-      throw Self.truncated(subject, "its \(what) ends behind the file's \(sizeBytes) bytes")
+      throw Self.truncated(subject, "its \(what) ends after the file's \(sizeBytes) bytes")
     }
   }
 

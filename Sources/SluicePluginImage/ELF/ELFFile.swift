@@ -2,7 +2,7 @@ package import CElf
 import Glibc
 import SluiceSupport
 
-/// An ELF image in memory, seen through libelf. The bytes must outlive it; `withFile` sees to that.
+/// An ELF image in memory, read through libelf. The bytes must outlive it; `withFile` makes sure of that.
 package struct ELFFile: ~Copyable {
   private let elf: OpaquePointer
   let header: GElf_Ehdr
@@ -10,13 +10,13 @@ package struct ELFFile: ~Copyable {
 
   private init?(_ bytes: UnsafeRawBufferPointer) {
     elf_version(CUnsignedInt(EV_CURRENT))
-    // libelf asks for a mutable image, which it changes for ELF_C_RDWR alone; elf_memory opens for reading.
+    // libelf takes a mutable image, but changes it only for ELF_C_RDWR; elf_memory opens for reading.
     let image = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
     guard let image, let elf = elf_memory(image, bytes.count) else { return nil }
     self.init(elf, sizeBytes: bytes.count)
   }
 
-  /// Of an open file, of which libelf reads what is asked for; the descriptor must outlive it.
+  /// Opens a file; libelf reads only the requested parts. The descriptor must outlive it.
   private init?(reading descriptor: CInt, sizeBytes: Int) {
     elf_version(CUnsignedInt(EV_CURRENT))
     guard let elf = elf_begin(descriptor, ELF_C_READ, nil) else { return nil }
@@ -47,7 +47,7 @@ package struct ELFFile: ~Copyable {
     }
   }
 
-  /// nil for a file that cannot be read as one.
+  /// nil for a file that cannot be read as ELF.
   package static func withFile<Result>(at path: String, _ body: (borrowing ELFFile) -> Result) -> Result? {
     guard let opened = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK), let status = opened.status(),
       status.isRegularFile, let file = ELFFile(reading: opened.raw, sizeBytes: Int(status.st_size))
@@ -82,7 +82,7 @@ package struct ELFFile: ~Copyable {
     return sections
   }
 
-  /// nil when the table has no such offset. The offset comes from the file and can be any number.
+  /// nil if the table has no such offset. The offset comes from the file and can be any number.
   package func string(in table: Int, at offset: UInt64, limitBytes: Int = .max) -> String? {
     guard let offset = Int(exactly: offset), let start = elf_strptr(elf, table, offset) else { return nil }
     let bytes = UnsafeRawBufferPointer(start: start, count: strnlen(start, limitBytes))
@@ -103,7 +103,7 @@ package struct ELFFile: ~Copyable {
     return entries
   }
 
-  /// Gives each symbol of a table, the first (reserved) one left out. A name is valid for the call.
+  /// Passes each symbol of a table to `body`, except the first (reserved) one. A name is valid only during the call.
   package func forEachSymbol(of section: ELFSection, _ body: (UnsafePointer<CChar>, GElf_Sym) -> Void) {
     guard let data = elf_getdata(section.handle, nil) else { return }
     var symbol = GElf_Sym()
@@ -115,7 +115,7 @@ package struct ELFFile: ~Copyable {
   }
 }
 
-/// A section of an ELFFile; not to be kept beyond it.
+/// A section of an ELFFile; do not keep it longer than the file.
 package struct ELFSection {
   let name: String
   package let header: GElf_Shdr

@@ -16,13 +16,13 @@ public struct PluginError: Error, Sendable, Hashable {
     case plugin(name: String?, path: String?)
     /// The folder that holds the private copies.
     case store(path: String)
-    /// A folder for files of Sluice's own.
+    /// A folder for Sluice's own files.
     case folder(path: String)
   }
 
-  /// For programs: decide by it, not by ``reason``.
+  /// The kind of failure. Programs must decide by it, not by ``reason``.
   public var code: Code
-  /// What the error names first in its description.
+  /// The plugin or folder at fault; the description begins with it.
   public var subject: Subject
   /// Part of a sentence, without a full stop.
   public var reason: String
@@ -37,8 +37,8 @@ public struct PluginError: Error, Sendable, Hashable {
     self.advice = advice
   }
 
-  /// Whether there was a library and it was turned down (exit status 3), as opposed to a file that does not exist or
-  /// a configuration that is wrong (exit status 2).
+  /// Whether a library was refused (exit status 3), as opposed to a missing file or a wrong configuration (exit status
+  /// 2).
   public var isRefusal: Bool {
     switch code {
     case .notFound, .configuration, .store, .trialUnavailable: false
@@ -49,7 +49,7 @@ public struct PluginError: Error, Sendable, Hashable {
   /// Whether the same call may succeed a moment later, because the file was being written.
   public var isTransient: Bool { code == .changedWhileRead }
 
-  /// Whether it may be there, and whole, in a moment: what a build looks like while it is under way.
+  /// Whether the file may exist and be complete in a moment: such errors occur while a build writes the file.
   package var mayBeBeingWritten: Bool {
     [.changedWhileRead, .notFound, .truncated].contains(code)
   }
@@ -95,18 +95,18 @@ extension PluginError.Code {
   public static let missingFeature = Self(rawValue: "missing_feature")
   /// The library defines functions of jansson, needs another version of it, or uses it without naming it.
   public static let ownJansson = Self(rawValue: "own_jansson")
-  /// The library's Swift code would run partly on a runtime of its own and partly on that of the process.
+  /// The library's Swift code would run partly on its own Swift runtime and partly on that of the process.
   public static let mixedRuntimes = Self(rawValue: "mixed_runtimes")
   /// Parts of the file contradict each other; no linker produces such a file.
   public static let damaged = Self(rawValue: "damaged")
   /// The library wants memory that is writable and executable.
   public static let unsafeMemory = Self(rawValue: "unsafe_memory")
 
-  /// The folder of private copies, or another folder of Sluice's own, cannot be used or changed.
+  /// The folder of private copies, or another of Sluice's folders, cannot be used or changed.
   public static let store = Self(rawValue: "store")
   /// The dynamic loader refused the library, no thread or descriptor was free, or loading did not end in time.
   public static let loadFailed = Self(rawValue: "load_failed")
-  /// The loader gave another library's code than the one that was asked for.
+  /// The loader returned the code of another library than the requested one.
   public static let oldMapping = Self(rawValue: "old_mapping")
   /// The entry point returned NULL; the reason is its message, if it wrote one.
   public static let entryFailed = Self(rawValue: "entry_failed")
@@ -119,33 +119,33 @@ extension PluginError.Code {
   public static let createFailed = Self(rawValue: "create_failed")
   /// `activate` failed, or no thread could be started for queued delivery.
   public static let activateFailed = Self(rawValue: "activate_failed")
-  /// `save` gave none, or `load` did not take it.
+  /// `save` returned no state, or `load` did not accept it.
   public static let stateRefused = Self(rawValue: "state_refused")
-  /// A state is larger than what is handed over.
+  /// A state is larger than the limit for handing it over.
   public static let stateTooLarge = Self(rawValue: "state_too_large")
-  /// It was refused before, for what it did while it served.
+  /// The build was refused before, because it failed while it served.
   public static let knownBad = Self(rawValue: "known_bad")
 
-  /// There is no helper to try a library out in, or it does not work.
+  /// There is no helper program for trials, or it does not work.
   public static let trialUnavailable = Self(rawValue: "trial_unavailable")
-  /// Its code ended the process that it was tried out in.
+  /// The library's code ended the process of the trial.
   public static let trialExited = Self(rawValue: "trial_exited")
   /// A signal ended the trial, such as SIGSEGV or SIGABRT.
   public static let trialCrashed = Self(rawValue: "trial_crashed")
   /// The trial exceeded its deadline or its processor time, or left work that did not end.
   public static let trialTimedOut = Self(rawValue: "trial_timed_out")
-  /// The library closed descriptors of the process in which it was tried out.
+  /// The library closed descriptors of the trial's process.
   public static let trialClosedDescriptors = Self(rawValue: "trial_closed_descriptors")
-  /// The process that watched its trial was ended by a signal.
+  /// A signal ended the process that watched the trial.
   public static let trialKilledWatcher = Self(rawValue: "trial_killed_watcher")
-  /// It started a process that went on after the trial.
+  /// The library started a process that continued after the trial.
   public static let trialLeftProcess = Self(rawValue: "trial_left_process")
-  /// A case of the plugin's own failed; the reason names the first one.
+  /// One of the plugin's own test cases failed; the reason names the first one.
   public static let selfTestFailed = Self(rawValue: "self_test_failed")
 }
 
 extension PluginError: CustomStringConvertible {
-  /// On one line, whatever names and plugin texts it contains.
+  /// The whole error on one line, even if names or texts of plugins contain line breaks.
   public var description: String {
     PlainText.line("\(subject): \(reason)" + (advice.map { "; \($0)" } ?? ""))
   }

@@ -1,13 +1,13 @@
 import CElf
 import Glibc
 
-/// What a library's dynamic section says of other libraries.
+/// What a library's dynamic section says about other libraries.
 struct DynamicLinks {
   var soname: String?
   var needed: [String] = []
-  /// Where it has them looked for.
+  /// The folders in which the loader searches for them (DT_RPATH, DT_RUNPATH).
   var searchPaths: [String] = []
-  /// A position-independent program has a library's type, and this flag.
+  /// A position-independent program has the ELF type of a library, plus this flag.
   var isProgram = false
   /// The library's code is modified during loading.
   var hasTextRelocations = false
@@ -31,7 +31,7 @@ struct DynamicLinks {
     }
   }
 
-  /// The needed libraries that lie in the library's own folder, or below, where it has them looked for.
+  /// The needed libraries that the loader would find in the library's own folder or below it.
   func privateLibraries(of folder: String?) -> [(name: String, path: String)] {
     guard let folder else { return [] }
     let expanded = searchPaths.map { $0.replacing("${ORIGIN}", with: folder).replacing("$ORIGIN", with: folder) }
@@ -43,7 +43,7 @@ struct DynamicLinks {
     }
   }
 
-  /// Which of them has an entry point, that a search by name would take for the plugin's.
+  /// The first of these libraries that has an entry point; a search by name would take it as the plugin's.
   func entryProvider(of folder: String?) -> String? {
     privateLibraries(of: folder).first { library in
       guard let image = try? LibraryImage(reading: library.path),

@@ -1,7 +1,7 @@
 import CElf
 
-/// Checks that the loader can map the library as its headers say, and that it will find in memory what the host reads
-/// from the file.
+/// Checks that the loader can map the library as its headers say, and that memory will hold the same data that the host
+/// reads from the file.
 extension ELFFile {
   /// The limit for all segments of a library together.
   static let memoryLimitBytes: UInt64 = 1 << 30
@@ -34,7 +34,7 @@ extension ELFFile {
     for (index, segment) in segments().enumerated() {
       guard let part = Self.partsReadInMemory[segment.p_type] else { continue }
       guard readable.contains(where: { $0.holds(segment) }) else {
-        throw Self.damaged(subject, "its \(part) (segment \(index)) lie outside of what is loaded")
+        throw Self.damaged(subject, "its \(part) (segment \(index)) lie outside of the loaded segments")
       }
     }
   }
@@ -51,7 +51,7 @@ extension ELFFile {
       return LibraryFacts.buildID(Array(bytes[start..<start + size])) == buildID
     }
     guard found else {
-      throw Self.damaged(subject, "its build id \(buildID.prefix(12)) is in a section, and in no segment of notes")
+      throw Self.damaged(subject, "its build id \(buildID.prefix(12)) is in a section, but in no segment of notes")
     }
   }
 

@@ -1,7 +1,7 @@
 import CSluice
 
 extension HostFeatures {
-  /// What the engine offers, and the default of a host: all that ABI 1 has.
+  /// The features that the engine offers, and the default of a host: all features of ABI 1.
   public static let offered: HostFeatures = [
     .suspend, .respond, .retry, .requestBody, .responseBody, .streamedBody, .timers, .callOuts, .metrics, .values,
     .hops, .rewrite, .response, .document, .notifications,
@@ -40,6 +40,6 @@ extension HostFeatures {
 
   private init(_ bit: Int) { self.init(rawValue: UInt32(bit)) }
 
-  /// The feature that the whole body of a side takes.
+  /// The feature for the whole body of one side.
   package static func body(of side: UInt32) -> HostFeatures { side == 0 ? .requestBody : .responseBody }
 }

@@ -1,17 +1,17 @@
 import CSluice
 
-/// What a host has to offer to a plugin: preflight compares a plugin's note and requirements with it.
+/// What a host offers to a plugin. The preflight compares a plugin's note and requirements with it.
 public struct HostOffer: Sendable, Hashable {
-  /// The name of the host, for refusals.
+  /// The name of the host, for messages of refusals.
   public var host: String
   /// The ABI revisions that the host speaks.
   public var abi: ClosedRange<UInt32>
   /// A library that requires a feature outside this set is refused.
   public var features: HostFeatures
-  /// What a library is allowed to do although it weakens the process.
+  /// The hazards that a library may have although they weaken the process.
   public var allowed: Set<LibraryHazard>
 
-  /// Describes a host; by default the engine itself, with every feature of this ABI and no hazard allowed.
+  /// Describes a host; by default the engine itself, with every feature of this ABI and without any allowed hazard.
   public init(
     host: String = "sluice", abi: ClosedRange<UInt32> = Self.abi, features: HostFeatures = .offered,
     allowed: Set<LibraryHazard> = []
@@ -58,7 +58,7 @@ public struct HostFeatures: OptionSet, Hashable, Sendable {
     self = found.reduce(into: []) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }
   }
 
-  /// The names of the bits that these headers know, as `SLUICE_REQUIRES` has them.
+  /// The names of the bits that these headers know, spelled as in `SLUICE_REQUIRES`.
   public var names: [String] {
     Self.features.filter { contains(Self(rawValue: UInt32($0.bit))) }.map(\.name)
   }

@@ -8,7 +8,7 @@ extension LibraryFacts {
     try self.init(bytes: image.bytes, hash: image.hash, path: image.path, folder: image.folder)
   }
 
-  /// Reads only the bytes of a library; libraries next to it are not examined.
+  /// Reads only the bytes of this library; libraries next to it are not examined.
   /// - Parameter path: the name of the library in messages.
   public init(bytes: [UInt8], path: String) throws(PluginError) {
     guard let hash = ContentHash(of: bytes) else { throw ContentHash.unavailable(.plugin(name: nil, path: path)) }
@@ -78,17 +78,17 @@ extension LibraryFacts {
     if let symbol = survey.exportedRuntimeSymbol { return .mixed(symbol: symbol) }
     guard let symbol = survey.ownRuntimeSymbol else {
       guard survey.usesSwift else { return nil }
-      // A stripped library does not show what it defines, but it shows what it lacks.
+      // A stripped library does not list all functions that it defines, but it lists the functions that it needs.
       return needed.contains(core) || survey.foreignRuntimeSymbol != nil ? .shared : .own
     }
     if let foreign = survey.foreignRuntimeSymbol { return .mixed(symbol: foreign) }
-    // Any library of Swift brings the shared runtime with it.
+    // Any library of Swift itself depends on the shared runtime.
     let brings = needed.contains { $0.hasPrefix("libswift") || $0.hasPrefix("libFoundation") }
     return brings ? .mixed(symbol: symbol) : .own
   }
 
   private static func language(_ survey: SymbolSurvey, _ needed: [String]) -> Language {
-    // Not by libswiftCore.so: SwiftPM names it in the libraries of C targets too.
+    // libswiftCore.so is not used as a sign: SwiftPM names it in the libraries of C targets too.
     if survey.usesSwift || survey.ownRuntimeSymbol != nil { return .swift }
     let cPlusPlus = survey.usesCPlusPlus || needed.contains { $0.hasPrefix("libstdc++.") || $0.hasPrefix("libc++.") }
     return cPlusPlus ? .cPlusPlus : .c

@@ -1,5 +1,5 @@
 extension LibraryFacts {
-  /// Why this host cannot use the library as a plugin; nil when it can. `path` is only named.
+  /// Why this host cannot use the library as a plugin; nil if it can. `path` only appears in the message.
   public func refusal(by host: HostOffer = HostOffer(), at path: String) -> PluginError? {
     let subject = PluginError.Subject.plugin(name: nil, path: path)
     return entryRefusal(subject) ?? noteRefusal(subject, host) ?? janssonRefusal(subject)
@@ -78,7 +78,7 @@ extension LibraryFacts {
     guard case .mixed(let symbol) = swiftRuntime else { return nil }
     return PluginError(
       .mixedRuntimes, subject,
-      "contains a Swift runtime that is mixed with that of the process (\(symbol) is not its own alone)",
+      "contains a Swift runtime that is mixed with that of the process (they share \(symbol))",
       advice: "build it with sluice plugin build --static-stdlib, or against the shared runtime")
   }
 

@@ -1,9 +1,9 @@
-/// What can be read from a plugin's library without running any of its code.
+/// Facts about a plugin's library, read without running any of its code.
 public struct LibraryFacts: Sendable, Hashable {
-  /// Where the entry point is.
+  /// How the library defines the entry point.
   public enum Entry: Sendable, Hashable {
     case defined, absent
-    /// Referred to, but left to another library.
+    /// The library refers to it, but another library must define it.
     case undefined
     /// Defined, but not exported.
     case hidden
@@ -11,7 +11,7 @@ public struct LibraryFacts: Sendable, Hashable {
     case notFunction
   }
 
-  /// What a library is written in, as far as its symbols and the libraries it needs show.
+  /// The language of a library, guessed from its symbols and the libraries it needs.
   public enum Language: String, Sendable, Hashable {
     case c = "C"
     case cPlusPlus = "C++"
@@ -20,63 +20,63 @@ public struct LibraryFacts: Sendable, Hashable {
 
   /// Which runtime the library's Swift code uses.
   public enum SwiftRuntime: Sendable, Hashable {
-    /// That of the process: it needs libswiftCore.so.
+    /// The runtime of the process: the library needs libswiftCore.so.
     case shared
-    /// One that is linked into it, and that nothing else sees.
+    /// A runtime that is linked into the library and that no other code sees.
     case own
-    /// One that is linked into it and is mixed with that of the process, by way of this function.
+    /// A runtime that is linked into the library and is mixed with that of the process through this function.
     case mixed(symbol: String)
   }
 
   /// The function that a plugin exports (`plugin.h`).
   public static let entrySymbol = "sluice_plugin_entry"
 
-  /// The machine in words.
+  /// The name of the machine.
   public var machine: String
   /// Only a library with ``Entry/defined`` can be used as a plugin.
   public var entry: Entry
-  /// The library that has an entry point in its place, where it is one that lies with it.
+  /// A library in the same folder that defines the entry point instead; nil if there is none.
   public var entryProvider: String?
-  /// nil if there is no note, or one that cannot be used.
+  /// nil if there is no note, or if it cannot be used.
   public var note: PluginNote?
-  /// The host features that it names with `SLUICE_REQUIRES`; none if they, or the note, cannot be used.
+  /// The host features that it names with `SLUICE_REQUIRES`; empty if these names, or the note, cannot be used.
   public var requiredFeatures = RequiredFeatures.none
   /// Why the note or the requirements cannot be used, as a sentence without a full stop.
   public var noteFault: String?
-  /// Hex digits; not every linker writes one.
+  /// Hex digits; nil if the linker wrote none.
   public var buildID: String?
   /// The name that it gives itself (DT_SONAME); nil without one.
   public var soname: String?
-  /// The libraries it names, in its order.
+  /// The libraries that it names, in its order.
   public var needed: [String]
-  /// Those of `needed` that would come from its own folder.
+  /// The libraries of `needed` that would come from its own folder.
   public var privateLibraries: [String]
-  /// A guess.
+  /// The language, which is a guess.
   public var language: Language
-  /// How many dynamic symbols other libraries can bind to, the entry point included.
+  /// The number of dynamic symbols to which other libraries can bind, including the entry point.
   public var exportedSymbolCount: Int
-  /// What it exports beside its entry point, mangled Swift names and the linker's marks left out.
+  /// The symbols that it exports besides its entry point, without mangled Swift names and the linker's marks.
   public var strayExports: [String] = []
   /// Names bound once in the whole process, over all generations (STB_GNU_UNIQUE).
   public var uniqueSymbols: [String]
   /// Whether it refers to common functions of jansson without defining them; inline ones do not count.
   public var usesJansson: Bool
-  /// A function of jansson that it defines itself.
+  /// A function of jansson that the library itself defines.
   public var ownJanssonSymbol: String?
   /// Nil without Swift code.
   public var swiftRuntime: SwiftRuntime?
-  /// What the library uses that starts threads of Swift's runtime; known only with the shared runtime.
+  /// The functions that it uses and that start threads of Swift's runtime; known only with the shared runtime.
   public var threadStarter: String?
   /// What the library does to the memory protection of the process.
   public var hazards: Set<LibraryHazard> = []
-  /// Of the whole file; it names the build.
+  /// The hash of the whole file, which identifies the build.
   public var hash: ContentHash
-  /// Of the whole file, as it was read.
+  /// The size of the whole file.
   public var sizeBytes: Int
 }
 
 extension LibraryFacts {
-  /// What may go wrong later although the library is usable; one sentence each.
+  /// Warnings about later problems of a usable library; one sentence each.
   public var warnings: [String] {
     var warnings = privateLibraries.map {
       "needs \($0) from its own folder, which is not copied along, and which stays at its first version once it is "

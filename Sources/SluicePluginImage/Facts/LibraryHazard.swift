@@ -1,14 +1,14 @@
 import CElf
 
-/// Memory that is writable and executable at the same time. It lets an attacker turn a bug in any code of the process
-/// into running foreign code. Compilers produce it only when told to.
+/// Memory that is writable and executable at the same time. With such memory, an attacker can use a bug in any code of
+/// the process to run foreign code. Compilers produce it only if an option asks for it.
 public enum LibraryHazard: String, Sendable, Hashable, CaseIterable {
   /// The library asks for executable stacks. The dynamic loader then makes the stacks of all threads executable.
   case executableStack
   /// A segment is writable and executable, or code is modified during loading (text relocations).
   case writableCode
 
-  /// What is wrong, as part of a sentence.
+  /// A description of the hazard, as part of a sentence.
   var reason: String {
     switch self {
     case .executableStack: "makes the stacks of the whole process executable (PT_GNU_STACK)"
@@ -29,7 +29,7 @@ public enum LibraryHazard: String, Sendable, Hashable, CaseIterable {
 }
 
 extension LibraryHazard: Comparable {
-  /// Compares the names, so that lists of hazards have a fixed order; it does not rank the danger.
+  /// Compares the names, so that lists of hazards have a fixed order; the order does not rank the danger.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 

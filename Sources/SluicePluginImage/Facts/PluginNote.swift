@@ -1,10 +1,10 @@
 import SluiceMessages
 
-/// What a plugin says of itself in its ELF note, before any of its code runs (`note.h`).
+/// A plugin's description of itself in its ELF note, which is read before any of its code runs (`note.h`).
 public struct PluginNote: Sendable, Hashable {
   /// The ABI revisions that the plugin can be used with.
   public let abi: ClosedRange<UInt32>
-  /// 0: no flags are defined yet, and a host refuses a library with a flag that it does not know.
+  /// Must be 0: no flags are defined yet, and a host refuses a library with an unknown flag.
   public let flags: UInt32
   /// The semantic version; nil if the note leaves it to the plugin's table.
   public let version: String?
@@ -14,14 +14,14 @@ public struct PluginNote: Sendable, Hashable {
     let reason: String
   }
 
-  /// The size of the content in ABI 1. Content behind it is ignored: notes only grow at their end.
+  /// The size of the content in ABI 1. Content after it is ignored: notes only grow at their end.
   static let contentBytes = 44
   private static let versionBytes = 12..<44
 
   /// Finds the note in the content of a `.note.sluice` section; nil if the section has none.
   init?(section: ArraySlice<UInt8>) throws(Malformed) {
     guard let record = NoteRecords(section).first(where: { $0.owner == "sluice" && $0.type == 1 }) else { return nil }
-    // Padding reads as the ABI 0, which no plugin has.
+    // Padding would read as ABI 0, which no plugin has.
     let content = record.contents.first { $0.count >= 4 && $0.littleEndianWord(at: $0.startIndex) > 0 }
     try self.init(content: content ?? record.contents[0])
   }
@@ -54,15 +54,15 @@ public struct PluginNote: Sendable, Hashable {
   }
 }
 
-/// One entry of a note section. Its content lies behind the owner's name, which is filled up to 4 bytes, or to 8 where
-/// a compiler took the section's alignment for that of its parts; so there are two candidates.
+/// One entry of a note section. Its content follows the owner's name, which is padded to 4 bytes. Some compilers pad it
+/// to 8, the alignment of the section. So there are two candidates.
 struct NoteRecord {
   let owner: String
   let type: UInt32
   let contents: [ArraySlice<UInt8>]
 }
 
-/// The entries of a note section, read without trust in its sizes.
+/// The entries of a note section; every size in it is checked.
 struct NoteRecords: Sequence, IteratorProtocol {
   private var rest: ArraySlice<UInt8>
 
@@ -89,14 +89,14 @@ struct NoteRecords: Sequence, IteratorProtocol {
     return rest[(rest.startIndex + begin)..<(rest.startIndex + begin + size)]
   }
 
-  /// No entry begins with a name of no bytes, so a zero word is what fills the gap to an 8-byte boundary.
+  /// No entry begins with an empty name, so a zero word is padding up to an 8-byte boundary.
   private mutating func skipPadding() {
     while rest.count >= 12, rest.littleEndianWord(at: rest.startIndex) == 0 { rest = rest.dropFirst(4) }
   }
 }
 
 extension ArraySlice<UInt8> {
-  /// The caller has made sure that four bytes are there.
+  /// The caller must make sure that four bytes are available.
   func littleEndianWord(at index: Int) -> UInt32 {
     (0..<4).reduce(0) { $0 | UInt32(self[index + $1]) << UInt32(8 * $1) }
   }

@@ -1,6 +1,6 @@
-/// The judgement on a library before any of its code runs.
+/// Decides about a library before any of its code runs.
 package enum Preflight {
-  /// Reads the facts and refuses what this host cannot use.
+  /// Reads the facts, and refuses a library that this host cannot use.
   package static func facts(of image: LibraryImage, for host: HostOffer = HostOffer()) throws(PluginError)
     -> LibraryFacts
   {

@@ -11,12 +11,12 @@ public struct RequiredFeatures: Sendable, Hashable {
   static let limit = 64
   static let nameLimitBytes = 64
 
-  /// The library that requires nothing.
+  /// No required features.
   public static let none = RequiredFeatures(names: [])
 
   private init(names: [String]) { self.names = names }
 
-  /// - Parameter sections: the names of all sections of a file, which may be any text.
+  /// - Parameter sections: the names of all sections of a file. A name may be any text.
   init(sections: some Sequence<String>) throws(PluginNote.Malformed) {
     var names: Set<String> = []
     for section in sections where section.hasPrefix(Self.prefix) {
@@ -34,10 +34,10 @@ public struct RequiredFeatures: Sendable, Hashable {
     self.names = names.sorted()
   }
 
-  /// Those of them that these headers know.
+  /// The required features that these headers know.
   package var features: HostFeatures { HostFeatures(named: Set(names)) }
 
-  /// What a host does not offer.
+  /// The required features that a host does not offer.
   func missing(from offered: HostFeatures) -> [String] {
     let offered = Set(offered.names)
     return names.filter { !offered.contains($0) }

@@ -1,14 +1,14 @@
 import CElf
 import Glibc
 
-/// What the symbol tables of a library tell about it.
+/// What the symbol tables of a library show about it.
 struct SymbolSurvey {
   var entry = LibraryFacts.Entry.absent
-  /// A function of jansson that the library defines itself.
+  /// A function of jansson that the library itself defines.
   var ownJanssonSymbol: String?
   var usesJansson = false
   var usesSwift = false
-  /// A function of Swift's runtime that the library defines, exports, leaves to another library.
+  /// A function of Swift's runtime that the library defines, exports, or takes from another library.
   var ownRuntimeSymbol: String?
   var exportedRuntimeSymbol: String?
   var foreignRuntimeSymbol: String?
@@ -29,21 +29,21 @@ struct SymbolSurvey {
     "json_dumps", "json_object_get", "json_object_set_new", "json_array_append_new", "json_object_iter",
   ]
 
-  /// Functions of Swift's runtime that nearly all Swift code calls, and two of its concurrency.
+  /// Functions of Swift's runtime that nearly all Swift code calls, and two functions of Swift concurrency.
   private static let runtimeFunctions = [
     "swift_retain", "swift_release", "swift_allocObject", "swift_deallocClassInstance", "swift_conformsToProtocol",
     "swift_getTypeByMangledNameInContext", "swift_getWitnessTable", "swift_once", "swift_task_create",
     "swift_task_switch",
   ]
 
-  /// What starts threads of libdispatch, and the mangled names of its functions.
+  /// Features that start threads of libdispatch, and the mangled names of their functions.
   private static let threadStarters = [
     ("$sScTss5NeverORs_rlE5sleep", "Task.sleep"), ("$ss5ClockP5sleep", "Task.sleep"), ("$s8Dispatch", "Dispatch"),
     ("dispatch_", "Dispatch"),
   ]
 
   init(_ file: borrowing ELFFile, _ sections: [ELFSection]) {
-    // Metadata, which is there in a stripped library too. A C target of SwiftPM has these sections without content.
+    // Metadata, which a stripped library has too. A C target of SwiftPM has these sections without content.
     usesSwift = sections.contains { $0.name.hasPrefix("swift5_") && $0.header.sh_size > 0 }
     for section in sections where section.header.sh_type == SHT_DYNSYM {
       file.forEachSymbol(of: section) { noteDynamic($0, $1) }
@@ -67,7 +67,7 @@ struct SymbolSurvey {
       if !isDefined { foreignRuntimeSymbol = String(cString: name) }
       if isExported { exportedRuntimeSymbol = String(cString: name) }
     }
-    // Not among the local ones: the start-up object that SwiftPM links into C targets has some.
+    // Local symbols do not count: the start-up object that SwiftPM links into C targets has some.
     if strncmp(name, "_Z", 2) == 0 { usesCPlusPlus = true }
     noteContent(name, symbol)
   }

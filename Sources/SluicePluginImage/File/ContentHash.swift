@@ -1,11 +1,11 @@
 import CCrypto
 
-/// The SHA-256 of a library's bytes: its identity, whatever its path, inode or age.
+/// The SHA-256 of a library's bytes. It identifies the build, independent of path, inode or age.
 public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
   /// 64 lower-case hex digits.
   public let hex: String
 
-  /// nil when libcrypto refuses, which it does where SHA-256 is disabled by policy.
+  /// nil if libcrypto refuses, which happens if a policy disables SHA-256.
   package init?(of bytes: [UInt8]) {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: CUnsignedInt = 0
@@ -14,7 +14,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
     hex = Self.hexadecimal(digest.prefix(32))
   }
 
-  /// The hash that somebody wrote down; nil for what is not 64 hex digits, of either case.
+  /// Reads a hash; nil if the text is not 64 hex digits, in lower or upper case.
   package init?(hex text: String) {
     let digits = text.lowercased()
     guard digits.utf8.count == 64, digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }

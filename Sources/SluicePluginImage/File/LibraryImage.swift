@@ -1,21 +1,21 @@
 import Glibc
 import SluiceSupport
 
-/// The bytes of a plugin's library, read once; everything after works on them and never on the file again.
+/// The bytes of a plugin's library, read once. Later steps use these bytes and never read the file again.
 package struct LibraryImage: Sendable {
-  /// As it was given; for messages.
+  /// The path as it was given; for messages.
   package let path: String
-  /// Without symbolic links.
+  /// The path without symbolic links.
   package let realPath: String
   package let bytes: [UInt8]
   package let hash: ContentHash
 
   package static let sizeLimitBytes = 512 << 20
 
-  /// Reads a regular file that only its owner may write. Never blocks on a FIFO. A file that changes meanwhile gives
-  /// an error that is transient.
+  /// Reads a regular file that only its owner may write. Never blocks on a FIFO. If the file changes during the call,
+  /// the call fails with a transient error.
   ///
-  /// - Parameter name: what messages call it; the path unless said.
+  /// - Parameter name: the library's name in messages; by default the path.
   package init(
     reading path: String, as name: String? = nil, sizeLimitBytes: Int = Self.sizeLimitBytes
   ) throws(PluginError) {

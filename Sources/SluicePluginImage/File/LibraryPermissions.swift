@@ -1,20 +1,20 @@
 import Glibc
 import SluiceSupport
 
-/// Who else could put code into this process by writing a library or its folder.
+/// Checks whether other users could put code into this process by changing a library or its folder.
 package enum LibraryPermissions {
-  /// One of the two, where others may change it.
+  /// The library or its folder, if other users may change it.
   private struct Weakness {
     /// Part of a sentence.
     let words: String
     let path: String
-    /// Whether taking the permission away mends it; else it belongs to somebody else.
+    /// Whether removing a permission is enough; if false, it belongs to another user.
     let isMode: Bool
   }
 
-  /// Looks at the real file and the folder that holds it, not at the folders above: those are the administrator's
-  /// concern, and a home below `/tmp` would otherwise be unusable. A sticky folder counts as writable: others can
-  /// put their own file there before ours exists. One error names both, so that one round mends both.
+  /// Checks the real file and its folder, not the folders above: the administrator is responsible for those, and a home
+  /// below `/tmp` would otherwise be unusable. A sticky folder counts as writable: other users can put their own file
+  /// there before ours exists. One error names both problems, so that the user can correct both at once.
   static func check(file: stat, realPath: String, _ subject: PluginError.Subject) throws(PluginError) {
     let folder = folder(of: realPath)
     var status = stat()
@@ -41,7 +41,7 @@ package enum LibraryPermissions {
     return mentionsFolder ? "\(command), or move the library" : command
   }
 
-  /// nil when nobody but the user and root can change it.
+  /// nil if only the user and root can change it.
   static func reason(mode: mode_t, owner: uid_t, user: uid_t) -> String? {
     switch mode & 0o022 {
     case 0: owner == user || owner == 0 ? nil : "belongs to another user (\(owner))"

@@ -2,16 +2,17 @@ package import CLinux
 import Glibc
 import SluiceMessages
 
-/// Whose code a call runs, for the record of what each thread calls; never freed, as the code itself is never unmapped.
+/// The owner of the code that a call runs, for the record of each thread's calls. It is never freed, because the code
+/// is never unmapped.
 ///
-/// `@unchecked Sendable`: what the pointer shows is never written after `init`.
+/// `@unchecked Sendable`: the memory behind the pointer is never written after `init`.
 package struct CallSubject: @unchecked Sendable {
   package let pointer: UnsafePointer<sluice_call_subject>
 
   /// - Parameters:
   ///   - library: nil for a part of the program.
-  ///   - stage: the name in the configuration; empty where there is no instance yet.
-  ///   - plugin: its id; empty where it has not said.
+  ///   - stage: the name in the configuration; empty if there is no instance yet.
+  ///   - plugin: its id; empty if the plugin has not named it yet.
   package init(_ library: LoadedCopy?, stage: String = "", plugin: String = "", generation: Int = 0) {
     let subject = UnsafeMutablePointer<sluice_call_subject>.allocate(capacity: 1)
     subject.initialize(
@@ -24,7 +25,7 @@ package struct CallSubject: @unchecked Sendable {
     pointer = UnsafePointer(subject)
   }
 
-  /// On one line, as the record wants it.
+  /// On one line, as the record requires.
   private static func immortal(_ text: String) -> UnsafePointer<CChar> {
     let line = text.utf8.filter { $0 != 0 }.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 } + [0]
     let copy = UnsafeMutablePointer<CChar>.allocate(capacity: line.count)
@@ -33,7 +34,7 @@ package struct CallSubject: @unchecked Sendable {
   }
 
   /// Calls the plugin outside of any exchange.
-  /// - Parameter transaction: the one that the call is about, where there is one.
+  /// - Parameter transaction: the transaction that the call is about, if any.
   package func call<Result, Failure: Error>(
     _ callback: PluginCallback, transaction: (high: UInt64, low: UInt64) = (0, 0), attempt: UInt32 = 0,
     _ body: () throws(Failure) -> Result
@@ -45,9 +46,9 @@ package struct CallSubject: @unchecked Sendable {
   }
 }
 
-/// A library on its way into the process: what identifies its code.
+/// A library that is being loaded: the facts that identify its code.
 package struct LoadedCopy {
-  /// As it was given.
+  /// The path as it was given.
   let path: String
   /// The private copy.
   let copy: String

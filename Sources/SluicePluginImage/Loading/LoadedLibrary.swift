@@ -4,25 +4,25 @@ package import CSluice
 import Glibc
 import SluiceSupport
 
-/// A library that is mapped into this process and is never unmapped. The only place that calls the dynamic loader.
+/// A library that is mapped into this process and is never unmapped. Only this type calls the dynamic loader.
 ///
 /// Never unloaded: Swift's runtime keeps pointers into every image it has seen, and threads, thread-local destructors and
-/// signal handlers may point there too. Hence RTLD_NODELETE. The one `dlclose` gives back a second reference to a library
-/// that stays mapped with its first.
+/// signal handlers may point there too. So it is opened with RTLD_NODELETE. The only `dlclose` releases a second
+/// reference to a library, which stays mapped through the first one.
 package final class LoadedLibrary: Sendable {
-  /// As it was given; for messages.
+  /// The path as it was given; for messages.
   package let path: String
   package let stored: StoredPlugin
   package let facts: LibraryFacts
   package let entry: PluginEntryFunction
 
-  /// The copies that are mapped; kept, and with them their locks, until the process ends.
+  /// The mapped copies. They and their locks are kept until the process ends.
   private static let parked = Locked<[StoredPlugin]>([])
 
-  /// How many generations this process has mapped.
+  /// The number of generations that this process has mapped.
   package static var parkedCount: Int { parked.withLock { $0.count } }
 
-  /// Runs the library's destructors, as at the end of a process; no code of the library may be called afterwards.
+  /// Runs the library's destructors, as at the end of a process. Afterwards no code of the library may be called.
   package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
 
   /// Maps a stored copy on a thread of its own, and waits for it: constructors of the library run there.
@@ -50,7 +50,7 @@ package final class LoadedLibrary: Sendable {
       guard let handle = mapped else {
         throw LoaderMessage.error(subject, stored.path, dlerror().map { String(cString: $0) })
       }
-      // From here on it is mapped, whatever is found wrong with it.
+      // From here on it stays mapped, even if a check fails.
       parked.withLock { $0.append(stored) }
       guard let address = dlsym(handle, LibraryFacts.entrySymbol) else {
         throw PluginError(.noEntry, subject, "does not define \(LibraryFacts.entrySymbol)")
@@ -70,7 +70,7 @@ package final class LoadedLibrary: Sendable {
     dlclose(handle)
   }
 
-  /// `dlsym` searches the dependencies of a library too.
+  /// Makes sure that the library itself defines the entry point: `dlsym` also searches its dependencies.
   private static func requireOwn(
     _ address: UnsafeMutableRawPointer, _ handle: UnsafeMutableRawPointer, _ subject: PluginError.Subject
   ) throws(PluginError) {
@@ -82,7 +82,8 @@ package final class LoadedLibrary: Sendable {
     }
   }
 
-  /// The loader returns what it knows already where a name or an inode looks the same.
+  /// Makes sure that the new copy is mapped: if a name or an inode looks the same, the loader returns a library that it
+  /// already has.
   private static func requireStaged(
     _ address: UnsafeMutableRawPointer, _ stored: StoredPlugin, _ facts: LibraryFacts, _ subject: PluginError.Subject
   ) throws(PluginError) {
@@ -90,12 +91,12 @@ package final class LoadedLibrary: Sendable {
     let isMapped = stored.withDescriptor { MappedFile.isMapped($0, at: address) }
     guard isMapped != nil || errno != EMFILE else {
       throw PluginError(
-        .loadFailed, subject, "left no descriptor to look at it with",
+        .loadFailed, subject, "left no descriptor free to inspect it",
         advice: "open files in activate, and close them; or raise the limit (ulimit -n)")
     }
     let found = MappedObject.containing(address)?.buildID
     let hasBuildID = facts.buildID == nil || facts.buildID == found
-    // If the kernel does not say what is mapped, only the build id can tell.
+    // If the kernel does not tell which file is mapped, only the build id can show it.
     guard isMapped == .some(true) || (isMapped == .some(nil) && hasBuildID) else {
       throw PluginError(
         .oldMapping, subject, "the loader returned an old mapping instead of the new copy",

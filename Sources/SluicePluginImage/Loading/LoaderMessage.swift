@@ -1,6 +1,6 @@
 import Glibc
 
-/// The dynamic loader's message, with the private copy's path taken out and advice put in.
+/// The dynamic loader's message, without the private copy's path and with advice.
 enum LoaderMessage {
   static func error(_ subject: PluginError.Subject, _ storedPath: String, _ message: String?) -> PluginError {
     let text = (message ?? "no reason given").replacing("\(storedPath): ", with: "")

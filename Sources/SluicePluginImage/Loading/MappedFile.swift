@@ -1,9 +1,9 @@
 import Glibc
 import SluiceSupport
 
-/// Which file is mapped where, by the kernel's own account.
+/// Asks the kernel which file is mapped at an address.
 enum MappedFile {
-  /// Whether the file is what lies at an address; nil where /proc cannot be read.
+  /// Whether the file is mapped at an address; nil if /proc cannot be read.
   ///
   /// `stat` and /proc/self/maps give different device numbers on overlayfs and btrfs. So the file is mapped once more, and
   /// two lines of the same table are compared.
@@ -14,9 +14,9 @@ enum MappedFile {
     return identity(of: UInt(bitPattern: address), in: table) == expected
   }
 
-  /// Device and inode of the mapping that holds the address, as the table spells them (proc(5)).
+  /// Device and inode of the mapping that contains the address, spelled as in the table (proc(5)).
   ///
-  /// A process that has swapped a thousand builds has ten thousand mappings: only the line that counts is taken apart.
+  /// A process that has swapped a thousand builds has ten thousand mappings, so only the matching line is parsed.
   static func identity(of address: UInt, in table: [UInt8]) -> String? {
     table.withUnsafeBytes { bytes in
       guard var line = bytes.baseAddress else { return nil }
@@ -34,7 +34,7 @@ enum MappedFile {
     }
   }
 
-  /// Whether a line, which begins with `low-high `, is that of the address.
+  /// Whether the range at the beginning of a line (`low-high `) contains the address.
   private static func holds(_ line: UnsafeRawPointer, _ address: UInt) -> Bool {
     var rest: UnsafeMutablePointer<CChar>?
     let low = strtoul(line.assumingMemoryBound(to: CChar.self), &rest, 16)

@@ -2,12 +2,12 @@ import CLinux
 
 /// A library as the dynamic loader has mapped it.
 struct MappedObject {
-  /// What the loader added to the library's own addresses (`l_addr`).
+  /// The offset that the loader added to the library's own addresses (`l_addr`).
   let loadAddress: UInt
-  /// In hexadecimal; read from memory, not from a file.
+  /// The build id in hexadecimal; read from memory, not from a file.
   let buildID: String?
 
-  /// The library one of whose segments holds the address.
+  /// The library that has the address in one of its segments.
   static func containing(_ address: UnsafeRawPointer) -> MappedObject? {
     var library = sluice_mapped_library()
     guard sluice_mapped_library_at(address, &library) != 0 else { return nil }
@@ -16,7 +16,7 @@ struct MappedObject {
       loadAddress: UInt(library.load_address), buildID: buildID.isEmpty ? nil : ContentHash.hexadecimal(buildID))
   }
 
-  /// The load address of what `dlopen` gave.
+  /// The load address of a library that `dlopen` returned.
   static func loadAddress(ofHandle handle: UnsafeMutableRawPointer) -> UInt? {
     var address: UInt = 0
     return sluice_handle_load_address(handle, &address) != 0 ? address : nil

@@ -1,6 +1,6 @@
-/// A function of a plugin, as records of what runs name it; the numbers go into a crash record.
+/// A function of a plugin, as records of running calls name it; crash records contain its number.
 package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
-  // As CallPhase numbers them.
+  // The same numbers as in CallPhase.
   case onRequest
   case onIssue
   case onResponse
@@ -11,7 +11,7 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
   case responsePiece
   case onEvent
   case onInformational
-  // Outside of exchanges.
+  // Calls outside of exchanges.
   case posted
   case onCancel
   case dataRelease
@@ -31,7 +31,7 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
   case createStage
   case destroyStage
 
-  /// As the headers of the ABI name it.
+  /// The name in the headers of the ABI.
   package var name: String {
     switch self {
     case .onRequest: "on_request"

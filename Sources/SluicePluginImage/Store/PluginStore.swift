@@ -3,35 +3,35 @@ import SluiceSupport
 
 /// The folder of private copies: `<sha256>/<generation>/plugin.so`.
 ///
-/// A build's output is never mapped itself: overwriting it would change running code. Each generation has a path and an
-/// inode of its own, because the dynamic loader gives the old code for either that it knows already.
+/// A build's output is never mapped directly, because overwriting it would change running code. Each generation has its
+/// own path and inode, because the dynamic loader returns the old code for a path or inode that it already knows.
 ///
-/// A copy is locked (`flock`) by the process that made it, from before it gets its name until that process ends; one file
-/// holds the locks of all, see `StoreOwner`. What nobody holds is left over from a process that is gone, and is removed
-/// when a store is opened.
+/// A copy is locked (`flock`) by the process that made it, from before it gets its name until that process ends; one
+/// file holds the locks of all copies, see `StoreOwner`. An unlocked copy is left over from a process that has ended,
+/// and is removed when a store is opened.
 package struct PluginStore: Sendable {
   package let path: String
 
-  /// Makes the folder where it is missing, examines it, and clears up to `pruneLimit` left-over copies.
+  /// Creates the folder if it is missing, checks it, and removes up to `pruneLimit` left-over copies.
   package init(at path: String, pruneLimit: Int = 256) throws(PluginError) {
     self.path = path
     try StoreFolder.prepare(path)
     StorePruner(store: path, limit: pruneLimit).run()
   }
 
-  /// `$XDG_CACHE_HOME/sluice/plugins`, or below `~/.cache`; the home is looked up where HOME is not set. nil where the
-  /// user has no home. A relative XDG_CACHE_HOME is ignored, as its specification wants.
+  /// `$XDG_CACHE_HOME/sluice/plugins`, or below `~/.cache`; if HOME is not set, the home is looked up in the user
+  /// database. nil if the user has no home. A relative XDG_CACHE_HOME is ignored, as its specification demands.
   package static func defaultPath(environment: (String) -> String? = Self.environment) -> String? {
     if let cache = environment("XDG_CACHE_HOME"), cache.hasPrefix("/") { return cache + "/sluice/plugins" }
     return home(environment).map { $0 + "/.cache/sluice/plugins" }
   }
 
-  /// The user's home: looked up where HOME is not set.
+  /// The user's home; looked up in the user database if HOME is not set.
   package static func home(_ environment: (String) -> String?) -> String? {
     environment("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? homeOfUser()
   }
 
-  /// Makes the next generation of a library: a new file, complete and synced before it has its name.
+  /// Creates the next generation of a library: a new file, which is complete and synced before it gets its name.
   package func stage(_ image: LibraryImage) throws(PluginError) -> StoredPlugin {
     let owner = try StoreOwner.current(in: path)
     let staging = try StagingFolder(in: path)
@@ -47,17 +47,17 @@ package struct PluginStore: Sendable {
     // The store assigns only numbers in this range; a folder with any other number is ignored.
     var number = (Self.generations(of: entry).filter { (1...1_000_000_000).contains($0) }.max() ?? 0) + 1
     for _ in 0..<1000 {
-      // Another process may prune the entry between its making and the rename, hence on each turn.
+      // Created again in each round, because another process may prune the entry before the rename.
       guard mkdir(entry, 0o700) == 0 || errno == EEXIST else { throw StoreFolder.error(path, "cannot be written to") }
       guard let folder = FileDescriptor(opening: entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else {
         if errno == ENOENT { continue }
         throw StoreFolder.refusal(ofEntry: entry, in: path)
       }
       try StoreFolder.require(entry: folder, at: entry, in: path)
-      // By descriptor, because the name may refer to something else by now.
+      // Through the descriptor, because the name may already refer to another file.
       if renameat(AT_FDCWD, staged, folder.raw, "\(number)") == 0 { return number }
       switch errno {
-      // Another process was faster: a folder with a copy in it is never replaced.
+      // Another process was faster; a folder with a copy in it is never replaced.
       case ENOTEMPTY, EEXIST: number += 1
       case ENOENT: continue
       default: throw StoreFolder.error(path, "cannot be written to")

@@ -2,12 +2,12 @@ import Glibc
 import SluiceMessages
 import SluiceSupport
 
-/// Builds that did harm while they served, by their content: refused until somebody takes them off the list.
+/// Builds that failed while they served, by content. They are refused until they are removed from the list.
 ///
-/// The list is kept in the store's folder `refused`, in one folder for each project, with one file for each hash that
-/// holds the reason, so that it survives a restart. A refusal that cannot be written there lasts for the life of the
-/// process. A project is a configuration file, or a program without one: a build that does harm in one project may
-/// serve another that uses the same store.
+/// The list is stored in the store's folder `refused`, so that it survives a restart. It has one folder for each
+/// project, with one file for each hash; the file contains the reason. A refusal that cannot be written there lasts
+/// until the process ends. A project is a configuration file, or a program without one: a build that fails in one
+/// project may serve in another that uses the same store.
 package final class RefusalList: Sendable {
   private static let longestReasonBytes = 4096
 
@@ -30,7 +30,8 @@ package final class RefusalList: Sendable {
     reasons = Locked(found)
   }
 
-  /// The project of a configuration file, in whichever way its path is written; nil means the running program itself.
+  /// The project of a configuration file; different spellings of its path give the same project. nil means the running
+  /// program itself.
   package static func project(of file: String?) -> String {
     guard let resolved = realpath(file ?? "/proc/self/exe", nil) else { return file ?? "" }
     defer { free(resolved) }
@@ -42,10 +43,10 @@ package final class RefusalList: Sendable {
     ContentHash(of: Array(project.utf8)).map { String($0.hex.prefix(16)) } ?? "unknown"
   }
 
-  /// SHA-256 in hex, and why.
+  /// The SHA-256 of each build in hex, and the reason.
   package var all: [String: String] { reasons.withLock { $0 } }
 
-  /// Why that content is refused; nil where it is not.
+  /// Why that content is refused; nil if it is not refused.
   package func reason(for hash: ContentHash) -> String? { reasons.withLock { $0[hash.hex] } }
 
   /// The file that keeps the refusal of that content.
@@ -53,12 +54,12 @@ package final class RefusalList: Sendable {
 
   /// Refuses a build from now on.
   /// - Parameter hash: SHA-256 in hex.
-  /// - Throws: if the text is not a hash, which adds nothing; or if the list cannot be written, which still adds it in
-  ///   memory.
+  /// - Throws: if the text is not a hash; then nothing is added. Also if the list cannot be written; then the refusal
+  ///   is added only in memory.
   package func add(_ hash: String, because reason: String) throws(PluginError) {
     guard let build = ContentHash(hex: hash) else {
       throw PluginError(
-        .store, .store(path: store), "cannot refuse \(PlainText.quote(hash)), which is no SHA-256 of a library",
+        .store, .store(path: store), "cannot refuse \(PlainText.quote(hash)), which is not a SHA-256 of a library",
         advice: "give its 64 hex digits, as the status of the engine has them")
     }
     reasons.withLock { $0[build.hex] = reason }
@@ -69,14 +70,14 @@ package final class RefusalList: Sendable {
     guard file.writeAll(Array(reason.utf8.prefix(Self.longestReasonBytes))) else { throw unwritten(build) }
   }
 
-  /// With the system's words for `errno`.
+  /// An error with the system's message for `errno`.
   private func unwritten(_ hash: ContentHash) -> PluginError {
     StoreFolder.error(
       store, "the refusal of build \(hash.hex.prefix(12)) ends with this process, since \(folder) cannot be written to")
   }
 
-  /// Takes one hash off the list; nil takes off all.
-  /// - Throws: where a file cannot be removed: that build is refused again by the next process.
+  /// Removes one hash from the list; nil removes all. - Throws: if a file cannot be removed: the next process refuses
+  /// that build again.
   package func clear(_ hash: String? = nil) throws(PluginError) {
     let hash = hash.map { ContentHash(hex: $0)?.hex ?? $0 }
     let cleared = reasons.withLock { reasons in
@@ -88,7 +89,7 @@ package final class RefusalList: Sendable {
     for hash in cleared {
       if unlink("\(folder)/\(hash)") == 0 || errno == ENOENT { continue }
       failure = StoreFolder.error(
-        store, "build \(hash.prefix(12)) is refused again by the next process, since \(folder) cannot be cleared of it")
+        store, "build \(hash.prefix(12)) is refused again by the next process: its file in \(folder) cannot be removed")
     }
     if let failure { throw failure }
   }

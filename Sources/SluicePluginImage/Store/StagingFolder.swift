@@ -1,8 +1,8 @@
 import Glibc
 import SluiceSupport
 
-/// A folder under a temporary name, in which a copy is written before it is published by a rename; removed again when
-/// it comes to nothing.
+/// A folder under a temporary name, in which a copy is written before a rename publishes it. It is removed if the copy
+/// is not published.
 struct StagingFolder: ~Copyable {
   static let prefix = ".staging-"
   static let fileName = "plugin.so"
@@ -18,13 +18,13 @@ struct StagingFolder: ~Copyable {
   }
 
   deinit {
-    // After the rename there is nothing left under this name, and both calls fail.
+    // After the rename nothing has this name any more, so both calls fail.
     unlink("\(path)/\(Self.fileName)")
     unlink("\(path)/\(StoreOwner.linkName)")
     rmdir(path)
   }
 
-  /// Writes the copy as one of that owner's; gives its device and inode.
+  /// Writes the copy for that owner; returns its device and inode.
   func write(_ bytes: [UInt8], for owner: StoreOwner) throws(PluginError) -> stat {
     guard owner.own(path) else { throw StoreFolder.error(store, "a copy cannot be locked") }
     let name = "\(path)/\(Self.fileName)"
@@ -34,7 +34,7 @@ struct StagingFolder: ~Copyable {
     return status
   }
 
-  /// The writing descriptor is closed at the end: nobody shall be able to write to what is mapped.
+  /// The writing descriptor is closed at the end, so that no code can write to the mapped file.
   private func fill(_ name: String, _ bytes: [UInt8]) throws(PluginError) {
     guard let file = FileDescriptor(opening: name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o500) else {
       throw StoreFolder.error(store, "cannot be written to")

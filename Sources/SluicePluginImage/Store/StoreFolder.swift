@@ -6,14 +6,14 @@ package enum StoreFolder {
   /// ST_NOEXEC of statvfs(3), which the Glibc module leaves out.
   static let mountedNoExec: UInt = 8
 
-  /// What a folder is for.
+  /// The purpose of a folder.
   package enum Purpose {
-    /// Code is mapped from there.
+    /// Code is mapped from files in it.
     case libraries
     case files
   }
 
-  /// Missing folders are made with 0700, which the XDG specification wants too.
+  /// Missing folders are created with mode 0700, as the XDG specification demands.
   package static func prepare(_ path: String, for purpose: Purpose = .libraries) throws(PluginError) {
     try makeAll(path)
     guard let folder = FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY), let status = folder.status() else {
@@ -69,7 +69,7 @@ package enum StoreFolder {
       advice: "find out who made it, and remove it: rm \(path)")
   }
 
-  /// An error with the system's words for `errno`.
+  /// An error with the system's message for `errno`.
   static func error(_ path: String, _ what: String) -> PluginError {
     let number = errno
     let isFull = number == ENOSPC || number == EDQUOT

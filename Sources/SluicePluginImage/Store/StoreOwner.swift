@@ -3,8 +3,8 @@ import SluiceSupport
 
 /// This process as the owner of copies in one store: a locked file that each of its copies has a hard link to.
 ///
-/// A lock (`flock`) is the inode's, so that the one descriptor here holds those of all copies, however many generations
-/// stay mapped. It ends with the process, in whichever way that ends.
+/// A lock (`flock`) belongs to the inode, so this single descriptor locks all copies, for any number of mapped
+/// generations. The lock ends with the process, even if the process crashes.
 package final class StoreOwner: Sendable {
   static let prefix = ".owner-"
   /// The link in the folder of a copy.
@@ -14,7 +14,7 @@ package final class StoreOwner: Sendable {
     weak let owner: StoreOwner?
   }
 
-  /// By the path of the store.
+  /// The owners by the path of their store.
   private static let all = Locked<[String: Weak]>([:])
 
   private let path: String
@@ -41,10 +41,10 @@ package final class StoreOwner: Sendable {
 
   deinit { unlink(path) }
 
-  /// Makes the copy in a folder this process's, before it gets its name.
+  /// Marks the copy in a folder as owned by this process, before the folder gets its name.
   func own(_ folder: String) -> Bool { link(path, "\(folder)/\(Self.linkName)") == 0 }
 
-  /// False where somebody removed the store, and maybe made a new one.
+  /// False if the store was removed, and perhaps created again.
   private var isThere: Bool {
     var status = stat()
     guard let own = file.status(), lstat(path, &status) == 0 else { return false }

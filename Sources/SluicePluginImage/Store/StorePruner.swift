@@ -1,12 +1,13 @@
 import Glibc
 import SluiceSupport
 
-/// Removes copies that no process holds. Best effort: what cannot be removed stays for the next time.
+/// Removes copies that no process holds. Copies that cannot be removed stay until the next run.
 struct StorePruner {
   let store: String
-  /// How many copies at most are removed in one run, so that opening a store never takes long.
+  /// The most copies that one run removes, so that opening a store never takes long.
   let limit: Int
-  /// A staging folder has no lock for a moment after its making, so a young one is left alone; an owner's file too.
+  /// A staging folder has no lock for a moment after its creation, so a new one is not touched; the same applies to an
+  /// owner's file.
   private static let stagingAgeSeconds = 600
 
   func run() {

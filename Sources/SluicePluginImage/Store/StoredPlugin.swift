@@ -1,19 +1,21 @@
 package import Glibc
 import SluiceSupport
 
-/// A private copy of one generation of a library. As long as this lives the copy is locked; then it is removed.
+/// A private copy of one generation of a library. The copy is locked as long as this object exists, and is removed
+/// afterwards.
 package final class StoredPlugin: Sendable {
   package let path: String
   package let hash: ContentHash
-  /// Counted per content; no two copies that exist at the same time share one, whatever their process.
+  /// Counted per content; two copies that exist at the same time never have the same number, even in different
+  /// processes.
   package let generation: Int
-  /// Device and inode of the copy, as its file system tells them.
+  /// Device and inode of the copy, as its file system reports them.
   let device: dev_t
   let inode: ino_t
   private let folder: String
-  /// Kept for its lock; nil in tests.
+  /// Kept alive for its lock; nil in tests.
   private let owner: StoreOwner?
-  /// False where another process made the copy, and will remove it.
+  /// False if another process made the copy and will remove it.
   private let isOwn: Bool
 
   package init(

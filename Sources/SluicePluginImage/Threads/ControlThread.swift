@@ -1,9 +1,9 @@
 import SluiceSupport
 
-/// A thread for the `[control]` calls with which instances begin and end: they may block, and what they wait for may need
-/// the threads that tasks run on.
+/// A thread for the `[control]` calls with which instances begin and end. These calls may block, and may wait for work
+/// that needs the threads of Swift's task pool.
 package enum ControlThread {
-  /// Runs the body on a thread of its own; on the caller's where none can be had.
+  /// Runs the body on a new thread, or on the caller's thread if no thread can be started.
   package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
     await Handover.wait { answer in
       if SystemThread.start(body, then: { answer.give($0) }) { return }
@@ -11,7 +11,7 @@ package enum ControlThread {
     }
   }
 
-  /// Like the function without a limit, but returns nil if the body has not returned in time. The body then continues,
+  /// Like ``run(_:)``, but returns nil if the body has not returned in time. The body then continues,
   /// and its thread passes the late result to `late`.
   package static func run<Result: Sendable>(
     within limit: Duration, _ body: @escaping @Sendable () -> Result, late: @escaping @Sendable (Result) -> Void

@@ -1,12 +1,12 @@
 import SluiceSupport
 
-/// Passes on the first of several answers.
+/// Passes the first of several answers on.
 package final class FirstAnswer<Answer: Sendable>: Sendable {
   private let receiver: Locked<(@Sendable (Answer) -> Void)?>
 
   init(_ receiver: @escaping @Sendable (Answer) -> Void) { self.receiver = Locked(receiver) }
 
-  /// False where another was first; then this one is dropped.
+  /// False if another answer came first; then this one is dropped.
   @discardableResult
   package func give(_ answer: Answer) -> Bool {
     let receiver = receiver.withLock { receiver in

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What can be read from a descriptor at once.
+/// Reads a piece from a descriptor with one call.
 package enum DescriptorPiece {
   /// Returns an empty array at the end of the file, and nil if the read fails; `errno` then has the reason.
   package static func read(_ descriptor: CInt) -> [UInt8]? {

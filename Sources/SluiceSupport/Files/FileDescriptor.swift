@@ -1,6 +1,6 @@
 package import Glibc
 
-/// Owns an open file; closed when it goes away.
+/// Owns an open file, and closes it when the value is destroyed.
 package struct FileDescriptor: ~Copyable {
   package let raw: CInt
 
@@ -59,7 +59,7 @@ extension stat {
   package var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
   package var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
 
-  /// Whether two looks at a file saw the same file with the same content, as far as a look can tell.
+  /// Whether two results of fstat(2) show the same file with the same content, as far as they can tell.
   package func isUnchanged(since earlier: stat) -> Bool {
     st_dev == earlier.st_dev && st_ino == earlier.st_ino && st_size == earlier.st_size
       && st_mtim.tv_sec == earlier.st_mtim.tv_sec && st_mtim.tv_nsec == earlier.st_mtim.tv_nsec

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a folder holds.
+/// The content of a folder.
 package enum FolderListing {
   /// The names in it, without `.` and `..`, sorted; empty if the path is not a folder or cannot be read.
   package static func names(in folder: String) -> [String] {

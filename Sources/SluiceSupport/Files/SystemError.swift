@@ -11,7 +11,7 @@ package enum SystemError {
     }
   }
 
-  /// What to do about it, where that is known; begins with a semicolon.
+  /// What the user can do about the error, or an empty text; begins with a semicolon.
   package static func advice(_ number: Int32) -> String {
     switch number {
     case EMFILE:

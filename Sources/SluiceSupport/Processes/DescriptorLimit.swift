@@ -2,20 +2,20 @@ import Glibc
 
 /// How many descriptors this process may have open; each connection takes one.
 package struct DescriptorLimit: Sendable, Hashable {
-  /// What holds now.
+  /// The current limits.
   package var soft: Int
-  /// What an unprivileged process may raise it to.
+  /// The value up to which an unprivileged process may raise `soft`.
   package var hard: Int
 
-  /// Connections leave this many descriptors below the limit free. Other code of the process needs one at times and
-  /// must find one: libdispatch reads a file in /proc every second while work waits for its threads, and ends the
+  /// Connections leave this many descriptors below the limit free. Other code of the process must always find a free
+  /// one: libdispatch reads a file in /proc every second while work waits for its threads, and ends the
   /// process if it cannot open that file.
   package static let reserve = 16
 
-  /// Whether a descriptor is one of the last; the kernel gives the lowest number that is free. If the limit is below
-  /// 64, a quarter of it is reserved instead.
+  /// Whether a descriptor is one of these last ones; the kernel always gives the lowest free number. If the limit is
+  /// below 64, a quarter of it is reserved instead.
   package static func isReserved(_ descriptor: Int32) -> Bool {
-    // No limit that a process can live with is below this.
+    // A process cannot work with a limit below this.
     guard descriptor >= 16 else { return false }
     let limit = current.soft
     return Int(descriptor) >= limit - min(reserve, limit / 4)
@@ -27,8 +27,8 @@ package struct DescriptorLimit: Sendable, Hashable {
     return DescriptorLimit(soft: Int(clamping: limit.rlim_cur), hard: Int(clamping: limit.rlim_max))
   }
 
-  /// Raises the limit to what is needed, or as far as it goes; never lowers it.
-  /// - Returns: what holds afterwards; `soft` below `needed` means that it did not suffice.
+  /// Raises the limit to `needed`, or as far as possible; never lowers it. - Returns: the limits afterwards; if `soft`
+  /// is below `needed`, the limit could not be raised enough.
   @discardableResult
   package static func raise(to needed: Int) -> DescriptorLimit {
     let before = current

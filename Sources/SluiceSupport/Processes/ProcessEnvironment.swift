@@ -1,8 +1,8 @@
 import Glibc
 
-/// What a process gets as its environment.
+/// The environment for a new process.
 package enum ProcessEnvironment {
-  /// The variables of this process, `NAME=VALUE` each, with these in place of those of the same name.
+  /// The variables of this process, each as `NAME=VALUE`; the given variables replace those of the same name.
   package static func current(replacing own: [String: String] = [:]) -> [String] {
     var all: [String] = []
     var entry = environ

@@ -6,18 +6,18 @@ package struct ProgramStart {
     case inherited
     /// /dev/null.
     case nothing
-    /// Stays open here.
+    /// This process keeps its own copy open.
     case descriptor(CInt)
   }
 
-  /// The number of errno(3) that says why a program could not be started.
+  /// The error number (errno(3)) of a program that could not be started.
   package struct Failure: Error {
     package let number: Int32
   }
 
   /// The program and its arguments.
   private let words: [String]
-  /// Beside the environment of this process.
+  /// Variables that add to or replace those of this process.
   private let environment: [String: String]
   package var input = Stream.inherited
   package var output = Stream.inherited
@@ -30,7 +30,7 @@ package struct ProgramStart {
     self.environment = environment
   }
 
-  /// Gives the child, which is the caller's to wait for.
+  /// Starts the program and returns the child's process id. The caller must wait for the child.
   package func run() throws(Failure) -> Int32 {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

@@ -10,7 +10,7 @@ package enum WaitStatus: Equatable, Sendable {
     self = signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal: signal)
   }
 
-  /// What a shell's `$?` would be: 128 and the signal's number where one has ended it.
+  /// The value that a shell's `$?` would have: 128 plus the signal's number if a signal ended the process.
   package var shellStatus: Int32 {
     switch self {
     case .exited(let code): code
@@ -18,7 +18,7 @@ package enum WaitStatus: Equatable, Sendable {
     }
   }
 
-  /// Waits for the end of a child. nil if the process is not a child, or was already waited for. Blocks.
+  /// Waits for the end of a child. Returns nil if the process is not a child, or was already waited for. Blocks.
   package static func wait(for process: Int32) -> WaitStatus? {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0 {

@@ -1,10 +1,10 @@
-/// First in, first out. What was taken is let go at once, also while others wait; the room it took is given back before
-/// long. Has no lock of its own.
+/// First in, first out. An element that was taken is released at once, even while others wait; its room is freed soon
+/// after. Has no lock of its own.
 package struct FIFOQueue<Element> {
-  /// In their order from `head` on; nil before it.
+  /// The elements in order, starting at `head`; nil before `head`.
   private var slots: [Element?] = []
   private var head = 0
-  /// Empty places from which on the rest is moved up, once they are half of all.
+  /// The least number of empty places for which the rest moves to the front; they must also be half of all places.
   private static var emptyPlaces: Int { 1024 }
 
   package init() {}

@@ -2,15 +2,15 @@ private import Synchronization
 
 /// A value that one thread gives, once, to a task that waits for it.
 ///
-/// A checked continuation with an order of its own: where the value is given before the task has begun to wait, the thread
-/// sanitizer does not see the runtime's (Swift 6.3), and takes what the value refers to for a race.
+/// A checked continuation with a memory order of its own: if the value is given before the task has begun to wait, the
+/// thread sanitizer does not see the order that the runtime (Swift 6.3) keeps, and reports a race on the value.
 package final class Handover<Value: Sendable>: Sendable {
   private let continuation: CheckedContinuation<Value, Never>
   private let isGiven = Atomic(false)
 
   private init(_ continuation: CheckedContinuation<Value, Never>) { self.continuation = continuation }
 
-  /// Calls the body at once, and waits until somebody gives a value to what it was called with.
+  /// Calls the body at once with a new handover, and waits until that handover gets its value.
   package static func wait(_ body: (Handover<Value>) -> Void) async -> Value {
     var handover: Handover<Value>?
     let value = await withCheckedContinuation { continuation in
@@ -22,7 +22,7 @@ package final class Handover<Value: Sendable>: Sendable {
     return value
   }
 
-  /// From any thread. A second value is a fault of the program's, which ends.
+  /// From any thread. A second value is a programming error and ends the process.
   package func give(_ value: Value) {
     isGiven.store(true, ordering: .releasing)
     continuation.resume(returning: value)

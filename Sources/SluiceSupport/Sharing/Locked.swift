@@ -2,8 +2,8 @@ import Glibc
 
 /// A value that one thread at a time may touch.
 ///
-/// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer knows the one and not the other, and a race it
-/// reports has to be a race. Unchecked because the lock upholds what the compiler cannot see.
+/// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer knows only the pthread mutex, and would report
+/// false races with the other. Unchecked because the compiler cannot see that the lock protects the value.
 package final class Locked<Value>: @unchecked Sendable {
   private var value: Value
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -20,7 +20,7 @@ package final class Locked<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs the body while no other thread is in one. Not to be called from within itself.
+  /// Runs the body while no other thread runs one. The body must not call it again.
   package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

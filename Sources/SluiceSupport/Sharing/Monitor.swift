@@ -2,7 +2,7 @@ import Glibc
 
 /// A value behind a lock, with threads that wait for it to change. Timed waits go by the monotonic clock.
 ///
-/// Unchecked because the lock upholds what the compiler cannot see.
+/// Unchecked because the compiler cannot see that the lock protects the value.
 package final class Monitor<Value>: @unchecked Sendable {
   private var value: Value
   // Allocated because they must never move.
@@ -26,7 +26,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs the body while no other thread is in one; wakes nobody.
+  /// Runs the body while no other thread runs one; wakes no thread.
   package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -40,11 +40,11 @@ package final class Monitor<Value>: @unchecked Sendable {
     return withLock(body)
   }
 
-  /// Wakes every thread that waits, for what was changed under the lock. What was changed elsewhere takes ``update(_:)``:
-  /// a thread that has looked and does not sleep yet would miss this.
+  /// Wakes every thread that waits, after a change that was made under the lock. For any other change call
+  /// ``update(_:)``: a thread that has checked the value and does not sleep yet would miss this wake-up.
   package func broadcast() { pthread_cond_broadcast(condition) }
 
-  /// Blocks until the body gives a result; it is asked again whenever the threads are woken.
+  /// Blocks until the body returns a result; the body runs again whenever the threads are woken.
   package func wait<Result>(_ body: (inout Value) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -54,7 +54,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     }
   }
 
-  /// The same, giving up with nil when the duration has passed.
+  /// Like `wait(_:)`, but returns nil when the duration has passed.
   package func wait<Result>(upTo limit: Duration, _ body: (inout Value) -> Result?) -> Result? {
     var deadline = Self.deadline(after: limit)
     pthread_mutex_lock(mutex)

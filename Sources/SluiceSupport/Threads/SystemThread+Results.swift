@@ -1,5 +1,5 @@
 extension SystemThread {
-  /// Passes on what `body` returned, after the thread has released `body` and its captures.
+  /// Passes the result of `body` on, after the thread has released `body` and its captures.
   /// - Returns: false if no thread can be started. Then neither runs.
   package static func start<Result: Sendable>(
     named name: String? = nil, _ body: @escaping @Sendable () -> Result,

@@ -1,18 +1,18 @@
 import Glibc
 
-/// A thread of the operating system, for work that blocks or has a loop: the threads of Swift's pool must not wait.
+/// A thread of the operating system, for work that blocks or runs a loop: the threads of Swift's pool must not block.
 ///
 /// Join or detach it exactly once.
 package struct SystemThread: Sendable {
   /// Which signals the thread blocks.
   package enum Signals: Sendable {
-    /// All but the faults of the thread itself: the signals of the program are for the threads that chose them.
+    /// All except the faults of the thread itself: the program's other signals go to the threads that accept them.
     case blocked
-    /// Those that the starting thread blocks. A program that the thread starts inherits them as well.
+    /// The signals that the starting thread blocks. A program that the thread starts inherits them too.
     case inherited
   }
 
-  /// What the thread still has to do after it has released the body.
+  /// The work that remains after the thread has released the body.
   typealias Rest = @Sendable () -> Void
 
   private let identifier: pthread_t
@@ -33,7 +33,7 @@ package struct SystemThread: Sendable {
     self = thread
   }
 
-  /// For a body that returns what is left to do, so that its captures are released before that.
+  /// For a body that returns the remaining work, so that the body's captures are released before that work runs.
   static func make(
     _ name: String?, _ signals: Signals, _ stackBytes: Int?, _ body: @escaping @Sendable () -> Rest
   ) -> SystemThread? {
@@ -75,7 +75,7 @@ package struct SystemThread: Sendable {
   /// Blocks until the thread has ended.
   package func join() { pthread_join(identifier, nil) }
 
-  /// The thread ends by itself; nothing waits for it.
+  /// Lets the thread end by itself; no thread waits for it.
   package func detach() { pthread_detach(identifier) }
 
   private static func withAttributes(
@@ -104,9 +104,9 @@ package struct SystemThread: Sendable {
     }
   }
 
-  /// Names the calling thread. The kernel cuts the name after 15 bytes. Without a free descriptor the name stays.
+  /// Names the calling thread. The kernel cuts the name after 15 bytes. If no descriptor is free, the old name stays.
   private static func setName(_ name: String) {
-    // Not pthread_setname_np(3), which is an extension of GNU that Swift does not see.
+    // Not pthread_setname_np(3), which is a GNU extension that Swift does not see.
     guard let file = FileDescriptor(opening: "/proc/thread-self/comm", O_WRONLY) else { return }
     _ = file.writeAll(Array(name.utf8))
   }
@@ -116,8 +116,8 @@ package struct SystemThread: Sendable {
 private struct SignalMask {
   private var mask: sigset_t
 
-  /// Blocks all signals but the faults of the calling thread. A thread that starts now inherits the mask, so no signal
-  /// reaches it. A blocked fault would end the process without a handler, and so without a crash report.
+  /// Blocks all signals except the faults of the calling thread. A thread that starts now inherits the mask, so no
+  /// signal reaches it. A blocked fault would end the process without a handler, and so without a crash report.
   static func blockAll() -> SignalMask {
     var blocked = sigset_t()
     var previous = sigset_t()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Time that only goes forward, as the time since its origin.
+/// A clock that only goes forward. Its times count from the clock's origin.
 package enum MonotonicClock {
   package static var now: Duration {
     var time = timespec()
@@ -8,7 +8,7 @@ package enum MonotonicClock {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// For poll(2): rounded up, and 0 when it has passed.
+  /// A timeout for poll(2): rounded up, and 0 when the time has passed.
   package static func milliseconds(until deadline: Duration) -> Int32 {
     let left = deadline - now
     let whole = Int64(left / .milliseconds(1))

@@ -21,7 +21,7 @@ extension B3 {
     }
   }
 
-  /// Reads the values of the headers; nil where all are absent.
+  /// Reads the values of the headers; nil if all are absent.
   public init?(traceID: String?, spanID: String?, sampled: String?, flags: String?) throws(InvalidContext) {
     let sampling = try Self.sampling(sampled, flags)
     guard traceID != nil || spanID != nil else {
@@ -38,7 +38,7 @@ extension B3 {
         sampling: sampling ?? .deferred))
   }
 
-  /// The debug flag implies the decision. Before there was a specification, `true` and `false` were sent.
+  /// The debug flag implies the decision. Senders that are older than the specification sent `true` and `false`.
   private static func sampling(_ sampled: String?, _ flags: String?) throws(InvalidContext) -> SamplingState? {
     if flags == "1" { return .debug }
     switch sampled {

@@ -1,10 +1,10 @@
-/// What the headers of B3 say (github.com/openzipkin/b3-propagation).
+/// The content of the B3 headers (github.com/openzipkin/b3-propagation).
 public enum B3: Sendable, Hashable {
   case trace(RemoteTrace)
   /// A decision without ids.
   case sampling(SamplingState)
 
-  /// Reads the value of the header `b3`: `{trace id}-{span id}[-{sampling}[-{parent}]]`, or a sampling state alone.
+  /// Reads the value of the header `b3`: `{trace id}-{span id}[-{sampling}[-{parent}]]`, or only a sampling state.
   public init(single text: Span<UInt8>) throws(InvalidContext) {
     if text.count == 1 {
       guard let sampling = Self.sampling(text[0]) else { throw .b3("expected 0, 1 or d, or two ids") }
@@ -21,7 +21,7 @@ public enum B3: Sendable, Hashable {
     self = .trace(RemoteTrace(traceID: traceID, spanID: spanID, sampling: sampling))
   }
 
-  /// What follows the span id. The id of the sender's parent span is not used, but it must be well-formed.
+  /// The part after the span id. The id of the sender's parent span is not used, but it must be well-formed.
   private static func rest(_ text: Span<UInt8>, _ start: Int) throws(InvalidContext) -> SamplingState {
     if start == text.count { return .deferred }
     guard start + 1 < text.count, text[start] == UInt8(ascii: "-"), let sampling = sampling(text[start + 1]) else {
@@ -43,7 +43,7 @@ public enum B3: Sendable, Hashable {
     }
   }
 
-  /// How a state is spelled in the header `b3`; nil for the one that is said by its absence.
+  /// The spelling of a state in the header `b3`; nil for `deferred`, which is expressed by leaving it out.
   static func character(_ sampling: SamplingState) -> UInt8? {
     switch sampling {
     case .deferred: nil
@@ -53,7 +53,7 @@ public enum B3: Sendable, Hashable {
     }
   }
 
-  /// An id of 64 bits is the right half of one of 128.
+  /// An id of 64 bits is the right half of an id of 128 bits.
   static func traceID(
     _ text: Span<UInt8>, _ range: Range<Int>, _ header: String
   ) throws(InvalidContext) -> TraceID {

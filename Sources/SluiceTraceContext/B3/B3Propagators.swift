@@ -1,4 +1,4 @@
-/// B3 in one header. Reads either form of B3, the single one first, as OpenTelemetry asks of both propagators.
+/// B3 in one header. Reads both forms of B3, the single header first; OpenTelemetry demands this of both propagators.
 public struct B3Propagator: Propagator {
   /// `b3`, as `OTEL_PROPAGATORS` spells it.
   public static let name = "b3"
@@ -16,7 +16,7 @@ public struct B3Propagator: Propagator {
     var output = value.mutableSpan
     parent.traceID.write(to: &output, at: 0)
     Hexadecimal.write(parent.spanID, to: &output, at: 33)
-    // Who leaves the decision open says nothing about it ("Sampling State").
+    // An open decision is expressed by leaving the state out ("Sampling State").
     if let state = B3.character(trace.sampling) { output[50] = state }
     headers.place("b3".utf8.span, value.span.extracting(0..<(trace.sampling == .deferred ? 49 : 51)))
   }
@@ -31,29 +31,29 @@ public struct B3Propagator: Propagator {
 public struct B3MultiPropagator: Propagator {
   /// `b3multi`, as `OTEL_PROPAGATORS` spells it.
   public static let name = "b3multi"
-  /// `X-B3-ParentSpanId` is never set, only taken out.
+  /// `X-B3-ParentSpanId` is never set, only removed.
   public static let headerNames = ["x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-b3-flags"]
 
   /// Requires nothing: the propagator has no settings and no state.
   public init() {}
 
-  /// Sets the two ids, and the decision or the debug flag; takes out the rest of the family.
+  /// Sets the two ids, and the decision or the debug flag; removes the other headers of the family.
   ///
-  /// Does nothing without a trace, or where the sink keeps another trace id.
+  /// Does nothing without a trace, or if the sink keeps another trace id.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let parent = trace.traceParent else { return }
     var traceID = InlineArray<32, UInt8>(repeating: 0)
     var output = traceID.mutableSpan
     parent.traceID.write(to: &output, at: 0)
-    // Who has set the trace id speaks of another trace.
+    // If someone else has set the trace id, the headers belong to another trace.
     guard headers.place(B3.traceIDHeader.utf8.span, traceID.span) else { return }
     var spanID = InlineArray<16, UInt8>(repeating: 0)
     var digits = spanID.mutableSpan
     Hexadecimal.write(parent.spanID, to: &digits, at: 0)
     headers.place(B3.spanIDHeader.utf8.span, spanID.span)
-    // The parent of their span would not be ours.
+    // A parent that someone else has set is not the parent of our span.
     headers.withdraw(B3.parentSpanIDHeader.utf8.span)
-    // The debug flag takes the place of the decision, and one that is left open is absent.
+    // The debug flag replaces the decision; an open decision has no header.
     place(B3.sampledHeader, trace.sampling == .accepted ? "1" : trace.sampling == .denied ? "0" : nil, &headers)
     place(B3.flagsHeader, trace.sampling == .debug ? "1" : nil, &headers)
   }

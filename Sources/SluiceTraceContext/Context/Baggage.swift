@@ -2,26 +2,26 @@ import SluiceMessages
 
 /// The value of a `baggage` header: its valid members are passed on, all of them or none.
 ///
-/// Beyond the limits W3C Baggage leaves it open which members to drop ("Limits"). All are: what is left of a list says
-/// nothing of what is missing.
+/// W3C Baggage does not say which members to drop beyond the limits ("Limits"). Here all are dropped: a shortened list
+/// would not show that members are missing.
 public enum Baggage {
-  /// The limit for members, invalid ones not counted; with more, nothing is passed on.
+  /// The maximum number of valid members; with more, nothing is passed on.
   public static let maximumMembers = 64
-  /// The limit for the valid members with the commas between them; with more, nothing is passed on.
+  /// The maximum size of the valid members and the commas between them; with more, nothing is passed on.
   public static let maximumBytes = 8192
 
-  /// What is passed on of a text.
+  /// The part of a text that is passed on.
   public enum Content: Sendable, Equatable {
     case nothing
-    /// That part of the text, unchanged.
+    /// This part of the text, unchanged.
     case part(Range<Int>)
-    /// The valid members, where the text holds more than that.
+    /// The valid members, if the text also has other parts.
     case members([UInt8])
     /// More members or bytes than ``maximumMembers`` and ``maximumBytes``: nothing is passed on.
     case beyondLimits
   }
 
-  /// Decides what of a header's value is passed on; several lines must first be joined with commas.
+  /// Decides which part of a header's value is passed on; several lines must first be joined with commas.
   public static func content(_ text: Span<UInt8>) -> Content {
     let whole = ListSyntax.trimmed(text, 0..<text.count)
     if whole.isEmpty { return .nothing }
@@ -29,10 +29,10 @@ public enum Baggage {
     return selection(text)
   }
 
-  /// What of a text is passed on; nil where that is nothing.
+  /// The part of a text that is passed on; nil if nothing is.
   static func valid(_ text: String) -> String? { valid(text, content(text.utf8.span)) }
 
-  /// - Parameter content: of that text.
+  /// - Parameter content: the content of that text.
   static func valid(_ text: String, _ content: Content) -> String? {
     switch content {
     case .nothing, .beyondLimits: nil
@@ -42,17 +42,17 @@ public enum Baggage {
     }
   }
 
-  /// Why not all of a text is passed on; nil where nothing is missing.
+  /// Why a part of a text is not passed on; nil if all of it is.
   public static func refusal(_ text: Span<UInt8>) -> InvalidContext? { refusal(text, content(text)) }
 
-  /// - Parameter content: of that text.
+  /// - Parameter content: the content of that text.
   static func refusal(_ text: Span<UInt8>, _ content: Content) -> InvalidContext? {
     switch content {
     case .part: nil
     case .nothing: ListSyntax.trimmed(text, 0..<text.count).isEmpty ? nil : refusal("none of its members is valid")
     case .members: refusal("members that are not valid are left out")
     case .beyondLimits:
-      refusal("it has more than \(maximumMembers) members or \(maximumBytes) bytes, and goes whole or not at all")
+      refusal("it has more than \(maximumMembers) members or \(maximumBytes) bytes, so none of it is passed on")
     }
   }
 
@@ -69,7 +69,7 @@ public enum Baggage {
     return false
   }
 
-  /// Leaves invalid members out; the limits are those of what is left.
+  /// Leaves invalid members out; the limits apply to the remaining members.
   private static func selection(_ text: Span<UInt8>) -> Content {
     var selected: [UInt8] = []
     var position = 0
@@ -117,7 +117,7 @@ public enum Baggage {
     return true
   }
 
-  /// `baggage-octet`: printable, save blanks, quotation marks, commas, semicolons and backslashes.
+  /// `baggage-octet`: printable, except blanks, quotation marks, commas, semicolons and backslashes.
   private static func isOctet(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\\"): false

@@ -1,15 +1,15 @@
 import SluiceMessages
 
-/// One member of baggage, decoded: a name, a value, and what is said of it.
+/// One member of baggage, decoded: a name, a value, and its properties.
 public struct BaggageMember: Sendable, Hashable {
-  /// Metadata of a member, `;key` or `;key=value` behind its value.
+  /// Metadata of a member, `;key` or `;key=value` after its value.
   public struct Property: Sendable, Hashable {
     /// A token, never decoded; a property with any other key is not written.
     public var key: String
     /// Decoded; nil for a key without a value.
     public var value: String?
 
-    /// - Parameter value: any text, not encoded; nil for a key alone.
+    /// - Parameter value: any text, not encoded; nil for a key without a value.
     public init(_ key: String, _ value: String? = nil) {
       self.key = key
       self.value = value
@@ -32,7 +32,7 @@ public struct BaggageMember: Sendable, Hashable {
 }
 
 extension Baggage {
-  /// The valid members of a header, in their order; a key that occurs twice is there twice.
+  /// The valid members of a header, in their order; a key that occurs twice gives two members.
   public static func members(of text: String) -> [BaggageMember] {
     let bytes = text.utf8.span
     var members: [BaggageMember] = []
@@ -66,7 +66,7 @@ extension Baggage {
     return BaggageMember(first.key, first.value ?? "", properties: pairs)
   }
 
-  /// A key is never decoded, not even where it looks encoded.
+  /// A key is never decoded, even if it looks encoded.
   private static func property(_ text: Span<UInt8>, _ range: Range<Int>) -> BaggageMember.Property {
     var equals = range.lowerBound
     while equals < range.upperBound, text[equals] != UInt8(ascii: "=") { equals += 1 }

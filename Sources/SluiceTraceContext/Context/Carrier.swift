@@ -1,6 +1,6 @@
 public import SluiceMessages
 
-/// Anything that trace headers are read from: the fields of a message, the environment, the metadata of a queue.
+/// A source of trace headers: the fields of a message, the environment, the metadata of a queue.
 public protocol Carrier {
   /// The values of a header in the order of the wire, one for each line. Names are compared without case.
   ///
@@ -14,14 +14,14 @@ extension HeaderFields: Carrier {
   public func values(of header: String) -> [String] { self[values: header] }
 }
 
-/// A carrier of one's own, as a function.
+/// A custom carrier, as a function.
 public struct FunctionCarrier: Carrier {
   private let read: (String) -> [String]
 
-  /// - Parameter read: gives the values of a header in the order of the wire; must compare names without case.
+  /// - Parameter read: returns the values of a header in the order of the wire; must compare names without case.
   public init(_ read: @escaping (String) -> [String]) { self.read = read }
 
-  /// What the function returns for that name.
+  /// The function's result for that name.
   public func values(of header: String) -> [String] { read(header) }
 }
 
@@ -29,7 +29,7 @@ public struct FunctionCarrier: Carrier {
 public struct EnvironmentCarrier: Carrier {
   private let read: (String) -> String?
 
-  /// - Parameter read: gives a variable; one that is empty counts as absent.
+  /// - Parameter read: returns the value of a variable; an empty value counts as absent.
   public init(_ read: @escaping (String) -> String?) { self.read = read }
 
   /// The value of the variable of that header; empty if the variable is absent or empty.

@@ -1,19 +1,19 @@
-/// What the propagators found in a carrier.
+/// The trace context that the propagators found in a carrier.
 ///
-/// The first of them that finds a valid trace decides it; the baggage is independent of that.
+/// The first propagator that finds a valid trace decides the trace; the baggage is independent of that.
 public struct Extraction: Sendable, Hashable {
   /// The first valid trace; nil if no propagator found one.
   public private(set) var trace: RemoteTrace?
   /// The name of the propagator that found the trace.
   public private(set) var propagator: String?
-  /// A decision about a trace that has yet to begin; nil where there is a trace, which has its own.
+  /// A decision about a trace that has not begun yet; nil if there is a trace, which has its own decision.
   public private(set) var sampling: SamplingState?
   /// Valid members within the limits.
   public private(set) var baggage: String?
-  /// What was there and could not be used, in the order of its discovery.
+  /// The headers that were present but could not be used, in the order of their discovery.
   public private(set) var refusals: [InvalidContext] = []
 
-  /// A result in which nothing is found yet.
+  /// An empty result, before anything is found.
   public init() {}
 
   /// Takes the trace unless there is one already; a decision that was found without ids is dropped.
@@ -24,22 +24,23 @@ public struct Extraction: Sendable, Hashable {
     sampling = nil
   }
 
-  /// For a carrier that holds a decision and no ids.
+  /// Takes a decision from a carrier that has no ids.
   public mutating func found(_ sampling: SamplingState) {
     if trace == nil, self.sampling == nil { self.sampling = sampling }
   }
 
-  /// Takes the baggage unless there is some already. The caller passes valid members only; they are not checked here.
+  /// Takes the baggage unless there is some already. The caller must pass only valid members; they are not checked
+  /// here.
   public mutating func found(baggage: String) {
     if self.baggage == nil { self.baggage = baggage }
   }
 
-  /// Says it once, though two propagators may read the same header.
+  /// Adds a refusal only once, because two propagators may read the same header.
   public mutating func refuse(_ refusal: InvalidContext) {
     if !refusals.contains(refusal) { refusals.append(refusal) }
   }
 
-  /// The same for a transaction that continues the trace, whatever family of headers it came in.
+  /// The parent context for a transaction that continues the trace, independent of the header family that it came in.
   public var parent: ParentContext {
     guard let trace else { return ParentContext(baggage: baggage, sampling: sampling, refusals: refusals) }
     let isSaidByFlags = trace.sampling == .accepted || trace.sampling == .denied

@@ -1,13 +1,13 @@
-/// What one hop says of its trace, apart from what is passed on as the caller gave it.
+/// The trace facts of one hop, without the values that the caller gave and that are passed on unchanged.
 public struct HopSpan: Sendable, Hashable {
-  /// The trace of the transaction, with a span id of this hop alone; nil where no trace headers are written.
+  /// The trace of the transaction, with a span id that only this hop has; nil if no trace headers are written.
   public let traceParent: TraceParent?
-  /// Whether the trace is the caller's; else their `tracestate` belongs to nothing.
+  /// Whether the trace is the caller's. If not, the caller's `tracestate` is not sent.
   public let isContinued: Bool
-  /// What the headers say about recording the trace; `deferred` in what is handed on alone.
+  /// What the headers say about recording the trace; `deferred` occurs only in a trace that is passed on unchanged.
   public let sampling: SamplingState
 
-  /// What becomes of the threshold in the caller's `tracestate`.
+  /// What happens to the threshold in the caller's `tracestate`.
   @usableFromInline let threshold: Threshold
 
   /// The sampling threshold of OpenTelemetry, `ot=th:…`.
@@ -16,11 +16,11 @@ public struct HopSpan: Sendable, Hashable {
     case kept
     /// It becomes `th:0`: every trace is sampled.
     case zero
-    /// The decision follows none that is known.
+    /// The decision does not follow any known threshold.
     case removed
   }
 
-  /// No trace: what is left of what the caller gave is the baggage.
+  /// No trace: of the caller's context, only the baggage remains.
   public static let none = HopSpan(traceParent: nil, isContinued: false, sampling: .denied, threshold: .kept)
 
   private init(traceParent: TraceParent?, isContinued: Bool, sampling: SamplingState, threshold: Threshold) {
@@ -30,11 +30,11 @@ public struct HopSpan: Sendable, Hashable {
     self.threshold = threshold
   }
 
-  /// Continues the caller's trace, or begins one where theirs is absent or invalid.
+  /// Continues the caller's trace, or begins a new one if the caller's is absent or invalid.
   ///
   /// - Parameters:
-  ///   - newTraceID: the id of a trace that begins here. Its right seven bytes must be random, which is what the random flag
-  ///     promises.
+  ///   - newTraceID: the id of a trace that begins here. Its right seven bytes must be random, because the random flag
+  ///     promises this.
   ///   - spanID: not 0.
   public init(
     below parent: borrowing ParentContext, newTraceID: TraceID, spanID: UInt64, sampler: Sampler = Sampler()
@@ -55,7 +55,7 @@ public struct HopSpan: Sendable, Hashable {
     }
   }
 
-  /// Passes the caller's trace on unchanged, without a span of its own; without a trace, none begins.
+  /// Passes the caller's trace on unchanged, without a span for this hop. If there is no trace, no trace begins.
   public init(handingOn parent: borrowing ParentContext) {
     let caller = parent.caller
     traceParent = caller.trace

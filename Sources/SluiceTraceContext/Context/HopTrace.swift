@@ -1,8 +1,8 @@
-/// What the trace headers of one hop say, however a propagator spells it. Handed around without copies.
+/// The content of one hop's trace headers, independent of a propagator's spelling. Passed around without copies.
 public struct HopTrace: ~Copyable, Sendable {
   /// The ids and the sampling decision of the hop.
   public let span: HopSpan
-  /// What the caller gave; its state and baggage are passed on.
+  /// The caller's context; its state and baggage are passed on.
   public let parent: ParentContext
 
   /// - Parameter parent: the context that the span was made from, which is not checked.
@@ -11,28 +11,28 @@ public struct HopTrace: ~Copyable, Sendable {
     self.parent = parent
   }
 
-  /// Continues the caller's trace, or begins one where theirs is absent or invalid; see ``HopSpan``.
+  /// Continues the caller's trace, or begins a new one if the caller's is absent or invalid; see ``HopSpan``.
   public init(_ parent: consuming ParentContext, newTraceID: TraceID, spanID: UInt64, sampler: Sampler = Sampler()) {
     span = HopSpan(below: parent, newTraceID: newTraceID, spanID: spanID, sampler: sampler)
     self.parent = parent
   }
 
-  /// Passes the caller's trace on unchanged, without a span of its own; without a trace, none begins.
+  /// Passes the caller's trace on unchanged, without a span for this hop. If there is no trace, no trace begins.
   public init(handingOn parent: consuming ParentContext) {
     span = HopSpan(handingOn: parent)
     self.parent = parent
   }
 
-  /// The ids that the hop sends; nil where no trace headers are written.
+  /// The ids that the hop sends; nil if no trace headers are written.
   public var traceParent: TraceParent? { span.traceParent }
-  /// Whether the trace is the caller's, and not one that begins here.
+  /// Whether the trace is the caller's; false if it begins here.
   public var isContinued: Bool { span.isContinued }
   /// What the headers say about recording the trace.
   public var sampling: SamplingState { span.sampling }
   /// Whether ``sampling`` is `accepted` or `debug`.
   public var isSampled: Bool { span.isSampled }
 
-  /// The valid `tracestate` that goes with the trace; nil where the trace is not the caller's, or nothing is left of the state.
+  /// The valid `tracestate` of the trace; nil if the trace is not the caller's, or if no part of the state is valid.
   public var state: String? {
     guard isContinued, let state = parent.content?.state(span.threshold) else { return nil }
     return state.isEmpty ? nil : state

@@ -1,8 +1,8 @@
-/// Why what a header says of a trace cannot be used.
+/// Why a trace header cannot be used.
 public struct InvalidContext: Error, Hashable, CustomStringConvertible {
-  /// In the spelling of its standard.
+  /// The header's name, spelled as in its standard.
   public let header: String
-  /// What is wrong with the value, for people; does not name the header.
+  /// The mistake in the value, for people; without the header's name.
   public let reason: String
 
   /// - Parameter reason: a clause that can follow the header's name and a colon; explanations show it.

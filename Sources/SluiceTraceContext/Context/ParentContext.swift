@@ -1,14 +1,14 @@
 /// The trace context that the caller gave, as the values of the W3C headers.
 ///
-/// What of them is valid is found out once, when they are given, and not again in each hop.
+/// The values are checked once, when they are set, and not again in each hop.
 public struct ParentContext: Sendable {
-  /// Nil where nothing was given.
+  /// Nil if no value was given.
   @usableFromInline private(set) var content: Content?
 
   /// - Parameters:
-  ///   - sampling: what the caller says about sampling, where `traceparent` cannot say it: that the decision is left open,
-  ///     that it is a debug trace, or a decision for a trace that has yet to begin. Nil leaves it to the flags of `traceparent`.
-  ///   - refusals: what the carrier of the context held and could not be used; for explanations.
+  ///   - sampling: what the caller says about sampling, if `traceparent` cannot express it: an open decision, a debug
+  ///     trace, or a decision for a trace that has not begun yet. With nil, the flags of `traceparent` decide.
+  ///   - refusals: the headers of the carrier that could not be used; for explanations.
   public init(
     traceparent: String? = nil, tracestate: String? = nil, baggage: String? = nil, sampling: SamplingState? = nil,
     refusals: [InvalidContext] = []
@@ -19,7 +19,7 @@ public struct ParentContext: Sendable {
     content = Content(trace, traceparent, tracestate, baggage, sampling, refusals)
   }
 
-  /// For a trace that has been read already.
+  /// Takes a trace that was already parsed.
   init(
     _ trace: TraceParent, tracestate: String?, baggage: String?, sampling: SamplingState?, refusals: [InvalidContext]
   ) {
@@ -28,10 +28,10 @@ public struct ParentContext: Sendable {
       isValid ? trace : nil, isValid ? nil : trace.description, tracestate, baggage, sampling, refusals)
   }
 
-  /// What ``traceparent`` says; nil where it is absent or not valid.
+  /// The parsed ``traceparent``; nil if it is absent or not valid.
   public var trace: TraceParent? { content?.trace }
 
-  /// The trace, if it is valid, and the decision about one, by its flags where nothing else says it.
+  /// The trace, if it is valid, and the sampling decision; the trace's flags decide if ``sampling`` is nil.
   var caller: (trace: TraceParent?, sampling: SamplingState?) { content?.caller ?? (nil, nil) }
 
   /// The value as it was given, valid or not; setting it also sets ``trace``.
@@ -58,7 +58,7 @@ public struct ParentContext: Sendable {
         traceparent: traceparent, tracestate: tracestate, baggage: newValue, sampling: sampling, refusals: refusals)
     }
   }
-  /// What the caller says about sampling; nil leaves it to the flags of ``traceparent``.
+  /// What the caller says about sampling; with nil, the flags of ``traceparent`` decide.
   public var sampling: SamplingState? {
     get { content?.sampling }
     set {
@@ -66,7 +66,7 @@ public struct ParentContext: Sendable {
         traceparent: traceparent, tracestate: tracestate, baggage: baggage, sampling: newValue, refusals: refusals)
     }
   }
-  /// What the carrier held and could not be used; empty where nothing was refused.
+  /// The headers of the carrier that could not be used.
   public var refusals: [InvalidContext] {
     get { content?.refusals ?? [] }
     set {
@@ -95,21 +95,21 @@ extension ParentContext: Hashable {
 }
 
 extension ParentContext {
-  /// Behind one reference, so that a copy costs one retain. A hop reads it only through its own methods: the caller
-  /// keeps it alive, so no reference is counted.
+  /// Stored behind one reference, so that a copy costs one retain. A hop reads it only through its methods: the caller
+  /// keeps it alive, so no reference counting is needed.
   @usableFromInline
   final class Content: Sendable {
-    /// What ``traceparent`` says; nil where it is absent or not valid.
+    /// The parsed ``traceparent``; nil if it is absent or not valid.
     let trace: TraceParent?
-    /// As it was given; nil also where the trace had been read already.
+    /// The value as it was given; also nil if the trace was already parsed.
     let traceparent: String?
     let tracestate: String?
     let baggage: String?
-    /// What of ``tracestate`` is valid; empty where nothing is.
+    /// The valid part of ``tracestate``; empty if no part is valid.
     @usableFromInline let validState: String
-    /// The same, where it has a sampling threshold.
+    /// The valid state, if it has a sampling threshold.
     private let openTelemetryState: OpenTelemetryState?
-    /// What of ``baggage`` is passed on.
+    /// The part of ``baggage`` that is passed on.
     @usableFromInline let validBaggage: String
     let sampling: SamplingState?
     let refusals: [InvalidContext]
@@ -133,10 +133,10 @@ extension ParentContext {
       (trace, sampling ?? trace.map { $0.flags.contains(.sampled) ? .accepted : .denied })
     }
 
-    /// What becomes of the sampling threshold in a hop.
+    /// What happens to the sampling threshold in a hop.
     ///
-    /// A sampler that decides by itself has a threshold of its own: none is known but that of one which samples everything. A
-    /// decision that was taken over keeps the caller's, unless it contradicts that decision.
+    /// A sampler that decides by itself has its own threshold, which is known only for a sampler that samples
+    /// everything. With the caller's decision, the caller's threshold is kept, unless it contradicts that decision.
     func threshold(of trace: TraceParent, isSampled: Bool, inherited: Bool, by sampler: Sampler) -> HopSpan.Threshold {
       guard let openTelemetryState else { return .kept }
       guard inherited else { return isSampled && sampler.samplesAll ? .zero : .removed }
@@ -145,7 +145,7 @@ extension ParentContext {
       return isTrue ? .kept : .removed
     }
 
-    /// What of ``tracestate`` is passed on; empty where nothing is.
+    /// The part of ``tracestate`` that is passed on; empty if none is.
     @usableFromInline
     func state(_ threshold: HopSpan.Threshold) -> String {
       guard let openTelemetryState else { return validState }

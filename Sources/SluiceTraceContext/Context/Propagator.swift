@@ -7,7 +7,7 @@ public protocol Propagator: Sendable {
 
   init()
 
-  /// Sets the family's headers; called once a hop, before bytes leave.
+  /// Sets the family's headers; called once per hop, before bytes leave.
   func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink)
 
   /// Reads the family's headers into `extraction`, and reports in it each header that is present but not valid.
@@ -15,7 +15,7 @@ public protocol Propagator: Sendable {
 }
 
 extension Carrier {
-  /// The value of a header that is allowed once; nil if it is absent. Blanks at the ends don't count.
+  /// The value of a header that may occur only once; nil if it is absent. Blanks at the ends are ignored.
   func value(of header: String, _ extraction: inout Extraction) -> String? {
     let values = values(of: header)
     guard values.count <= 1 else {
@@ -30,7 +30,7 @@ extension Carrier {
 }
 
 extension String {
-  /// Bytes that are no UTF-8 become U+FFFD.
+  /// Bytes that are not UTF-8 become U+FFFD.
   init(copying bytes: Span<UInt8>) {
     self.init(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
   }

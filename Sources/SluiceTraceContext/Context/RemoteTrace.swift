@@ -1,12 +1,12 @@
-/// The trace that a request belongs to, as its sender spelled it in one family of headers.
+/// The trace of a request, as its sender wrote it in one family of headers.
 public struct RemoteTrace: Sendable, Hashable {
-  /// In its 128-bit form, also where the sender spelled 64 bits.
+  /// In its 128-bit form, even if the sender wrote 64 bits.
   public var traceID: TraceID
   /// The span of the sender, never 0.
   public var spanID: UInt64
-  /// The sender's decision; `deferred` leaves it to the receiver.
+  /// The sender's decision; with `deferred`, the receiver decides.
   public var sampling: SamplingState
-  /// Whether the sender says that the right seven bytes of the trace id were made at random.
+  /// Whether the sender states that the right seven bytes of the trace id are random.
   public var isRandom: Bool
   /// A valid `tracestate`.
   public var state: String?
@@ -22,7 +22,7 @@ public struct RemoteTrace: Sendable, Hashable {
     self.state = state
   }
 
-  /// The same in W3C Trace Context, which has a bit for what is accepted and none for what was left open.
+  /// The trace in W3C Trace Context, which has a bit for an accepted trace, but none for an open decision.
   public var traceParent: TraceParent {
     var flags: TraceParent.Flags = isRandom ? .random : []
     if sampling == .accepted || sampling == .debug { flags.insert(.sampled) }

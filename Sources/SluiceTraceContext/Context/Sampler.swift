@@ -1,19 +1,19 @@
-/// Decides which traces are sampled. The decision depends on nothing but the trace id, so every hop, attempt and process comes
-/// to the same one.
+/// Decides which traces are sampled. The decision depends only on the trace id, so every hop, attempt and process makes
+/// the same decision.
 public struct Sampler: Sendable, Hashable {
-  /// How many values ``value(_:)`` can have.
+  /// The number of possible results of ``value(_:)``.
   private static let values: UInt64 = 1 << 63
 
-  /// Whether a decision of the caller is taken over.
+  /// Whether the sampler follows the caller's decision.
   public let isParentBased: Bool
-  /// How many of the ``values`` are sampled: the lower ones.
+  /// The number of ``values`` that are sampled; these are the lowest ones.
   private let bound: UInt64
 
   /// `parentbased_always_on`, the default of OpenTelemetry.
   public init() { self.init(.parentBasedAlwaysOn) }
 
-  /// - Parameter ratio: the share of the traces, for the two kinds that take one. At most 0, or NaN, samples none, and at
-  ///   least 1 all.
+  /// - Parameter ratio: the share of traces to sample, for the two kinds that use one. A ratio of 0 or less, or NaN,
+  ///   samples none; 1 or more samples all.
   public init(_ kind: Kind, ratio: Double = 1) {
     isParentBased = kind.isParentBased
     bound =
@@ -24,7 +24,7 @@ public struct Sampler: Sendable, Hashable {
       }
   }
 
-  /// The names that `OTEL_TRACES_SAMPLER` gives them.
+  /// The names of the samplers in `OTEL_TRACES_SAMPLER`.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case alwaysOn = "always_on"
     case alwaysOff = "always_off"
@@ -33,20 +33,20 @@ public struct Sampler: Sendable, Hashable {
     case parentBasedAlwaysOff = "parentbased_always_off"
     case parentBasedTraceIDRatio = "parentbased_traceidratio"
 
-    /// Whether a decision of the caller, where there is one, is taken over.
+    /// Whether the sampler follows the caller's decision, if there is one.
     public var isParentBased: Bool {
       self == .parentBasedAlwaysOn || self == .parentBasedAlwaysOff || self == .parentBasedTraceIDRatio
     }
-    /// Whether the ratio counts; the other kinds ignore it.
+    /// Whether this kind uses the ratio; other kinds ignore it.
     public var takesRatio: Bool { self == .traceIDRatio || self == .parentBasedTraceIDRatio }
   }
 
-  /// - Parameter parent: the caller's decision; nil without one.
+  /// - Parameter parent: the caller's decision; nil if there is none.
   public func samples(_ traceID: TraceID, parent: SamplingState?) -> Bool {
     inherited(parent) ?? samples(traceID)
   }
 
-  /// The caller's decision, where it is taken over.
+  /// The caller's decision, if the sampler follows it.
   func inherited(_ parent: SamplingState?) -> Bool? {
     guard isParentBased else { return nil }
     switch parent {
@@ -56,14 +56,14 @@ public struct Sampler: Sendable, Hashable {
     }
   }
 
-  /// What this sampler decides by itself.
+  /// The sampler's own decision.
   func samples(_ traceID: TraceID) -> Bool { Self.value(traceID) < bound }
 
-  /// Whether it samples every trace about which it decides by itself.
+  /// Whether its own decision is always to sample.
   var samplesAll: Bool { bound == Self.values }
 
-  /// What `TraceIdRatioBased` of the OpenTelemetry SDKs for Go and Rust compares. Those for Python, Ruby, Swift and Perl take
-  /// all 64 bits of the lower half, which is the same but for the rounding of ratios below 2^-10.
+  /// The value that `TraceIdRatioBased` of the OpenTelemetry SDKs for Go and Rust compares. The SDKs for Python, Ruby,
+  /// Swift and Perl use all 64 bits of the lower half; the results differ only in the rounding of ratios below 2^-10.
   private static func value(_ traceID: TraceID) -> UInt64 { traceID.low >> 1 }
 
   /// Rounded down, as the SDKs do.

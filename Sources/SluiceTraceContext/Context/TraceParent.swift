@@ -1,15 +1,15 @@
 /// A `traceparent` header of W3C Trace Context level 2 (§2.2): `00-<trace id>-<span id>-<flags>`.
 public struct TraceParent: Sendable, Hashable {
-  /// The bits that level 2 gives a meaning to.
+  /// The bits that level 2 defines.
   public struct Flags: OptionSet, Sendable, Hashable {
     /// The byte of the flags (§2.2.5).
     public let rawValue: UInt8
-    /// Keeps all bits, also those without a meaning.
+    /// Keeps all bits, including undefined ones.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The caller may have recorded the trace.
     public static let sampled = Flags(rawValue: 1)
-    /// The right seven bytes of the trace id were made at random.
+    /// The right seven bytes of the trace id are random.
     public static let random = Flags(rawValue: 2)
   }
 
@@ -19,7 +19,7 @@ public struct TraceParent: Sendable, Hashable {
   public var traceID: TraceID
   /// Never 0.
   public var spanID: UInt64
-  /// Those that were read from a header have no bits other than ``Flags/sampled`` and ``Flags/random``.
+  /// Flags from a header contain only the bits ``Flags/sampled`` and ``Flags/random``.
   public var flags: Flags
 
   /// Checks nothing: the caller must not pass an id of 0.
@@ -29,7 +29,7 @@ public struct TraceParent: Sendable, Hashable {
     self.flags = flags
   }
 
-  /// Reads the value of a header. Of a version above 00 the part that version 00 knows is read (§4.3).
+  /// Reads the value of a header. For a version above 00, only the part that version 00 defines is read (§4.3).
   public init(_ bytes: Span<UInt8>) throws(InvalidContext) {
     guard bytes.count >= Self.byteCount else { throw .parent("it has fewer than \(Self.byteCount) characters") }
     guard Self.isDash(bytes[2]), Self.isDash(bytes[35]), Self.isDash(bytes[52]) else {
@@ -54,7 +54,7 @@ public struct TraceParent: Sendable, Hashable {
     guard let flags = Hexadecimal.number(bytes, 53..<55) else {
       throw .parent("the flags are not two lower-case hexadecimal digits")
     }
-    // Bits without a meaning are not passed on (§2.2.5.3).
+    // Undefined bits are not passed on (§2.2.5.3).
     self.flags = Flags(rawValue: UInt8(truncatingIfNeeded: flags)).intersection([.sampled, .random])
   }
 

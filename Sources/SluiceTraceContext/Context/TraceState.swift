@@ -1,11 +1,12 @@
-/// The value of a `tracestate` header, which is checked and passed on as it is (W3C Trace Context level 2 §2.3).
+/// The value of a `tracestate` header, which is checked and passed on unchanged (W3C Trace Context level 2 §2.3).
 public enum TraceState {
   /// A state with more members is not passed on at all.
   public static let maximumMembers = 32
 
-  /// The part of the text to pass on: all of it but blanks at its ends.
+  /// The part of the text to pass on: everything except blanks at its ends.
   ///
-  /// Nil where there is no member, or where one bad member spoils the state. A repeated key is the business of its owner.
+  /// Nil if there is no member, or if one member is invalid. Repeated keys are not checked: that is up to the key's
+  /// owner.
   public static func content(_ text: Span<UInt8>) -> Range<Int>? {
     var position = 0
     var members = 0
@@ -21,13 +22,13 @@ public enum TraceState {
     return members == 0 ? nil : ListSyntax.trimmed(text, 0..<text.count)
   }
 
-  /// What of a text is passed on; nil where that is nothing.
+  /// The part of a text that is passed on; nil if nothing is.
   static func valid(_ text: String) -> String? {
     guard let content = content(text.utf8.span) else { return nil }
     return content.count == text.utf8.count ? text : String(copying: text.utf8.span.extracting(content))
   }
 
-  /// Whether there is nothing but blanks and commas.
+  /// Whether there are only blanks and commas.
   static func isEmpty(_ text: Span<UInt8>) -> Bool {
     for index in text.indices where text[index] != UInt8(ascii: ",") && !ListSyntax.isBlank(text[index]) {
       return false
@@ -59,7 +60,7 @@ public enum TraceState {
     let value = position
     while position < text.count, isValueCharacter(text[position]) { position += 1 }
     var end = position
-    // Spaces are allowed inside a value; those at its end belong to the list.
+    // Spaces are allowed inside a value; spaces at its end belong to the list.
     while end > value, text[end - 1] == 0x20 { end -= 1 }
     ListSyntax.skipBlanks(text, &position)
     return (1...256).contains(end - value) && (position == text.count || text[position] == UInt8(ascii: ","))

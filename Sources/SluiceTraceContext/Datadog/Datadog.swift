@@ -1,19 +1,19 @@
-/// What the headers of Datadog say: ids of 64 bits in decimal, the upper half of the trace id among the tags.
+/// The content of Datadog's headers: ids of 64 bits in decimal; the upper half of the trace id is one of the tags.
 struct Datadog {
   static let traceIDHeader = "x-datadog-trace-id"
   static let parentIDHeader = "x-datadog-parent-id"
   static let priorityHeader = "x-datadog-sampling-priority"
   static let originHeader = "x-datadog-origin"
   static let tagsHeader = "x-datadog-tags"
-  /// What Datadog's own libraries send at most.
+  /// The most that Datadog's own libraries send.
   static let maximumTagsBytes = 512
   /// The tag with the upper half of the trace id, 16 digits.
   static let upperHalfTag = "_dd.p.tid"
-  /// What the names of tags begin with that are passed on.
+  /// The beginning of the names of tags that are passed on.
   static let tagPrefix = "_dd.p."
 
   let trace: RemoteTrace
-  /// What was there and is left out; the trace goes on without it.
+  /// The parts that are left out because they are invalid; the trace continues without them.
   private(set) var refusals: [InvalidContext] = []
 
   /// Reads the values of the headers.

@@ -1,5 +1,5 @@
-/// The headers `x-datadog-…`. What W3C Trace Context has no place for is kept in the member `dd` of the state, as Datadog's
-/// own libraries do, so that it survives services that speak only W3C.
+/// The headers `x-datadog-…`. Values for which W3C Trace Context has no place are kept in the member `dd` of the state,
+/// as Datadog's own libraries do, so that they survive services that know only W3C headers.
 public struct DatadogPropagator: Propagator {
   /// `datadog`, as `OTEL_PROPAGATORS` spells it.
   public static let name = "datadog"
@@ -11,11 +11,12 @@ public struct DatadogPropagator: Propagator {
   /// Requires nothing: the propagator has no settings and no state.
   public init() {}
 
-  /// Sets both ids, and the priority, origin and tags that exist; takes out those that do not.
+  /// Sets both ids, and the priority, origin and tags if they exist; otherwise removes their headers.
   ///
-  /// Does nothing without a trace, if the lower half of the trace id is 0, or where the sink keeps another trace id.
+  /// Does nothing without a trace, if the lower half of the trace id is 0, or if the sink keeps another trace id.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
-    // A trace id whose lower half is zero has no spelling here. Who has set the trace id speaks of another trace.
+    // A trace id whose lower half is zero cannot be written here. If someone else has set the trace id, the headers
+    // belong to another trace.
     guard let parent = trace.traceParent, parent.traceID.low != 0,
       headers.place(Datadog.traceIDHeader.utf8.span, String(parent.traceID.low).utf8.span)
     else { return }
@@ -41,7 +42,8 @@ public struct DatadogPropagator: Propagator {
     return text
   }
 
-  /// Reads a trace if both ids are decimal numbers of 64 bits and not 0. Any other invalid part is refused alone.
+  /// Reads a trace if both ids are decimal numbers of 64 bits and not 0. If another part is invalid, only that part is
+  /// refused.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     guard let traceID = carrier.value(of: Datadog.traceIDHeader, &extraction) else { return }
     do throws(InvalidContext) {

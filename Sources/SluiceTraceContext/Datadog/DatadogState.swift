@@ -1,12 +1,13 @@
-/// The member `dd` of a `tracestate`, in which Datadog keeps what `traceparent` has no place for: `s:2;o:rum;t.dm:-4`.
+/// The member `dd` of a `tracestate`, in which Datadog keeps values for which `traceparent` has no place:
+/// `s:2;o:rum;t.dm:-4`.
 struct DatadogState: Equatable {
   static let key = "dd"
   private static let maximumBytes = 256
 
-  /// -1 and 2 are decisions of the user, 0 and 1 of a sampler.
+  /// -1 and 2 are decisions of the user, 0 and 1 are decisions of a sampler.
   var priority: Int?
   var origin: String?
-  /// By their names without `_dd.p.`.
+  /// The tags, by their names without `_dd.p.`.
   var tags: [(name: String, value: String)] = []
 
   init() {}
@@ -28,7 +29,7 @@ struct DatadogState: Equatable {
     }
   }
 
-  /// `dd=…` with as many tags as there is room for; nil where there is nothing to say.
+  /// `dd=…` with as many tags as fit; nil if there is nothing to write.
   var member: String? {
     var parts: [String] = []
     if let priority { parts.append("s:\(priority)") }
@@ -41,7 +42,8 @@ struct DatadogState: Equatable {
     return value.isEmpty ? nil : "\(Self.key)=\(value)"
   }
 
-  /// The priority of a hop, which keeps the user's decision apart from a sampler's as long as both say the same.
+  /// The priority of a hop. It keeps the user's priority if that agrees with the hop's decision, so that it stays
+  /// distinct from a sampler's.
   func priority(isSampled: Bool) -> Int {
     guard let priority, (priority > 0) == isSampled else { return isSampled ? 1 : 0 }
     return priority

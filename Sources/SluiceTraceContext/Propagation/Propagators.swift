@@ -1,6 +1,6 @@
 /// The propagators that a program uses, in order.
 public struct Propagators: Sendable {
-  /// All that there are.
+  /// All propagators of this module.
   public static let known: [any Propagator.Type] = [
     TraceContextPropagator.self, BaggagePropagator.self, B3Propagator.self, B3MultiPropagator.self,
     DatadogPropagator.self, XRayPropagator.self,
@@ -8,10 +8,10 @@ public struct Propagators: Sendable {
   /// The default of OpenTelemetry.
   public static let standard = Propagators([TraceContextPropagator(), BaggagePropagator()])
 
-  /// In order: the first that finds a valid trace decides it, and all of them write.
+  /// The propagators in order: the first one that finds a valid trace decides the trace; all of them write.
   public var list: [any Propagator] { didSet { steps = list.map { Step($0) } } }
 
-  /// The usual ones by what they are: to call one of the list costs a copy of its box.
+  /// Names the usual propagators by type, because calling an element of the list costs a copy of its box.
   @usableFromInline
   enum Step: Sendable {
     case traceContext, baggage, listed
@@ -21,7 +21,7 @@ public struct Propagators: Sendable {
     }
   }
 
-  /// For each of the list.
+  /// One step for each propagator of the list.
   @usableFromInline private(set) var steps: [Step]
 
   /// With an empty list, no trace headers are read or written.
@@ -50,12 +50,12 @@ public struct Propagators: Sendable {
     return extraction
   }
 
-  /// Lets each propagator write its headers, in the order of ``list``.
+  /// Each propagator writes its headers, in the order of ``list``.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     inject(trace.span, of: trace.parent, into: &headers)
   }
 
-  /// The same, with the parent where it is: a trace of its own would count a reference.
+  /// Like ``inject(_:into:)``, but borrows the parent: making a ``HopTrace`` would cost reference counting.
   @inlinable
   public func inject(_ span: HopSpan, of parent: borrowing ParentContext, into headers: inout some HeaderSink) {
     for index in steps.indices {

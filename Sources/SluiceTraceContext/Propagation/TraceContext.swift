@@ -1,24 +1,25 @@
 public import SluiceMessages
 
-/// The trace and the baggage of what a program is doing: begun here, or continued from a request that it serves.
+/// The trace and the baggage of a program's current work. The trace begins here, or continues that of a request that
+/// the program serves.
 ///
 ///     let context = TraceContext.continuing(request.headers)
 ///     try await TraceContext.$current.withValue(context) { try await engine.perform(call) }
 public struct TraceContext: Sendable, Hashable {
-  /// Its span is the one whose children begin here.
+  /// Its span is the parent of the spans that begin here.
   public var trace: RemoteTrace
   /// The value of a `baggage` header.
   public var baggage: String?
-  /// What the carrier held and could not be used; for explanations.
+  /// The headers of the carrier that could not be used; for explanations.
   public private(set) var refusals: [InvalidContext] = []
 
-  /// The context of a trace that is known already, without refusals. Trace and baggage are checked when they are sent.
+  /// The context of a known trace, without refusals. Trace and baggage are checked when they are sent.
   public init(_ trace: RemoteTrace, baggage: String? = nil) {
     self.trace = trace
     self.baggage = baggage
   }
 
-  /// The context of the current task: the parent of requests that are given none. It goes along into child tasks.
+  /// The context of the current task: the parent of requests that have no other. Child tasks inherit it.
   @TaskLocal public static var current: TraceContext?
 
   /// A new trace, with a span of this program.
@@ -27,23 +28,23 @@ public struct TraceContext: Sendable, Hashable {
     return start(sampler: sampler, baggage: baggage, using: &generator)
   }
 
-  /// - Parameter generator: gives the ids; the trace id is as random as it is.
+  /// - Parameter generator: creates the ids; the trace id is only as random as this generator.
   public static func start(
     sampler: Sampler = Sampler(), baggage: String? = nil, using generator: inout some RandomNumberGenerator
   ) -> TraceContext {
     start(sampler, nil, baggage, &generator)
   }
 
-  /// The trace that a carrier holds, with the span of its sender; a new one where it holds none that is valid.
+  /// The trace of a carrier, with the span of its sender; a new trace if the carrier has no valid one.
   ///
-  /// - Parameter sampler: decides about a trace that begins here; for a continued trace its sender has decided.
+  /// - Parameter sampler: decides about a trace that begins here; the sender has decided about a continued trace.
   public static func continuing(
     _ carrier: some Carrier, by propagators: Propagators = .standard, sampler: Sampler = Sampler()
   ) -> TraceContext {
     TraceContext(propagators.extract(from: carrier), sampler: sampler)
   }
 
-  /// The same for what was extracted already.
+  /// Continues an extracted trace, or begins a new one.
   public init(_ extraction: Extraction, sampler: Sampler = Sampler()) {
     if let trace = extraction.trace {
       self.init(trace, baggage: extraction.baggage)
@@ -54,7 +55,7 @@ public struct TraceContext: Sendable, Hashable {
     refusals = extraction.refusals
   }
 
-  /// A span of this program's own in the same trace: for who records it, and wants what follows below it.
+  /// A new span of this program in the same trace, for code that records the span and wants later spans below it.
   public func child() -> TraceContext {
     var generator = SystemRandomNumberGenerator()
     var child = self
@@ -62,7 +63,7 @@ public struct TraceContext: Sendable, Hashable {
     return child
   }
 
-  /// The same for a transaction, or for anything else that takes the values of headers.
+  /// The context as a parent for a transaction, or for other code that takes header values.
   public var parent: ParentContext {
     var extraction = Extraction()
     extraction.found(trace, by: "")
@@ -71,10 +72,9 @@ public struct TraceContext: Sendable, Hashable {
     return extraction.parent
   }
 
-  /// Writes the context to a message that goes out by another way than the engine.
+  /// Writes the context to a message that is not sent by the engine.
   ///
-  /// Baggage beyond its limits and a state that is not valid are left out. Nothing is written that is not the value of a
-  /// header.
+  /// Baggage beyond its limits and a state that is not valid are left out. Only valid header values are written.
   public func inject(into headers: inout some HeaderSink, by propagators: Propagators = .standard) {
     propagators.inject(HopTrace(handingOn: parent), into: &headers)
   }
@@ -83,7 +83,7 @@ public struct TraceContext: Sendable, Hashable {
     _ sampler: Sampler, _ decision: SamplingState?, _ baggage: String?, _ generator: inout some RandomNumberGenerator
   ) -> TraceContext {
     var traceID = TraceID(high: generator.next(), low: generator.next())
-    // Datadog knows traces by the lower half alone, for which zero is no id.
+    // Datadog identifies traces only by the lower half, which must not be zero.
     while traceID.low == 0 { traceID.low = generator.next() }
     let isSampled = sampler.samples(traceID, parent: decision)
     let sampling: SamplingState = isSampled ? decision == .debug ? .debug : .accepted : .denied
@@ -110,11 +110,12 @@ extension HeaderFields: HeaderSink {
   public mutating func withdraw(_ name: Span<UInt8>) { remove(named: name) }
 }
 
-/// A carrier of one's own to write to, as a function.
+/// A custom destination for headers, as a function.
 public struct FunctionSink: HeaderSink {
   private let write: (_ header: String, _ value: String?) -> Void
 
-  /// - Parameter write: replaces the values of a header, whose name it must compare without case; nil takes it out.
+  /// - Parameter write: replaces the values of a header, whose name it must compare without case; nil removes the
+  ///   header.
   public init(_ write: @escaping (_ header: String, _ value: String?) -> Void) { self.write = write }
 
   /// Calls the function with the value; always returns true.

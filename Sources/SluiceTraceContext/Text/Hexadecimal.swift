@@ -1,8 +1,9 @@
 /// Numbers in lower-case hexadecimal of fixed width, without strings: upper case is refused (W3C Trace Context §2.2.2).
 ///
-/// Eight digits are read and written at once, as the bytes of one number: every header of a trace is made of them.
+/// Eight digits are read and written at once, as the bytes of one number, because trace headers consist mostly of such
+/// digits.
 enum Hexadecimal {
-  /// The number that the bytes of a range spell; nil where one of them is no lower-case digit. At most 16 digits.
+  /// The number that the bytes of a range spell; nil if one of them is not a lower-case digit. At most 16 digits.
   static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
     var number: UInt64 = 0
     var index = range.lowerBound
@@ -19,7 +20,7 @@ enum Hexadecimal {
     return number
   }
 
-  /// 16 digits.
+  /// The number as 16 digits.
   static func text(_ number: UInt64) -> String {
     var digits = InlineArray<16, UInt8>(repeating: 0)
     var output = digits.mutableSpan
@@ -31,7 +32,7 @@ enum Hexadecimal {
   @inline(__always)
   static func write(_ number: UInt64, to output: inout MutableSpan<UInt8>, at start: Int) {
     let words = digits(of: SIMD2(number >> 32, number & 0xFFFF_FFFF))
-    // Safe because every byte is a value of what the span holds; the place is checked against its end.
+    // Safe because any byte is a valid element of the span, and the position is checked against its end.
     var bytes = unsafe output.mutableBytes
     bytes.storeBytes(of: words[0].littleEndian, toByteOffset: start, as: UInt64.self)
     bytes.storeBytes(of: words[1].littleEndian, toByteOffset: start + 8, as: UInt64.self)
@@ -48,7 +49,7 @@ enum Hexadecimal {
     }
   }
 
-  /// Eight bytes, the first of them the lowest.
+  /// Eight bytes as one number; the first byte is the lowest.
   @inline(__always)
   private static func word(_ bytes: Span<UInt8>, _ start: Int) -> UInt64 {
     let eight = bytes.extracting(start..<start + 8)
@@ -60,7 +61,7 @@ enum Hexadecimal {
   /// The number that eight digits spell; nil if a byte is not a digit.
   @inline(__always)
   private static func value(ofDigits word: UInt64) -> UInt64? {
-    // Bit 6 tells letters from figures; the low half of a letter is its value less nine.
+    // Bit 6 distinguishes letters from figures; the low half of a letter is its value minus nine.
     let values = word & each(0x0F) &+ (word >> 6 & each(0x01)) &* 9
     guard values & each(0xF0) == 0, characters(values) == word else { return nil }
     let pairs = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
@@ -68,7 +69,7 @@ enum Hexadecimal {
     return (fours << 16 | fours >> 32) & 0xFFFF_FFFF
   }
 
-  /// The eight digits of 32 bits, the first of them in the lowest byte, for two numbers at once.
+  /// The eight digits of 32 bits, with the first digit in the lowest byte, for two numbers at once.
   @inline(__always)
   private static func digits(of numbers: SIMD2<UInt64>) -> SIMD2<UInt64> {
     let fours = (numbers &<< 32 | numbers &>> 16) & 0x0000_FFFF_0000_FFFF

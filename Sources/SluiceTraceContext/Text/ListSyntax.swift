@@ -20,7 +20,7 @@ enum ListSyntax {
     return start..<end
   }
 
-  /// Moves the position to the first byte that is no blank, or to the end.
+  /// Moves the position to the first byte that is not a blank, or to the end.
   static func skipBlanks(_ text: Span<UInt8>, _ position: inout Int) {
     while position < text.count, isBlank(text[position]) { position += 1 }
   }

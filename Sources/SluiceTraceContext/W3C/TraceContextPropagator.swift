@@ -10,7 +10,7 @@ public struct TraceContextPropagator: Propagator {
 
   /// Sets `traceparent`, and `tracestate` if the trace is the caller's and has a valid one; otherwise takes it out.
   ///
-  /// Does nothing without a trace, and leaves `tracestate` alone where the sink keeps another `traceparent`.
+  /// Does nothing without a trace. Does not change `tracestate` if the sink keeps another `traceparent`.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     Self.inject(trace.span, of: trace.parent, into: &headers)
   }
@@ -19,7 +19,7 @@ public struct TraceContextPropagator: Propagator {
   static func inject(_ span: HopSpan, of parent: borrowing ParentContext, into headers: inout some HeaderSink) {
     guard let trace = span.traceParent else { return }
     let value = trace.value
-    // Who has set traceparent speaks of another trace, to which our state says nothing.
+    // If someone else has set traceparent, it names another trace, to which our state does not belong.
     guard headers.place("traceparent".utf8.span, value.span) else { return }
     if span.isContinued, parent.content?.placeState(span.threshold, &headers) == true { return }
     headers.withdraw("tracestate".utf8.span)
@@ -28,7 +28,7 @@ public struct TraceContextPropagator: Propagator {
   /// Reads `traceparent`, which must occur once, and `tracestate` only if that is valid. The trace stays valid when its
   /// `tracestate` is refused.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
-    // More than one is invalid, and a state without a parent belongs to nothing (§3.2.1, §3.3.1).
+    // More than one traceparent is invalid, and a state without a parent is ignored (§3.2.1, §3.3.1).
     guard let text = carrier.value(of: "traceparent", &extraction) else { return }
     let parent: TraceParent
     do throws(InvalidContext) { parent = try TraceParent(text.utf8.span) } catch { return extraction.refuse(error) }
@@ -40,7 +40,7 @@ public struct TraceContextPropagator: Propagator {
       by: Self.name)
   }
 
-  /// Lines are parts of one list (§3.3.1.1); empty ones would leave empty members.
+  /// The lines form one list (§3.3.1.1); empty lines would give empty members.
   private func state(_ carrier: some Carrier, _ extraction: inout Extraction) -> String? {
     let lines = carrier.values(of: "tracestate").filter { !TraceState.isEmpty($0.utf8.span) }
     let text = lines.joined(separator: ",")

@@ -1,8 +1,8 @@
-/// What the header of AWS X-Ray says: `Root=1-<8 digits>-<24 digits>;Parent=<16 digits>;Sampled=<0, 1 or ?>`.
+/// The content of the AWS X-Ray header: `Root=1-<8 digits>-<24 digits>;Parent=<16 digits>;Sampled=<0, 1 or ?>`.
 enum XRay {
   static let header = "X-Amzn-Trace-Id"
 
-  /// Reads the value of the header. What load balancers and others add (`Self`, `Lineage`) is left aside.
+  /// Reads the value of the header. Parts that load balancers and others add (`Self`, `Lineage`) are ignored.
   static func trace(_ text: Span<UInt8>) throws(InvalidContext) -> RemoteTrace {
     let (root, parent, sampled) = try fields(text)
     guard let root else { throw .xray("there is no Root") }
@@ -52,7 +52,7 @@ enum XRay {
     return traceID
   }
 
-  /// `?` asks who receives the trace to decide.
+  /// `?` asks the receiver of the trace to decide.
   private static func sampling(_ text: Span<UInt8>, _ range: Range<Int>?) throws(InvalidContext) -> SamplingState {
     guard let range, !range.isEmpty else { return .deferred }
     if range.count == 1 {

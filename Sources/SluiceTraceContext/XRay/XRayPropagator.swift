@@ -12,7 +12,7 @@ public struct XRayPropagator: Propagator {
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let parent = trace.traceParent else { return }
     let traceID = Hexadecimal.text(parent.traceID.high) + Hexadecimal.text(parent.traceID.low)
-    // Who leaves the decision open says nothing about it.
+    // An open decision is expressed by leaving `Sampled` out.
     let decision = trace.sampling == .deferred ? "" : ";Sampled=\(trace.isSampled ? 1 : 0)"
     let value =
       "Root=1-\(traceID.prefix(8))-\(traceID.dropFirst(8));Parent=\(Hexadecimal.text(parent.spanID))\(decision)"

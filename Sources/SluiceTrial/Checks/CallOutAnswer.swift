@@ -1,7 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 
-/// The response that a plugin gets to its call-outs while it is checked.
+/// The response to a plugin's call-outs during a check.
 struct CallOutAnswer {
   let response: Response
 

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
 
-/// One check at work, in its child process.
+/// One running check, in its child process.
 struct CheckRun {
   let request: TrialRequest
   let channel: TrialChannel
@@ -34,7 +34,7 @@ struct CheckRun {
 
   var name: String { request.instances.first?.name ?? "plugin" }
 
-  /// A configuration to work with; that of the user, or an empty one.
+  /// The configuration for the check: that of the user, or an empty one.
   var configuration: JSONValue { request.instances.first?.configuration ?? .object() }
 
   /// Whether the user has given a configuration.
@@ -53,7 +53,8 @@ struct CheckRun {
 
   func library(_ host: TrialHost) throws -> TrialLibrary { try TrialLibrary(request, channel, host: host.runtime) }
 
-  /// Makes an instance with the user's configuration. Without one, and where the plugin wants one, there is nothing to check.
+  /// Creates an instance with the user's configuration. If the user gave none and the plugin needs one, the check is
+  /// skipped.
   func instance(_ generation: PluginGeneration, _ host: TrialHost, name: String? = nil) throws -> PluginInstance {
     channel.step("in create")
     do {
@@ -70,7 +71,7 @@ struct CheckRun {
     }
   }
 
-  /// Makes and activates one.
+  /// Creates and activates an instance.
   func activeInstance(_ generation: PluginGeneration, _ host: TrialHost) throws -> PluginInstance {
     let instance = try instance(generation, host)
     channel.step("in activate")
@@ -85,7 +86,7 @@ struct CheckRun {
     }
   }
 
-  /// Runs the body with a plugin in full swing, and ends it; gives the host for questions.
+  /// Runs the body with an active plugin, and ends the plugin; returns the host for further checks.
   @discardableResult
   func withActiveInstance(
     loops: Int = 1, answer: @escaping TrialHost.Answer = TrafficGenerator.echo,

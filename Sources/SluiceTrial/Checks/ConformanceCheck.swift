@@ -1,10 +1,10 @@
 import SluiceJSON
 
-/// One question that a conformance run asks of a library. Each is answered in a child process of its own.
+/// One check of a library in a conformance run. Each check runs in its own child process.
 package struct ConformanceCheck: Sendable {
   /// Stable, `[a-z0-9-]`.
   package let name: String
-  /// What holds where it passes: a sentence without a full stop.
+  /// The statement that is true if the check passes: a sentence without a full stop.
   package let description: String
   let answer: @Sendable (CheckRun) throws -> Void
 
@@ -22,11 +22,11 @@ package struct ConformanceCheck: Sendable {
   package static func named(_ name: String) -> ConformanceCheck? { all.first { $0.name == name } }
 }
 
-/// What came out of a check.
+/// The result of a check.
 package enum CheckVerdict: Sendable, Hashable {
   case passed
   case failed(String)
-  /// The check could not be run, for that reason.
+  /// The check could not be run; the text is the reason.
   case skipped(String)
   /// The plugin does not have the feature that is checked.
   case absent(String)

@@ -3,14 +3,14 @@ package import SluiceJSON
 /// The smallest configuration that a JSON schema allows: the required members, with defaults, examples and first
 /// choices where the schema has them.
 package struct ExampleConfiguration {
-  /// A bound on the depth, because a schema can refer to itself.
+  /// A limit for the depth, because a schema can refer to itself.
   private static let deepest = 32
 
   private let root: JSONValue
 
   package init(schema: JSONValue) { root = schema }
 
-  /// Nil when the schema does not say enough: no example fits a pattern, for instance.
+  /// Nil if the schema does not say enough; for instance, no example can be derived from a pattern.
   package var value: JSONValue? { make(root, depth: 0) }
 
   private func make(_ schema: JSONValue, depth: Int) -> JSONValue? {
@@ -55,8 +55,7 @@ package struct ExampleConfiguration {
     return object
   }
 
-  /// The names that the schema requires itself, through the first of its choices (`anyOf`, `oneOf`), and through all of
-  /// its `allOf`.
+  /// The names that the schema requires, including those of its first choice (`anyOf`, `oneOf`) and of all its `allOf`.
   private static func required(_ schema: JSONValue) -> [String] {
     let choices = ["anyOf", "oneOf"].compactMap { schema[$0]?[0] } + (schema["allOf"].map { Array($0.elements) } ?? [])
     return ([schema] + choices).flatMap { $0["required"]?.texts ?? [] }

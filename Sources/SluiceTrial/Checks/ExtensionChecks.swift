@@ -5,7 +5,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// What a plugin may have beside its stages.
+// Checks of what a plugin may have besides its stages.
 extension ConformanceCheck {
   static let extensions = [
     ConformanceCheck("notifications", "Each notification is passed on, or taken and answered once") { run in
@@ -32,7 +32,7 @@ extension ConformanceCheck {
       var generator = TrafficGenerator(run.random)
       for _ in 0..<100 { try run.passThroughPlace(generator.variation(of: example), generation, host) }
     },
-    ConformanceCheck("state-round-trip", "What an instance saves another can load, and saves it again") { run in
+    ConformanceCheck("state-round-trip", "Another instance can load a saved state, and saves the same state") { run in
       let host = try run.host(answer: TrafficGenerator.echo)
       let generation = try run.library(host).generation
       let first = try run.activeInstance(generation, host)
@@ -47,7 +47,7 @@ extension ConformanceCheck {
       run.channel.step("in save of a state that was loaded")
       let again = try run.save(second)
       guard again.version == saved.version, try JSONValue(parsing: again.text) == JSONValue(parsing: saved.text) else {
-        throw TrialFailure("it saves another state than the one that it has loaded")
+        throw TrialFailure("it saves another state than the state that it has loaded")
       }
       try run.destroy(second)
       try run.destroy(first)
@@ -61,7 +61,7 @@ extension ConformanceCheck {
         let instance = try run.instance(generation, host)
         let state = SavedState(text: generator.document().description, version: UInt32(number % 3))
         run.channel.step("in load of the state \(state.text.prefix(300))")
-        // It may have its reasons.
+        // A refusal is allowed.
         try? instance.loadState(state)
         try run.destroy(instance)
       }
@@ -77,8 +77,8 @@ extension ConformanceCheck {
 }
 
 extension CheckRun {
-  /// Makes an instance that has a place with that configuration, and sends a request through the place where the plugin
-  /// accepts it.
+  /// Creates an instance that has a place with that configuration. If the plugin accepts it, sends a request through
+  /// the place.
   fileprivate func passThroughPlace(
     _ configuration: JSONValue, _ generation: PluginGeneration, _ host: TrialHost
   ) throws {
@@ -87,7 +87,7 @@ extension CheckRun {
     channel.step("in create_stage with the configuration \(text.prefix(300))")
     var place: PluginPlace?
     do { place = try instance.makePlace("request[0]", configuration) } catch {
-      // Of the plugin's words nothing is asked; those of the host say that there were none.
+      // The plugin's own message may be anything. The host's message here means that the plugin gave none.
       guard !error.reason.hasPrefix("request[0].config: create_stage answered") else { throw error }
     }
     if let place {

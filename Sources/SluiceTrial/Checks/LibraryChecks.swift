@@ -4,10 +4,10 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// What a library is, and what its entry point says.
+// Checks of a library's file and of its entry point.
 extension ConformanceCheck {
   static let librarySide = [
-    ConformanceCheck("swap-hazards", "Nothing in the library gets in the way of a later hot swap") { run in
+    ConformanceCheck("swap-hazards", "The library has nothing that prevents a later hot swap") { run in
       let facts = try LibraryFacts(of: LibraryImage(reading: run.request.path))
       guard facts.warnings.isEmpty else { throw TrialFailure(facts.warnings.joined(separator: "; ")) }
     },
@@ -19,7 +19,7 @@ extension ConformanceCheck {
         "it exports \(facts.strayExports.count) more: \(shown)\(facts.strayExports.count > 5 ? " …" : ""); "
           + "make them static, or compile with -fvisibility=hidden")
     },
-    // A mixture of two runtimes is refused before any check, as is a copy of jansson.
+    // A mixture of two runtimes is refused before any check; so is a copy of jansson.
     ConformanceCheck("swift-runtime", "Its Swift code starts no threads of Swift's runtime") { run in
       let facts = try LibraryFacts(of: LibraryImage(reading: run.request.path))
       guard facts.swiftRuntime != nil else { throw TrialFailure.absent("it has no Swift code") }
@@ -31,7 +31,7 @@ extension ConformanceCheck {
     ConformanceCheck("load-is-quiet", "Loading the library starts no thread and opens no file") { run in
       let before = ProcessState()
       _ = try TrialLibrary.load(run.request, run.channel)
-      // The copy itself is held open.
+      // The descriptor of the private copy is expected.
       if let added = ProcessState.settled(since: before, besides: run.request.library) {
         throw TrialFailure("loading it left \(added)")
       }
@@ -44,7 +44,7 @@ extension ConformanceCheck {
       let changed = SignalHandlers().changed(since: before)
       guard changed.isEmpty else { throw TrialFailure("it changed the handlers of \(changed.joined(separator: ", "))") }
     },
-    ConformanceCheck("note-matches-entry", "The note in the file and the table say the same") { run in
+    ConformanceCheck("note-matches-entry", "The note in the file agrees with the table") { run in
       let host = try run.host()
       let library = try run.library(host)
       guard let note = library.generation.facts?.note else { throw TrialFailure("the file has no note") }
@@ -55,7 +55,7 @@ extension ConformanceCheck {
         throw TrialFailure("the table is for ABI \(library.generation.table.abi), which the note leaves out")
       }
     },
-    ConformanceCheck("entry-pure", "The entry point gives the same again, to another host too, and starts nothing") {
+    ConformanceCheck("entry-pure", "The entry point returns the same to each call and each host, and starts nothing") {
       run in
       let (first, second) = (try run.host(), try run.host())
       let loaded = try TrialLibrary.load(run.request, run.channel)
@@ -64,13 +64,13 @@ extension ConformanceCheck {
       let generations = try [first, second, first].map { try HostTable.enter(loaded, for: $0.runtime) }
       for generation in generations.dropFirst() {
         guard generation.describes(the: generations[0]) else {
-          throw TrialFailure("a second call of the entry point gives something else than the first")
+          throw TrialFailure("a second call of the entry point returns another table than the first")
         }
       }
       if let added = ProcessState.settled(since: before) { throw TrialFailure("calling it left \(added)") }
     },
     ConformanceCheck(
-      "extensions", "Each table is of full length, the same when it is asked for again, and none is invented"
+      "extensions", "Each table has its full length and is the same for each request, and unknown tables are absent"
     ) {
       run in
       let generation = try run.library(run.host()).generation
@@ -85,11 +85,11 @@ extension ConformanceCheck {
         let (first, second) = (
           id.withCString { generation.table.extension($0) }, id.withCString { generation.table.extension($0) }
         )
-        guard first == second else { throw TrialFailure("it gives another table for \"\(id)\" each time") }
+        guard first == second else { throw TrialFailure("it returns another table for \"\(id)\" each time") }
       }
       for id in ["sluice.no-such-table/1", "", "sluice.interceptor/2", "sluice.interceptor"] {
         guard id.withCString({ generation.table.extension($0) }) == nil else {
-          throw TrialFailure("it gives a table for \"\(id)\", which it cannot know")
+          throw TrialFailure("it returns a table for \"\(id)\", which does not exist")
         }
       }
     },
@@ -103,7 +103,7 @@ extension PluginGeneration {
   }
 }
 
-/// Who handles which signal.
+/// The handlers of all signals.
 private struct SignalHandlers {
   private var handlers: [Int32: UInt] = [:]
 

@@ -4,10 +4,10 @@ import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
 
-// create, activate, deactivate, destroy.
+// Checks of create, activate, deactivate and destroy.
 extension ConformanceCheck {
   static let lifecycle = [
-    ConformanceCheck("create-is-quiet", "create and destroy start no thread, open no file, and leave nothing") { run in
+    ConformanceCheck("create-is-quiet", "create and destroy start no threads, open no files and leave nothing") { run in
       let host = try run.host()
       let generation = try run.library(host).generation
       // The first one may fill caches of libraries.
@@ -20,7 +20,7 @@ extension ConformanceCheck {
       try run.destroy(instance)
       if let added = ProcessState.settled(since: before) { throw TrialFailure("destroy left \(added)") }
     },
-    ConformanceCheck("create-repeatedly", "A hundred instances can be made and destroyed, one after the other") { run in
+    ConformanceCheck("create-repeatedly", "A hundred instances can be created and destroyed in turn") { run in
       let host = try run.host()
       let generation = try run.library(host).generation
       try run.destroy(run.instance(generation, host))
@@ -53,7 +53,7 @@ extension ConformanceCheck {
       try run.pass(host, second)
       try run.destroy(second)
     },
-    ConformanceCheck("activate-deactivate", "Ten times from create to destroy, nothing of it is left") { run in
+    ConformanceCheck("activate-deactivate", "Ten lifecycles from create to destroy leave nothing behind") { run in
       let host = try run.host(answer: TrafficGenerator.echo)
       let generation = try run.library(host).generation
       func live() throws {
@@ -64,14 +64,15 @@ extension ConformanceCheck {
       }
       try live()
       var left: String?
-      // Once more where something is left: what all instances share may be made late, such as the timer of Dispatch.
+      // If something is left, runs once more: resources that all instances share may be created late, such as the timer
+      // of Dispatch.
       for _ in 0..<2 {
         let before = ProcessState()
         for _ in 0..<10 { try live() }
         left = ProcessState.settled(since: before)
         guard left != nil else { return }
       }
-      if let left { throw TrialFailure("after destroy there still is \(left)") }
+      if let left { throw TrialFailure("after destroy there is still \(left)") }
     },
     ConformanceCheck("deactivate-in-time", "deactivate keeps its deadline") { run in
       let host = try run.host(answer: TrafficGenerator.echo)
@@ -80,14 +81,14 @@ extension ConformanceCheck {
       run.channel.step("in deactivate")
       let deadline = Duration.milliseconds(500)
       let taken = ContinuousClock().measure { instance.deactivate(within: deadline) }
-      // As much again for a machine with other things to do.
+      // Twice the deadline, because the machine may be busy.
       guard taken <= deadline + .seconds(1) else {
         throw TrialFailure("it was given \(deadline) and took \(taken)")
       }
       try run.destroy(instance)
     },
     ConformanceCheck(
-      ConformanceCheck.exit, "When a process ends by exit, destructors and functions registered with atexit do no harm"
+      ConformanceCheck.exit, "When a process ends with exit, destructors and functions of atexit do not fail"
     ) { run in
       TrialExit.watch()
       let host = try TrialHost(answer: TrafficGenerator.echo)
@@ -99,7 +100,7 @@ extension ConformanceCheck {
       TrialExit.run(run.channel, library.loaded)
     },
     ConformanceCheck("quiet-output", "Nothing is written to standard output") { run in
-      // The host of this process looks at what came out.
+      // The supervisor of this process checks the output.
       try run.withActiveInstance { host, instance in
         for _ in 0..<3 { try run.pass(host, instance) }
       }
@@ -108,7 +109,7 @@ extension ConformanceCheck {
 }
 
 extension CheckRun {
-  /// Makes an instance, and destroys it where that succeeds; fails where a refusal has no reason.
+  /// Creates an instance, and destroys it if that succeeds; fails if a refusal has no reason.
   fileprivate func attempt(_ configuration: JSONValue, library: PluginGeneration, _ host: TrialHost) throws {
     let text = (try? configuration.serializedText()) ?? "…"
     channel.step("in create with the configuration \(text.prefix(300))")
@@ -124,7 +125,7 @@ extension CheckRun {
     }
   }
 
-  /// Sends a request through an instance, or through a place of it; fails if the transaction does not end.
+  /// Sends a request through an instance, or through one of its places; fails if the transaction does not end.
   @discardableResult
   func pass(
     _ host: TrialHost, _ instance: PluginInstance, _ request: Request = TrafficGenerator.plainRequest,

@@ -3,10 +3,10 @@ import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
 
-// What a plugin calls, in which phase and on which host.
+// Checks of the functions that a plugin calls, by phase and host.
 extension ConformanceCheck {
   static let permissions = [
-    ConformanceCheck("phases", "In every phase, it calls only functions that may_call allows there") { run in
+    ConformanceCheck("phases", "In every phase, the plugin calls only functions that may_call allows there") { run in
       try run.withActiveInstance(answer: PhaseTraffic.answer) { host, instance in
         for request in PhaseTraffic.requests {
           run.channel.step("while \(request.method) \(request.url) went through it")
@@ -18,7 +18,7 @@ extension ConformanceCheck {
     },
     ConformanceCheck(
       "least-host",
-      "On a host with only the features that its note requires, it is created and lets a plain request pass"
+      "On a host with only the required features, the plugin can be created and lets a plain request pass"
     ) { run in
       let required = try LibraryFacts(of: LibraryImage(reading: run.request.path)).requiredFeatures.features
       let full = try run.host(answer: TrafficGenerator.echo)
@@ -35,11 +35,11 @@ extension ConformanceCheck {
     },
   ]
 
-  private static let requiresAdvice = "name what it needs with SLUICE_REQUIRES"
+  private static let requiresAdvice = "name the needed features with SLUICE_REQUIRES"
 }
 
 extension CheckRun {
-  /// Makes an instance on the host, and sends requests through it. The result is whether a plain request succeeds.
+  /// Creates an instance on the host, and sends requests through it. Returns whether a plain request succeeds.
   fileprivate func passesPlainRequest(on host: TrialHost) throws -> Bool {
     let offered = host.runtime.features == .offered ? "" : " on a host that offers only what its note requires"
     channel.step("in create\(offered)")

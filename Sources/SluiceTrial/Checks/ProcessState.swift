@@ -1,8 +1,8 @@
 import Glibc
 
-/// What a process has, to compare with what it had.
+/// The threads and descriptors of a process at one moment, for comparison with an earlier state.
 struct ProcessState: Equatable {
-  /// nil where they cannot be listed, because there is no descriptor left to do it with.
+  /// nil if they cannot be listed because no descriptor is free.
   private let descriptors: [Int: String]?
   private let threads: [Int: String]
 
@@ -11,7 +11,7 @@ struct ProcessState: Equatable {
     threads = Self.entries("/proc/self/task") { Self.text("/proc/self/task/\($0)/comm") } ?? [:]
   }
 
-  /// What is here and was not there, in words; nil where there is nothing.
+  /// A text that names what was added since the earlier state; nil if nothing was.
   func added(since earlier: ProcessState, besides path: String? = nil) -> String? {
     guard let descriptors = descriptors?.filter({ earlier.descriptors?[$0.key] == nil && $0.value != path }) else {
       return "as many descriptors as it could get"
@@ -23,7 +23,7 @@ struct ProcessState: Equatable {
     return parts.isEmpty ? nil : parts.joined(separator: " and ")
   }
 
-  /// Waits, up to the limit, for what was added to go again: threads take a moment to end.
+  /// Waits, up to the limit, until added threads and descriptors are gone: threads take a moment to end.
   static func settled(
     since earlier: ProcessState, besides path: String? = nil, within limit: Duration = .seconds(2)
   ) -> String? {
@@ -34,7 +34,7 @@ struct ProcessState: Equatable {
     return ProcessState().added(since: earlier, besides: path)
   }
 
-  /// The pool that Swift's tasks run on comes with the first task, and stays for the process.
+  /// Swift's task pool starts with the first task, and stays until the process ends.
   private static func isOfRuntime(_ name: String) -> Bool {
     name.hasPrefix("DispatchWorker") || name.hasPrefix("Dispatch") || name.hasPrefix("swift")
   }

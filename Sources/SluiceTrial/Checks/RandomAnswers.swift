@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// What a wire answers that is not to be relied on.
+/// Answers of an unreliable wire.
 final class RandomAnswers: Sendable {
   private let generator: Locked<TrafficGenerator>
   private let count = Locked(0)

@@ -3,10 +3,10 @@ import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
 
-// Requests and responses.
+// Checks with requests and responses.
 extension ConformanceCheck {
   static let traffic = [
-    ConformanceCheck("exchanges", "Every transaction ends, whatever its request and response are") { run in
+    ConformanceCheck("exchanges", "Every transaction ends, for any request and response") { run in
       try run.withActiveInstance(answer: TrafficGenerator.random(run.request.seed)) { host, instance in
         var generator = TrafficGenerator(run.random)
         for number in 0..<300 {
@@ -28,16 +28,16 @@ extension ConformanceCheck {
         try instance.requireNoViolations(in: host)
       }
     },
-    ConformanceCheck("one-loop", "A thousand transactions at once on one loop") { run in
+    ConformanceCheck("one-loop", "A thousand transactions run at the same time on one loop") { run in
       try run.withActiveInstance { host, instance in try run.crowd(host, instance, count: 1000) }
     },
-    ConformanceCheck("several-loops", "Transactions on four loops at once, each ends and no rule is broken") { run in
+    ConformanceCheck("several-loops", "Transactions on four loops at once all end, and no rule is broken") { run in
       try run.withActiveInstance(loops: 4) { host, instance in
         try run.crowd(host, instance, count: 2000)
         try instance.requireNoViolations(in: host)
       }
     },
-    ConformanceCheck("suspend-resume", "A suspended call is resumed, once") { run in
+    ConformanceCheck("suspend-resume", "A suspended call is resumed exactly once") { run in
       try run.withActiveInstance { host, instance in
         let started = (0..<50).map { _ in host.start(TrafficGenerator.plainRequest, through: host.pipeline(instance)) }
         let ended = started.map { $0.wait() }
@@ -51,7 +51,7 @@ extension ConformanceCheck {
       }
     },
     ConformanceCheck(
-      "cancel-suspended", "A transaction ends at once when it is cancelled, and a late resume does no harm"
+      "cancel-suspended", "A transaction ends at once when it is cancelled, and a late resume is harmless"
     ) {
       run in
       try run.withActiveInstance { host, instance in
@@ -61,12 +61,12 @@ extension ConformanceCheck {
         let ended = started.map { $0.wait() }
         guard started.contains(where: \.wasSuspended) else { throw instance.suspendedNoCall }
         guard ended.allSatisfy({ $0 != nil }) else { throw TrialFailure("a cancelled transaction did not end") }
-        // Its own threads may find out late that a token is void, which is no fault of theirs.
+        // The plugin's own threads may resume a token that has just become invalid; that is not their fault.
         try instance.requireNoViolations(in: host, but: [.staleToken])
         try run.pass(host, instance)
       }
     },
-    ConformanceCheck("tracer-events", "A tracer takes every kind of event") { run in
+    ConformanceCheck("tracer-events", "A tracer accepts every kind of event") { run in
       try run.withActiveInstance(answer: TrafficGenerator.random(run.request.seed)) { host, instance in
         guard instance.capabilities.contains(.trace) else { throw TrialFailure.absent("it is not a tracer") }
         var generator = TrafficGenerator(run.random)
@@ -82,7 +82,7 @@ extension ConformanceCheck {
 }
 
 extension CheckRun {
-  /// Transactions that are under way at the same time, spread over the loops.
+  /// Runs transactions at the same time, distributed over the loops.
   fileprivate func crowd(_ host: TrialHost, _ instance: PluginInstance, count: Int) throws {
     let pipeline = host.pipeline(instance)
     var generator = TrafficGenerator(random)

@@ -2,8 +2,8 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// Messages at random, with a liking for the edges: no value, a long one, repeated fields, bytes that are no UTF-8, bodies
-/// that are not what their media type says. The same for the same seed.
+/// Random messages, with many edge cases: no value, a long one, repeated fields, bytes that are not UTF-8, bodies that
+/// do not fit their media type. The same seed gives the same messages.
 struct TrafficGenerator {
   private var random: RandomBits
 
@@ -28,7 +28,7 @@ struct TrafficGenerator {
       trailers: trailers)
   }
 
-  /// JSON of any kind, and of some depth.
+  /// A random JSON value of limited depth.
   mutating func document(depth: Int = 3) -> JSONValue {
     switch Int.random(in: 0..<(depth > 0 ? 10 : 7), using: &random) {
     case 0: return .null
@@ -51,7 +51,7 @@ struct TrafficGenerator {
     }
   }
 
-  /// A configuration with something wrong, or nothing: another value in the place of one, one more or one less.
+  /// A configuration with one random change, or none: a value is replaced, added or removed.
   mutating func variation(of configuration: JSONValue) -> JSONValue {
     guard configuration.isObject, let copy = try? configuration.deepCopy(), chance(80) else { return document() }
     let keys = copy.members.map(\.0)
@@ -103,14 +103,14 @@ struct TrafficGenerator {
   /// A request without anything special.
   static var plainRequest: Request { Request(method: "GET", url: url) }
 
-  /// Answers a request with its own body.
+  /// Answers a request with the request's body.
   static let echo: TrialHost.Answer = { request in
     var headers = HeaderFields()
     if let type = request.headers["content-type"] { headers.append("content-type", type) }
     return .response(Response(status: 200, headers: headers, body: request.body))
   }
 
-  /// Answers at random, which includes no answer; the same for the same seed and the same order of requests on a loop.
+  /// Random answers, including no answer; the same seed and the same order of requests on a loop give the same answers.
   static func random(_ seed: UInt64) -> TrialHost.Answer {
     let generator = RandomAnswers(TrafficGenerator(RandomBits(seed: seed)))
     return { _ in generator.next() }

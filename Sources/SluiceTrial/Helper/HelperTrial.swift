@@ -11,8 +11,8 @@ public struct HelperTrial: LibraryTrial {
 
   /// - Parameter path: the path of the `sluice` command. Without it, this program if it is the command, otherwise the
   ///   command next to it, otherwise the first on `PATH`. The result is nil if none is found.
-  /// - Parameter warn: called, on any thread, with a problem that does not refuse the library, as the end of a sentence
-  ///   about it.
+  /// - Parameter warn: called, on any thread, with a problem for which the library is not refused, as the end of a
+  ///   sentence about the library.
   public init?(
     helper path: String? = nil, warn: @escaping @Sendable (PluginError.Subject, String) -> Void = { _, _ in }
   ) {

@@ -4,7 +4,7 @@ public import SluicePluginImage
 /// Tries a library out before its code gets into the process: the step between the private copy and `dlopen`, at the
 /// start of an engine and in each swap.
 ///
-/// An engine without a trial maps what passed the preflight.
+/// An engine without a trial maps every library that passes the preflight.
 public protocol LibraryTrial: Sendable {
   /// Returns when the candidate may be loaded.
   ///
@@ -18,19 +18,20 @@ public protocol LibraryTrial: Sendable {
 
 /// A build that is to be loaded, at the start or in place of the build that serves now.
 public struct TrialCandidate: Sendable {
-  /// One instance as it would be made.
+  /// One instance that would be created.
   public struct Instance: Sendable {
-    /// In the configuration.
+    /// The name in the configuration.
     public let name: String
-    /// The `config` of the instance as JSON text, references resolved. It holds secrets: a pipe is for it, and neither
-    /// arguments nor the environment.
+    /// The `config` of the instance as JSON text, with references resolved. It contains secrets: pass it through a
+    /// pipe, never through arguments or the environment.
     public let configuration: String
-    /// The configurations of its places, in order; as secret.
+    /// The configurations of its places, in order. They contain secrets too.
     public let places: [Place]
     /// The state that the serving instance of this name has just saved; nil if it has no state, or if there is no such
     /// instance.
     package let state: SavedState?
-    /// The id of the plugin that saved it. Another plugin does not get it in the swap, so that it cannot be held against one.
+    /// The id of the plugin that saved it. In the swap another plugin does not get this state, so the trial must not
+    /// pass it on either.
     public let stateOwner: String?
 
     /// Describes an instance; `state` and `stateOwner` belong together, and are nil where none was saved.
@@ -47,9 +48,9 @@ public struct TrialCandidate: Sendable {
 
   /// A place of an instance that has a configuration of its own.
   public struct Place: Sendable {
-    /// In the configuration: `request[0]`.
+    /// The key in the configuration: `request[0]`.
     public let key: String
-    /// As JSON text, references resolved.
+    /// The configuration as JSON text, with references resolved.
     public let configuration: String
 
     /// Describes a place; `configuration` must be JSON text, and may hold secrets.
@@ -59,15 +60,15 @@ public struct TrialCandidate: Sendable {
     }
   }
 
-  /// As the configuration names it; for messages.
+  /// The path in the configuration; for messages.
   public let path: String
-  /// The private copy that will be mapped. It stays where it is for the length of the call.
+  /// The private copy that will be mapped. It is not moved or removed during the call.
   public let copy: String
-  /// What the preflight read from the library.
+  /// The facts that the preflight has read from the library.
   public let facts: LibraryFacts
   /// All instances of the library, in the order of the configuration.
   public let instances: [Instance]
-  /// How long the examination may take.
+  /// The time limit for the examination.
   public let deadline: Duration
 
   /// Describes a build. `copy` must exist until the examination has ended, and must hold what `facts` describes.

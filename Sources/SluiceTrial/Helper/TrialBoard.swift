@@ -7,7 +7,7 @@ import Glibc
 package struct TrialBoard: @unchecked Sendable {
   private let word: UnsafeMutableRawPointer
 
-  /// Must be called before the child is created. The memory is kept for the life of the process.
+  /// Must be called before the child is created. The memory is kept until the process ends.
   init?() {
     let flags = MAP_SHARED | MAP_ANONYMOUS
     guard let word = mmap(nil, 64, PROT_READ | PROT_WRITE, flags, -1, 0), word != MAP_FAILED else { return nil }

@@ -1,11 +1,12 @@
 import Glibc
 package import SluiceJSON
 
-/// How a trial run tells its supervisor what it is at, and what came out. In the child process, from one thread at a time.
+/// Reports a trial's current step and its results to the supervisor. Used in the child process, from one thread at a
+/// time.
 package struct TrialChannel: Sendable {
   private let descriptor: CInt
   private let board: TrialBoard
-  /// Identifies the pipe: the descriptor's number may refer to another file by now.
+  /// Identifies the pipe: the descriptor's number may already refer to another file.
   private let inode: ino_t?
 
   init(descriptor: CInt, board: TrialBoard) {
@@ -14,13 +15,14 @@ package struct TrialChannel: Sendable {
     inode = Self.inode(of: descriptor)
   }
 
-  /// Says what comes next, as the end of a sentence: `while it was loaded`. When the process ends now, the report says so.
+  /// Reports the next step, as the end of a sentence: `while it was loaded`. If the process ends during this step, the
+  /// report names it.
   package func step(_ words: String) { write(["step": JSONValue(words)]) }
 
-  /// Says what came of one part of the task; all of them count.
+  /// Reports the result of one part of the task; all of them are kept.
   package func report(_ item: JSONValue) { write(["item": item]) }
 
-  /// Says what came out; the last one counts.
+  /// Reports the final result; the last one counts.
   package func finish(_ result: JSONValue) { write(["result": result]) }
 
   private func write(_ document: JSONValue) {

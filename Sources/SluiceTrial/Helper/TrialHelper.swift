@@ -2,7 +2,7 @@ import Glibc
 import SluicePluginImage
 import SluiceSupport
 
-/// The program that libraries are tried out in: the `sluice` command, with words that its help does not show.
+/// The program in which libraries are tried out: the `sluice` command, with arguments that its help does not show.
 package struct TrialHelper: Sendable, Hashable {
   package let path: String
 
@@ -12,7 +12,7 @@ package struct TrialHelper: Sendable, Hashable {
   /// found.
   package static func find() -> TrialHelper? {
     let program = RunningProgram.path()
-    // By this name also when the file was replaced meanwhile.
+    // This name works even if the file was replaced since the start.
     if let program, name(of: program) == "sluice" { return TrialHelper(path: "/proc/self/exe") }
     let beside = program.map { [folder(of: $0)] } ?? []
     let searched = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []

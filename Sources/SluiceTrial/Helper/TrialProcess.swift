@@ -4,11 +4,11 @@ import SluicePipeline
 package import SluicePluginImage
 import SluiceSupport
 
-/// A helper process at work, as the host sees it. The helper is given a request over a socket, tries the library out in a
-/// child of its own (``TrialSupervisor``), and answers with a report. When the host closes the socket, or ends, the helper
-/// kills what it has started and ends too.
+/// The host's side of a running helper process. The helper gets a request over a socket, tries the library out in its
+/// own child (``TrialSupervisor``), and answers with a report. When the host closes the socket, or ends, the helper
+/// kills everything that it has started and ends too.
 package final class TrialProcess: Sendable {
-  /// What the helper gets beyond the deadline of its request, to start and to clear up.
+  /// The time that the helper has beyond the deadline of its request, to start and to clean up.
   private static let grace = Duration.seconds(10)
   private static let reportLimitBytes = 64 << 20
 
@@ -23,7 +23,7 @@ package final class TrialProcess: Sendable {
     self.helper = helper
   }
 
-  /// Blocks the calling thread until there is a report; once.
+  /// Blocks the calling thread until there is a report. Call it only once.
   package func run() throws(PluginError) -> TrialReport {
     let deadline = MonotonicClock.now + request.deadline + Self.grace
     var ends: [CInt] = [-1, -1]
@@ -60,7 +60,7 @@ package final class TrialProcess: Sendable {
       advice: "install the sluice command of the same version as this program")
   }
 
-  /// The same on a thread of its own. Cancelling the task gives the trial up.
+  /// Like the blocking function, on a new thread. Cancelling the task cancels the trial.
   package func report() async -> Result<TrialReport, PluginError> {
     await withTaskCancellationHandler {
       await Handover.wait { answer in
@@ -73,7 +73,8 @@ package final class TrialProcess: Sendable {
     }
   }
 
-  /// Gives it up: the helper finds its socket closed, and ends with all that it has started. From any thread.
+  /// Cancels the trial: the helper finds its socket closed, and ends with everything that it has started. From any
+  /// thread.
   package func cancel() {
     state.withLock { state in
       if case .running(let channel) = state { shutdown(channel, Int32(SHUT_RDWR)) }
@@ -89,7 +90,7 @@ package final class TrialProcess: Sendable {
     }
   }
 
-  /// Whether the trial has been cancelled by now.
+  /// Whether the trial was cancelled.
   private func finish() -> Bool {
     state.withLock { state in
       if case .cancelled = state { return true }
@@ -100,7 +101,7 @@ package final class TrialProcess: Sendable {
 
   private var cancelled: PluginError { unavailable("the trial was given up") }
 
-  /// `theirs` ends with the call, so that the helper alone holds that end.
+  /// `theirs` is closed at the end of the call, so that only the helper has that end.
   private func spawn(_ theirs: consuming FileDescriptor) throws(PluginError) -> pid_t {
     var process: pid_t = 0
     let words = (["sluice"] + TrialSupervisor.arguments).map { strdup($0) } + [nil]
@@ -111,8 +112,8 @@ package final class TrialProcess: Sendable {
     return process
   }
 
-  /// That of this program, since the plugin may look at it. Without the backtraces of Swift's runtime: they take their time, and
-  /// what the plugin itself wrote last would be lost among them.
+  /// The environment of this program, since the plugin may read it. But without backtraces of Swift's runtime: they
+  /// take time, and would displace the plugin's own last output.
   private static var environment: [String] {
     ProcessEnvironment.current(replacing: ["SWIFT_BACKTRACE": "enable=no"])
   }
@@ -121,8 +122,8 @@ package final class TrialProcess: Sendable {
     PluginError(.trialUnavailable, request.subject, "could not be tried out: \(reason)")
   }
 
-  /// By now the helper has reported and ends by itself, or ends because its socket is closed, or does not do what it
-  /// should. nil when the status is unknown: a program that ignores SIGCHLD, or waits for all of its children itself,
+  /// The helper has reported and ends by itself, or ends because its socket is closed, or does not work correctly. nil
+  /// when the status is unknown: a program that ignores SIGCHLD, or waits for all of its children itself,
   /// has already collected it.
   private static func end(_ process: pid_t) -> WaitStatus? {
     for _ in 0..<1000 {
@@ -137,12 +138,12 @@ package final class TrialProcess: Sendable {
     return nil
   }
 
-  /// False when the helper does not take it.
+  /// False if the helper does not accept it.
   private static func send(_ bytes: [UInt8], over channel: CInt, until deadline: Duration) -> Bool {
     var sent = 0
     while sent < bytes.count {
       guard wait(for: POLLOUT, on: channel, until: deadline) else { return false }
-      // No SIGPIPE in whatever program this is.
+      // Must not cause SIGPIPE, in any program.
       let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
       let step = bytes.withUnsafeBytes { buffer in
         Glibc.send(channel, buffer.baseAddress.map { $0 + sent }, bytes.count - sent, flags)

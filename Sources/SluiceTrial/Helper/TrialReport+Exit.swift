@@ -2,7 +2,7 @@ import Glibc
 import SluiceSupport
 
 extension TrialReport {
-  /// The steps after a trial, when its process ends as other programs end.
+  /// The steps after a trial, when its process ends like other programs.
   package enum ExitStep {
     package static let handlers = "in a function that it registered with atexit"
     package static let destructors = "in a destructor of the library"
@@ -14,8 +14,8 @@ extension TrialReport {
   /// Whether the trial itself was over when the process ended.
   var isBeyondResult: Bool { result != nil && step.map(ExitStep.all.contains) == true }
 
-  /// What the library does wrong when a process ends by exit(3); nil if it does nothing wrong, or if the trial did not
-  /// get this far. The command itself calls neither handlers nor destructors when it ends.
+  /// The library's fault when a process ends with exit(3); nil if there is none, or if the trial did not get this far.
+  /// The command itself calls neither handlers nor destructors when it ends.
   package var exitWarning: String? {
     guard isBeyondResult, let step, let deed else { return nil }
     return "\(deed) \(step), when its process ended; do that work in deactivate or destroy"

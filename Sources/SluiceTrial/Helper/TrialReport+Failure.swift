@@ -7,9 +7,9 @@ package import SluicePluginImage
 import SluiceSupport
 
 extension TrialReport {
-  /// Why the library cannot be taken; nil when the trial found nothing.
+  /// Why the library is refused; nil if the trial found no fault.
   ///
-  /// - Parameter secrets: text that is kept out of the message.
+  /// - Parameter secrets: texts to remove from the message.
   package func failure(of subject: PluginError.Subject, secrets: TrialSecrets) -> PluginError? {
     if let error = processFailure(subject) {
       return adding(secrets.hidden(in: said), to: error)
@@ -20,10 +20,10 @@ extension TrialReport {
     return result["error"].map { PluginError($0, subject) }
   }
 
-  /// Whether the process itself ended as it should not, whatever the trial had to say before.
+  /// Whether the process itself ended in a wrong way, independent of the trial's earlier results.
   package var hasProcessFailure: Bool { processFailure(.plugin(name: nil, path: nil)) != nil }
 
-  /// What became of the process, where that alone says that something is wrong.
+  /// The fault that shows in the end of the process alone.
   private func processFailure(_ subject: PluginError.Subject) -> PluginError? {
     if hasLostChannel {
       return PluginError(
@@ -34,19 +34,19 @@ extension TrialReport {
     case _ where isBeyondResult: break
     case .timedOut:
       return PluginError(
-        .trialTimedOut, subject, "had not come to an end \(place) when the time for its trial was over",
+        .trialTimedOut, subject, "had not ended \(place) when the time for its trial was over",
         advice: "do slow work in activate, or give the trial more time (the key \"swap.trial\")")
     case .killed(let signal): return crash(signal, subject)
     case .exited(let code) where code != 0 || result == nil:
       return PluginError(
         .trialExited, subject, "ended the process with status \(code) \(place)",
-        advice: "a plugin answers with an error where it cannot go on, and never calls exit")
+        advice: "a plugin must return an error if it cannot continue, and must never call exit")
     case .exited: break
     }
     guard !leftProcesses.isEmpty else { return nil }
     let names = PlainText.line(Set(leftProcesses).sorted().joined(separator: ", "))
     return PluginError(
-      .trialLeftProcess, subject, "started a process that went on after the trial (\(names)); it was killed",
+      .trialLeftProcess, subject, "started a process that continued after the trial (\(names)); it was killed",
       advice: "start no process in a constructor, the entry point or create")
   }
 
@@ -64,7 +64,7 @@ extension TrialReport {
 
   private var place: String { step ?? "before anything was tried" }
 
-  /// What a runtime said about the crash, or else the last of what it wrote, where that was something.
+  /// The runtime's message about the crash, otherwise the last output of the process, if there was any.
   private var said: String? {
     if let message = CrashReport.runtimeMessage(in: errorOutput.tail) { return String(message.prefix(400)) }
     let bytes = errorOutput.tail.isEmpty ? output.tail : errorOutput.tail
@@ -95,7 +95,7 @@ extension PluginError {
     if let name = document["name"]?.string { self = named(name) }
   }
 
-  /// For ``init(_:_:)`` in another process.
+  /// The input for ``init(_:_:)`` in another process.
   package var document: JSONValue {
     let document: JSONValue = ["code": JSONValue(code.rawValue), "reason": JSONValue(reason)]
     document["advice"] = advice.map { JSONValue($0) }
@@ -104,7 +104,7 @@ extension PluginError {
   }
 }
 
-/// Text of configurations and states that has no place in a message: whatever is a string there and long enough to be a
+/// Texts of configurations and states that must not appear in a message: every string that is long enough to be a
 /// secret.
 package struct TrialSecrets: Sendable {
   private static let shortestBytes = 6

@@ -1,12 +1,12 @@
 package import SluiceJSON
 import SluiceSupport
 
-/// How a trial run in a child process went: one line of JSON, from the helper.
+/// The result of a trial in a child process: one line of JSON from the helper.
 package struct TrialReport: Sendable {
   package enum Ending: Sendable, Hashable {
     case exited(Int32)
     case killed(signal: Int32)
-    /// It had not ended at the deadline and was killed.
+    /// The process had not ended at the deadline and was killed.
     case timedOut
 
     init(_ status: WaitStatus) {
@@ -17,23 +17,23 @@ package struct TrialReport: Sendable {
     }
   }
 
-  /// What was written to one of the standard streams.
+  /// The output to one of the standard streams.
   package struct Output: Sendable, Hashable {
     package var byteCount = 0
-    /// The end of it.
+    /// The end of the output.
     package var tail: [UInt8] = []
   }
 
   package var ending: Ending
-  /// What was under way when it ended, as the end of a sentence: `in create of "auth"`.
+  /// The step during which the process ended, as the end of a sentence: `in create of "auth"`.
   package var step: String?
-  /// What the trial itself had to say; nil where it did not get so far.
+  /// The trial's own result; nil if it did not get that far.
   package var result: JSONValue?
-  /// What came of the parts of the task, as far as it got.
+  /// The results of the parts of the task, as far as it got.
   package var items: [JSONValue] = []
   package var output = Output()
   package var errorOutput = Output()
-  /// Processes that it started and that went on after its end, by name; they were killed.
+  /// Processes that it started and that continued after its end, by name; they were killed.
   package var leftProcesses: [String] = []
   /// Code of the library closed the child's channel to the supervisor.
   package var hasLostChannel = false

@@ -4,18 +4,18 @@ import SluicePipeline
 package import SluicePluginHost
 package import SluicePluginImage
 
-/// What a helper process is asked to do with a library: one line of JSON, over a socket. Never by argument or environment,
-/// which other users of the machine can read: a configuration may hold secrets.
+/// The task of a helper process: one line of JSON, over a socket. It is never passed as an argument or in the
+/// environment, which other users of the machine can read, because a configuration may contain secrets.
 package struct TrialRequest: Sendable {
-  /// One instance to be made.
+  /// One instance to create.
   package struct Instance: Sendable {
     package var name: String
     package var configuration: JSONValue
     /// The configurations of its places, by their keys in the configuration, in order.
     package var places: [(key: String, configuration: JSONValue)]
-    /// What the generation before has saved.
+    /// The state that the previous generation has saved.
     package var state: SavedState?
-    /// The id of the plugin that saved it; nil where it is for any.
+    /// The id of the plugin that saved it; nil if any plugin may have it.
     package var stateOwner: String?
 
     package init(
@@ -34,14 +34,14 @@ package struct TrialRequest: Sendable {
   package var library: String
   /// The library's own path, for messages.
   package var path: String
-  /// What is to be done: ``trial``, or the name of a conformance check.
+  /// The task: ``trial``, or the name of a conformance check.
   package var task: String
   package var instances: [Instance]
   /// The seed of the random input.
   package var seed: UInt64
   package var deadline: Duration
   package var limits: TrialLimits
-  /// What only some tasks want to know.
+  /// Input that only some tasks need.
   package var payload: JSONValue?
 
   package static let trial = "trial"
@@ -67,13 +67,13 @@ package struct TrialRequest: Sendable {
   }
 }
 
-/// What a trial run may take.
+/// The limits of a trial.
 package struct TrialLimits: Sendable, Hashable {
   package var processorSeconds: UInt64
-  /// Address space, which is more than what is used.
+  /// Address space, which is larger than the memory in use.
   package var memoryBytes: UInt64
   package var descriptors: UInt64
-  /// Of one file.
+  /// The size of one file.
   package var fileBytes: UInt64
 
   package init(
@@ -86,17 +86,17 @@ package struct TrialLimits: Sendable, Hashable {
     self.fileBytes = fileBytes
   }
 
-  /// At least as much processor time as a trial with that deadline can use.
+  /// The processor time: at least as much as a trial with that deadline can use.
   init(deadline: Duration) {
     self.init(processorSeconds: max(20, UInt64(clamping: deadline.components.seconds) &+ 1))
   }
 }
 
 extension TrialRequest {
-  /// Counts up when helper and host would misunderstand each other.
+  /// Increased with each change after which helper and host would misunderstand each other.
   private static let revision: Int64 = 4
 
-  /// The line, with its end.
+  /// The line, with its line end.
   package var line: [UInt8] {
     let document: JSONValue = [
       "revision": JSONValue(Self.revision), "library": JSONValue(library), "path": JSONValue(path),
@@ -123,7 +123,7 @@ extension TrialRequest {
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
-  /// nil for what a host of this version would not have sent.
+  /// nil for a line that a host of this version would not send.
   package init?(line: some Sequence<UInt8>) {
     guard let document = try? JSONValue(parsing: line, options: .allowNUL),
       document["revision"]?.integer == Self.revision,

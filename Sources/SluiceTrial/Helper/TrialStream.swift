@@ -3,20 +3,20 @@ import SluiceJSON
 import SluiceMessages
 import SluiceSupport
 
-/// What comes out of one of the child's streams. It is read to the end, so that the child never waits for a reader, and kept
-/// in part, so that the supervisor does not grow.
+/// The output of one of the child's streams. It is read to the end, so that the child never waits for a reader. Only a
+/// part is kept, so that the supervisor does not grow.
 struct TrialStream {
-  /// Enough for a failed check of Swift and the 128 frames that its runtime lists behind it.
+  /// Enough for a failed check of Swift and the 128 frames that its runtime lists after it.
   private static let keptBytes = 16 << 10
   private static let roomBytes = 1 << 20
-  /// For what the child says over its channel.
+  /// The limit for the child's channel.
   static let channelRoomBytes = 32 << 20
 
   private let roomBytes: Int
   private let descriptor: CInt
   private var isOpen = true
   private var count = 0
-  /// The end of what came, and a while before it.
+  /// The last part of the output.
   private(set) var bytes: [UInt8] = []
 
   init(descriptor: CInt, roomBytes: Int = Self.roomBytes) {
@@ -24,12 +24,12 @@ struct TrialStream {
     self.roomBytes = roomBytes
   }
 
-  /// -1, which poll(2) ignores, at the end.
+  /// The descriptor; -1, which poll(2) ignores, after the end of the stream.
   var pollDescriptor: CInt { isOpen ? descriptor : -1 }
 
   var output: TrialReport.Output { TrialReport.Output(byteCount: count, tail: Array(bytes.suffix(Self.keptBytes))) }
 
-  /// Takes what is there; waits where nothing is.
+  /// Reads the available bytes; waits if there are none.
   mutating func read() {
     guard let piece = DescriptorPiece.read(descriptor), !piece.isEmpty else {
       isOpen = false
@@ -40,7 +40,7 @@ struct TrialStream {
     if bytes.count > 2 * roomBytes { bytes.removeFirst(bytes.count - roomBytes) }
   }
 
-  /// Takes the rest, when nobody is left who writes.
+  /// Reads the rest, after all writers have ended.
   mutating func readRest() {
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     while isOpen { read() }
@@ -48,7 +48,7 @@ struct TrialStream {
 }
 
 extension TrialReport {
-  /// Takes what the child said over its channel: lines, of which the last may have been cut off.
+  /// Takes the lines from the child's channel; the last line may be cut off.
   mutating func takeLines(_ bytes: [UInt8]) {
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
       guard let document = try? JSONValue(parsing: line, options: .allowNUL) else { continue }

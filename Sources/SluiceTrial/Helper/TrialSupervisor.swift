@@ -3,15 +3,15 @@ import Glibc
 import SluiceJSON
 import SluiceSupport
 
-/// The helper's own part: tries a library out in a child process that it has a firm hold of, and reports how that went.
+/// The helper's own part: tries a library out in a child process, which it controls completely, and reports the result.
 ///
 ///     host ══ socket ══ supervisor ── child: limits, library, plugin
 ///                           └──────── whatever the child leaves behind
 ///
-/// The supervisor runs no code of the library, so it cannot be taken along. What the library's code starts and leaves
-/// behind becomes a child of the supervisor, even where it made itself a session of its own, and is killed.
+/// The supervisor runs no code of the library, so a crash of the library cannot end it. Processes that the library's
+/// code starts and leaves behind become children of the supervisor, even in a session of their own, and are killed.
 package struct TrialSupervisor {
-  /// The words with which the command is a helper.
+  /// The arguments with which the command becomes a helper.
   package static let arguments = ["plugin", "trial"]
 
   private let child: pid_t
@@ -20,12 +20,12 @@ package struct TrialSupervisor {
   private var streams: [TrialStream]
   private let deadline: Duration
 
-  /// Serves the one request that comes on standard input; gives the exit status. To be called by a process that has one
-  /// thread.
+  /// Serves one request from standard input; returns the exit status. The process must have only one thread.
   ///
-  /// - Parameter body: does what is asked for, in the child process, on a thread of its own.
+  /// - Parameter body: performs the task, in the child process, on a separate thread.
   package static func run(_ body: @escaping @Sendable (TrialRequest, TrialChannel) -> Void) -> CInt {
-    // A host that reads the report when we are gone would find nothing; it is there until the last byte is taken.
+    // If this process ended before the host has read the report, the report would be lost. So it waits until the last
+    // byte is read.
     signal(SIGPIPE, SIG_IGN)
     guard let request = readRequest(), sluice_adopt_orphans() == 0 else { return 1 }
     guard var supervisor = TrialSupervisor(request, body) else { return 1 }
@@ -64,13 +64,13 @@ package struct TrialSupervisor {
       Self.enter(request, supervisor, result.writing, output.writing, errors.writing)
       let channel = TrialChannel(descriptor: result.writing, board: board)
       // The runtime's locks identify a thread by its id, which is read only once (Swift 6.3): in this thread it is
-      // still the supervisor's. If another thread wanted such a lock too, both would wait forever, and use up a
-      // processor.
+      // still the id of the supervisor's thread. If another thread wanted such a lock too, both would wait forever, and
+      // use up a processor.
       let isDone = SystemThread.runAndWait { body(request, channel) } != nil
       fflush(nil)
       _exit(isDone ? 0 : 1)
     }
-    // Here too, so that the group exists whichever process is first.
+    // Set here too, so that the group exists, no matter which process runs first.
     setpgid(process, process)
     for pipe in [result, output, errors] { close(pipe.writing) }
     child = process
@@ -82,7 +82,7 @@ package struct TrialSupervisor {
     deadline = MonotonicClock.now + request.deadline
   }
 
-  /// Makes the child what the library may see: a group of its own, its streams caught, its limits set.
+  /// Prepares the child for the library: its own process group, captured streams, limits.
   private static func enter(
     _ request: TrialRequest, _ supervisor: pid_t, _ result: CInt, _ output: CInt, _ errors: CInt
   ) {
@@ -100,14 +100,14 @@ package struct TrialSupervisor {
     guard sluice_limit_process(&limits) == 0 else { _exit(1) }
   }
 
-  /// Waits for the child's end; nil when the host is gone, and with it everything that was started.
+  /// Waits for the child's end; nil if the host has ended, and everything that was started was killed.
   private mutating func watch() -> TrialReport? {
     let process = sluice_open_process(child)
     var isTimedOut = false
     while true {
       let entries = [process, channel] + streams.map(\.pollDescriptor)
       var polled = entries.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      // Without a descriptor of the process, on old kernels, its end is asked for now and then.
+      // On old kernels there is no descriptor of the process, so this checks regularly whether it has ended.
       let left = MonotonicClock.milliseconds(until: deadline)
       poll(&polled, nfds_t(polled.count), process < 0 ? min(left, 5) : left)
       for index in streams.indices where polled[index + 2].revents != 0 { streams[index].read() }
@@ -124,7 +124,7 @@ package struct TrialSupervisor {
     return report(isTimedOut: isTimedOut)
   }
 
-  /// Whether the child is a zombie now; it is left to be waited for.
+  /// Whether the child is a zombie now; it is not reaped here.
   private func hasEnded() -> Bool {
     var information = siginfo_t()
     let status = waitid(P_PID, id_t(child), &information, WEXITED | WNOHANG | WNOWAIT)
@@ -148,8 +148,8 @@ package struct TrialSupervisor {
   @discardableResult
   private func endAll() -> [String] { Self.endDescendants(andGroup: child) }
 
-  /// Kills every descendant, and gives the names of those that were alive. They come to this process when their parents end,
-  /// hence turn by turn; so it adopts orphans.
+  /// Kills every descendant, and returns the names of those that were alive. Descendants become children of this
+  /// process, which adopts orphans, when their parents end; so this takes several rounds.
   @discardableResult
   package static func endDescendants(andGroup group: Int32) -> [String] {
     var names: [String] = []

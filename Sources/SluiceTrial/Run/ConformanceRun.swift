@@ -4,7 +4,7 @@ package import SluicePluginImage
 
 /// A conformance run: each check in a child process of a helper.
 package struct ConformanceRun: Sendable {
-  /// What is known of one check when it is over.
+  /// The result of one check.
   package struct Outcome: Sendable {
     package let check: ConformanceCheck
     package let verdict: CheckVerdict
@@ -13,12 +13,12 @@ package struct ConformanceRun: Sendable {
 
   package var checks = ConformanceCheck.all
   package var seed: UInt64
-  /// For each check.
+  /// The time limit for each check.
   package var deadline: Duration
   private let path: String
   private var instances: [TrialRequest.Instance]
   private let helper: TrialHelper
-  /// What the checks are given besides the instances.
+  /// The input of the checks besides the instances.
   private let payload: JSONValue = .object()
 
   /// - Parameters:
@@ -37,8 +37,8 @@ package struct ConformanceRun: Sendable {
     instances = configuration.map { [TrialRequest.Instance(name: "plugin", configuration: $0)] } ?? []
   }
 
-  /// Runs the checks in order; `report` hears of each before it begins and when it is over.
-  /// - Throws: why the library cannot be used at all.
+  /// Runs the checks in order; calls `report` for each before it begins and when it is over. - Throws: an error if the
+  /// library cannot be used at all.
   /// - Parameter derived: called with the configuration if it comes from the schema.
   package mutating func run(
     derived: (JSONValue) -> Void = { _ in }, begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void
@@ -56,11 +56,11 @@ package struct ConformanceRun: Sendable {
       let verdict = try verdict(of: check, copy.path)
       end(Outcome(check: check, verdict: verdict, duration: started.duration(to: .now)))
     }
-    // Until here the copy is held.
+    // The copy must exist until here.
     withExtendedLifetime(copy) {}
   }
 
-  /// Uses the configuration that the schema gives, if the plugin accepts it.
+  /// Uses the configuration derived from the schema, if the plugin accepts it.
   private mutating func deriveInstance(_ copy: String) throws(PluginError) {
     let request = TrialRequest(
       library: copy, path: path, task: TrialRun.schemaTask, instances: [], deadline: deadline)
@@ -74,7 +74,7 @@ package struct ConformanceRun: Sendable {
     payload["refusal"] = JSONValue(error.reason)
   }
 
-  /// Why the plugin does not accept these configurations; nil when it does. Without an instance nothing else can be
+  /// Why the plugin does not accept these configurations; nil if it does. Without an instance nothing else can be
   /// checked.
   private func refusal(of instances: [TrialRequest.Instance], _ copy: String) throws(PluginError) -> PluginError? {
     let request = TrialRequest(library: copy, path: path, instances: instances, deadline: deadline)
@@ -92,7 +92,7 @@ package struct ConformanceRun: Sendable {
       payload: payload)
     let report = try TrialProcess(request, helper: helper).run()
     let secrets = TrialSecrets(instances.map(\.configuration))
-    // Only what became of the process: what the check itself found is its verdict.
+    // Only a fault in the end of the process; the check's own result is its verdict.
     if CheckVerdict(report.result) == nil || report.hasProcessFailure {
       guard let failure = report.failure(of: request.subject, secrets: secrets) else {
         return .failed("the check gave no answer")

@@ -2,15 +2,15 @@ import SluiceJSON
 import SluicePluginHost
 import SluicePluginImage
 
-/// The helper: what `sluice` is when a host has started it to try a library out.
+/// The helper: the mode of `sluice` when a host has started it to try a library out.
 package enum TrialRun {
-  /// What does a task that is not of this module, in the child process.
+  /// Performs a task of another module, in the child process.
   package typealias Body = @Sendable (TrialRequest, TrialChannel) -> Void
 
-  /// Serves the one request on standard input; gives the exit status. The process must have one thread.
+  /// Serves one request from standard input; returns the exit status. The process must have only one thread.
   package static func serve(_ tasks: [String: Body] = [:]) -> Int32 { TrialSupervisor.run { perform($0, $1, tasks) } }
 
-  /// In the child process.
+  /// Runs in the child process.
   private static func perform(_ request: TrialRequest, _ channel: TrialChannel, _ tasks: [String: Body]) {
     if let body = tasks[request.task] { return body(request, channel) }
     guard request.task != TrialRequest.trial else { return trial(request, channel) }

@@ -1,7 +1,7 @@
 import SluicePluginHost
 import SluicePluginImage
 
-/// What is tried before a swap: everything that comes before the new instances are activated, and the plugin's own cases.
+/// The trial before a swap: all steps up to the activation of the new instances, and the plugin's own cases.
 struct LibraryTrialRun {
   private static let farewell = Duration.seconds(5)
 
@@ -50,7 +50,7 @@ struct LibraryTrialRun {
       channel.step("in create_stage of \"\(wanted.name)\" for \(place.key)")
       _ = try instance.makePlace(place.key, place.configuration)
     }
-    // As in the swap: another plugin of that name begins without state.
+    // The same as in the swap: another plugin of that name begins without state.
     if let state = wanted.state, (wanted.stateOwner ?? generation.id) == generation.id {
       channel.step("in load of the state of \"\(wanted.name)\"")
       do { try instance.loadState(state) } catch {

@@ -6,25 +6,24 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// Runs the cases that a plugin brings along (`sluice.selftest/1`).
+/// Runs a plugin's own cases (`sluice.selftest/1`).
 struct SelfTestRun {
   private let host: TrialHost
   private let instance: PluginInstance
   private let channel: TrialChannel
 
-  /// What the wire answers to the case that is under way: cases run one after the other.
+  /// The answer of the wire for the current case; cases run one after the other.
   private static let response = Locked<Response?>(nil)
   static let answer: TrialHost.Answer = { _ in .response(response.withLock { $0 } ?? Response(status: 200)) }
 
-  /// - Parameter host: one whose wire answers with ``answer``.
+  /// - Parameter host: a host whose wire answers with ``answer``.
   init(_ host: TrialHost, _ instance: PluginInstance, _ channel: TrialChannel) {
     self.host = host
     self.instance = instance
     self.channel = channel
   }
 
-  /// Runs all; gives how many there were.
-  /// - Throws: what is wrong with the first that fails.
+  /// Runs all cases; returns their number. - Throws: the fault of the first case that fails.
   @discardableResult
   func run() throws(PluginError) -> Int {
     let cases = try instance.generation.selfTests()
@@ -56,7 +55,7 @@ struct SelfTestRun {
         try ResponseDocument.read(document, rules: .line)
       }
       Self.response.withLock { $0 = response }
-      // A status is for the case to judge, and an attempt is all that it is about.
+      // The case itself checks the status, and a case is only about one attempt.
       let settings = PipelineSettings(
         deadline: TrialHost.patience, maximumAttempts: 1, acceptedStatuses: StatusSet([100...999]))
       result = host.run(request, through: host.pipeline(instance, settings: settings))

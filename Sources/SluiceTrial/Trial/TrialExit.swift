@@ -3,7 +3,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// Ends a trial's process as other programs end: with the functions that the library registered by atexit(3), then with
+/// Ends a trial's process like other programs: runs the functions that the library has registered with atexit(3), then
 /// its destructors. Each part has its own step in the report, so that a crash is attributed correctly.
 ///
 ///     watch ── library, trial, result ── run: exit(0) ── its functions ── handlersAreOver ── its destructors
@@ -27,8 +27,8 @@ enum TrialExit {
   }
 
   private static func handlersAreOver() {
-    // Does nothing in a trial that did not get this far, so that it ends in its own way; nor in a child that the plugin
-    // has forked.
+    // Does nothing in a trial that did not get this far, so that the trial ends in its own way. Does nothing in a child
+    // that the plugin has forked.
     guard let (channel, library) = observed.withLock({ $0 }) else { return }
     channel.step(TrialReport.ExitStep.destructors)
     library.runDestructors()

@@ -8,10 +8,10 @@ import SluiceSupport
 
 /// A host for one plugin in a child process: real loops, no wire.
 final class TrialHost: Sendable {
-  /// What the wire answers to a request. Called on a loop.
+  /// Returns the wire's answer to a request. Called on a loop.
   typealias Answer = @Sendable (Request) -> StubTransport.Reply
 
-  /// How long a transaction may take that nobody but the plugin can hold up.
+  /// The time limit for a transaction that only the plugin can delay.
   static let patience = Duration.seconds(5)
 
   let loops: [Loop]
@@ -47,10 +47,10 @@ final class TrialHost: Sendable {
     }
   }
 
-  /// What plugin and host had to say.
+  /// The log lines of the plugin and the host.
   var log: [PluginLogEntry] { lines.withLock { $0 } }
 
-  /// What the log says of the first violation of a kind, from its words on: the log also names the function.
+  /// The log's text about the first violation of a kind; the log also names the function.
   func detail(of kind: Violation) -> Substring {
     let details = log.lazy.compactMap { entry in
       entry.message.firstRange(of: kind.text).map { entry.message[$0.lowerBound...] }
@@ -58,14 +58,14 @@ final class TrialHost: Sendable {
     return details.first ?? kind.text[...]
   }
 
-  /// Takes nothing new from plugins, and ends the loops.
+  /// Accepts nothing new from plugins, and ends the loops.
   func close() {
     runtime.close(within: Self.patience)
     for loop in loops { loop.shutdown() }
   }
 
-  /// A pipeline that is nothing but this instance, in every list.
-  /// - Parameter place: with a configuration of its own; nil for one without.
+  /// A pipeline with only this instance, in every list. - Parameter place: the place with its own configuration; nil if
+  /// there is none.
   func pipeline(
     _ instance: PluginInstance, at place: PluginPlace? = nil,
     settings: PipelineSettings = PipelineSettings(deadline: patience)
@@ -79,7 +79,7 @@ final class TrialHost: Sendable {
       loops: loops.count, resources: [instance])
   }
 
-  /// Runs a transaction to its end; nil where it does not come to one, which takes a loop that hangs.
+  /// Runs a transaction to its end; nil if it does not end, which happens only if a loop hangs.
   func run(_ request: Request, through pipeline: Pipeline, loop index: Int = 0) -> TransactionResult? {
     start(request, through: pipeline, loop: index).wait()
   }
@@ -100,7 +100,7 @@ final class TrialHost: Sendable {
   }
 }
 
-/// A transaction under way, seen from another thread.
+/// A running transaction, for another thread.
 final class TrialTransaction: Sendable {
   private struct State: Sendable {
     var result: TransactionResult?
@@ -109,21 +109,21 @@ final class TrialTransaction: Sendable {
   private let state = Monitor(State())
 
   var hasEnded: Bool { state.withLock { $0.result != nil } }
-  /// Whether a call was suspended when the first turn was over.
+  /// Whether a call was suspended at the end of the first turn.
   var wasSuspended: Bool { state.withLock { $0.wasSuspended } }
 
-  /// The result; nil if none came in twice the time that its deadline allows.
+  /// The result; nil if none came within twice the deadline.
   func wait() -> TransactionResult? { state.wait(upTo: TrialHost.patience * 2) { $0.result } }
 
   func finish(_ result: TransactionResult) { state.update { $0.result = result } }
   func note(suspended: Bool) { state.withLock { $0.wasSuspended = suspended } }
 }
 
-/// Why a trial ends without the answer that was hoped for.
+/// Why a trial ends without a result.
 struct TrialFailure: Error {
   enum Kind {
     case failed
-    /// The check could not be tried.
+    /// The check could not be run.
     case skipped
     /// The plugin does not have the feature.
     case absent

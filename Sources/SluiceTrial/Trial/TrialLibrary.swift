@@ -6,7 +6,7 @@ struct TrialLibrary {
   let generation: PluginGeneration
   let loaded: LoadedLibrary
 
-  /// Everything up to the plugin's table. Code of the library runs from here on.
+  /// Loads the library up to the plugin's table. Code of the library runs from here on.
   init(_ request: TrialRequest, _ channel: TrialChannel, host: HostRuntime) throws(PluginError) {
     loaded = try Self.load(request, channel)
     channel.step("in its entry point")

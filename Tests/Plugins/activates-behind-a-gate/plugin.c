@@ -1,4 +1,4 @@
-// Waits in activate until somebody opens the named pipe GATE for writing.
+// Waits in activate until the named pipe GATE is opened for writing.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <unistd.h>

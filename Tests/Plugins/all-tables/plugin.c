@@ -1,4 +1,5 @@
-// Every table that a plugin may have. EXTRA is what each is longer than in revision 1, SHORT the id of the one that is shorter.
+// Every table that a plugin may have. EXTRA is the number of bytes by which each is longer than in revision 1, SHORT
+// the id of the table that is shorter.
 #include "../fixture.h"
 
 #ifndef SHORT
@@ -7,7 +8,7 @@
 
 SLUICE_PLUGIN_NOTE("1.0.0");
 
-/// A table, and behind it what a newer revision has, or what happens to lie there.
+/// A table, followed by members of a newer revision, or by other data.
 #define GROWN(type) \
   struct {          \
     type table;     \

@@ -1,5 +1,5 @@
-// Answers challenges of the scheme Bearer with a token; FAIL=1 has it fail, LATE=1 answer from a posted function, NEVER=1
-// never answer, FOR_EVER=1 answer every time and not the first alone, RETRY=1 ask for a retry.
+// Answers challenges of the scheme Bearer with a token; FAIL=1 makes it fail, LATE=1 answer from a posted function,
+// NEVER=1 never answer, FOR_EVER=1 answer every time and not only the first time, RETRY=1 ask for a retry.
 #include "../stage.h"
 
 #ifndef FAIL

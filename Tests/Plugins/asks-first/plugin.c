@@ -1,4 +1,4 @@
-// Asks in every call what it may do, does it, and tells both: `PHASE.KIND=ASKED,DONE`, where OK is 0.
+// Asks in every call what it may do, does it, and logs both: `PHASE.KIND=ASKED,DONE`, where OK is 0.
 #include <sluice/draft/attributes.h>
 
 #include "../stage.h"
@@ -36,7 +36,8 @@ static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_sid
 }
 
 static void ask(void *instance, sluice_exchange *exchange, const char *phase, sluice_side side) {
-  // What replaces the response comes last, since writing to it is allowed from then on; `fail` has no other answer.
+  // The functions that replace the response come last, since writing to it is allowed afterwards; `fail` has no other
+  // answer.
   static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10, 99};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     sluice_status asked = api_of(instance)->may_call(exchange, kinds[i]);

@@ -1,4 +1,4 @@
-// Asks for whole bodies where the path of the request begins with "/ask", and tells what it is given.
+// Asks for whole bodies if the path of the request begins with "/ask", and logs what it gets.
 #include <sluice/draft/want_body.h>
 
 #include "../stage.h"

@@ -1,4 +1,4 @@
-// A table with the member that the build asks for in place of a good one.
+// A table in which the build replaces one member by a bad one.
 #include "../fixture.h"
 
 SLUICE_PLUGIN_NOTE("1.0.0");

@@ -1,4 +1,4 @@
-// Sets what may not be set.
+// Sets fields that must not be set.
 #include "../stage.h"
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {

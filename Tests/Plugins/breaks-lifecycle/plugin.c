@@ -1,4 +1,4 @@
-// CREATE and ACTIVATE say what becomes of them; counts the calls of its life in fixture.calls.
+// CREATE and ACTIVATE define the results of these calls; counts the lifecycle calls in fixture.calls.
 #include "../stage.h"
 
 #ifndef CREATE

@@ -1,4 +1,4 @@
-// Answers with VERDICT and does nothing for it.
+// Answers with VERDICT without the actions that it requires.
 #include "../stage.h"
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {

@@ -1,4 +1,4 @@
-// Starts calls in create, in activate, and with what no call-out can be made of.
+// Starts call-outs in create, in activate, and with invalid arguments.
 #include "../stage.h"
 
 static void completed(void *instance, const sluice_call_result *result) {

@@ -1,6 +1,6 @@
 public import SluicePlugin
 
-/// Asks the server that the header `x-target` names, and sets what it answered, or the code of the error.
+/// Asks the server that the header `x-target` names, and sets the answer, or the code of the error, as a header.
 struct CallsInSwift: Plugin, RequestInterceptor {
   static let information = PluginInformation(
     id: "org.example.calls-in-swift", version: "1.0.0", summary: "A fixture of the tests.")

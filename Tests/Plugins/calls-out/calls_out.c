@@ -1,4 +1,4 @@
-// Asks the server that the header `x-target` names, and sets what it answered as the header `x-called`.
+// Asks the server that the header `x-target` names, and sets the answer as the header `x-called`.
 //
 //   PARENT=0      no parent                        WAIT=0      does not suspend
 //   TIMEOUT=ns, MAXIMUM=bytes                      THREAD=1    starts the call on a thread of its own
@@ -79,7 +79,7 @@ static void resume_now(void *context) {
   free(early);
 }
 
-// Posted behind the call-out's own beginning.
+// Posted after the call-out's own beginning.
 static void resume_later(void *instance, sluice_token token) {
   work *early = calloc(1, sizeof *early);
   early->instance = instance;
@@ -133,7 +133,7 @@ static void on_cancel(void *instance, sluice_token token) {
   tell(instance, "on-cancel", 1);
 }
 
-/// Of the call that `deactivate` starts.
+/// The completion of the call that `deactivate` starts.
 static void completed_late(void *instance, const sluice_call_result *result) {
   tell_text(instance, "late-code", result->error_code);
 }

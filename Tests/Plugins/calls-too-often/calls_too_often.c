@@ -1,4 +1,4 @@
-// Starts COUNT calls at once, and counts what becomes of them.
+// Starts COUNT calls at the same time, and counts their results.
 #include <stdatomic.h>
 
 #include "../stage.h"

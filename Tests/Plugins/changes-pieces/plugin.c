@@ -1,5 +1,5 @@
-// Turns each piece to upper case, and adds one at the end. A piece that begins with '!' is suspended and goes on with
-// what a posted function writes.
+// Turns each piece to upper case, and adds one at the end. It suspends on a piece that begins with '!', and a posted
+// function writes the replacement.
 #include <ctype.h>
 
 #include "../stage.h"

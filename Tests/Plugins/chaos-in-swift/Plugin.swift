@@ -1,8 +1,8 @@
 public import SluicePlugin
 import SluiceSupport
 
-/// Waits, for sleep or for a thread of its own, changes, answers, retries and fails at random, and comes back late: to
-/// requests that have timed out or were given up. What it does to a request follows from `seed` and from the request alone.
+/// Waits, for sleep or for a thread of its own, changes, answers, retries and fails at random, and returns late: to
+/// requests that have timed out or were cancelled. Its actions depend only on `seed` and on the request.
 struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInterceptor {
   struct Configuration: Decodable, Sendable { var seed: Int64 }
 
@@ -44,7 +44,7 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
     case 0: await thread.turn()
     case 1: try await host.sleep(for: .microseconds(dice.draw(8000)))
     case 2:
-      // A caller that gave up meanwhile is not waited for; then the handle no longer works.
+      // Does not wait for a caller that was cancelled in the meantime; the handle does not work any more then.
       async let other: Void = thread.turn()
       await thread.turn()
       await other
@@ -80,7 +80,7 @@ private struct Dice {
   }
 }
 
-/// Resumes what waits for it, in order, whether or not anybody still cares.
+/// Resumes the waiting calls in order, even if their transactions are over.
 private final class ResumingThread: Sendable {
   private struct State: Sendable {
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -105,7 +105,7 @@ private final class ResumingThread: Sendable {
     thread.withLock { $0 }?.join()
   }
 
-  /// Comes back from the thread.
+  /// Returns from the thread.
   func turn() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in

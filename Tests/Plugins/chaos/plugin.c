@@ -1,8 +1,8 @@
-// Does at random what a stage may do, and with its tokens what it must not: resumes them late, twice, after their
-// transaction is over, from threads of its own. What it does to a request follows from "seed" in its `config` and from the
-// request alone, so that the same seed gives the same run. FLAGS are those of its table.
+// Does random allowed actions of a stage, and forbidden ones with its tokens: resumes them late, twice, after the end
+// of their transaction, from its own threads. Its actions depend only on "seed" in its `config` and on the request, so
+// that the same seed gives the same run. FLAGS are those of its table.
 //
-// When it is deactivated it tells `name=number`: every token must have had one end, and nothing may be left.
+// When it is deactivated it logs `name=number`: every token must have ended once, and nothing may be left.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -13,12 +13,12 @@
 #endif
 
 #define THREADS 2
-// Tokens that are kept for later than anybody should.
+// Tokens that are kept for too long.
 #define KEPT 64
 
 typedef enum { PLAIN, POSTED } way;
 
-// What a thread shall do with a token.
+// The action of a thread with a token.
 typedef struct errand {
   struct errand *next;
   struct chaos *self;
@@ -86,7 +86,7 @@ static sluice_verdict decide(chaos *self, sluice_exchange *exchange, uint64_t *r
   }
 }
 
-// On the loop: where the exchange is still there, something is done to it first.
+// Runs on the loop: if the exchange still exists, changes it first.
 static void on_loop(void *context) {
   errand *errand = context;
   chaos *self = errand->self;
@@ -134,7 +134,7 @@ static void send_away(chaos *self, sluice_token token, sluice_loop loop, way way
   pthread_mutex_unlock(&self->mutex);
 }
 
-// Keeps a token, and has another one resumed that was kept for long: what it suspended is over by then, as a rule.
+// Keeps a token, and resumes an older one; its suspended call is usually over by then.
 static void keep(chaos *self, sluice_token token) {
   pthread_mutex_lock(&self->mutex);
   unsigned place = self->kept_count++ % KEPT;
@@ -165,7 +165,7 @@ static sluice_verdict suspend(chaos *self, sluice_exchange *exchange, const slui
   return SLUICE_VERDICT_SUSPENDED;
 }
 
-// What is kept for a transaction.
+// The data of a transaction.
 typedef struct keepsake {
   chaos *self;
 } keepsake;
@@ -212,7 +212,8 @@ static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
   return self->host->exchange->fail(exchange, text("chance"), text("by chance"));
 }
 
-// Where only few verdicts are allowed: goes on at once or later, and sometimes takes what there is.
+// For calls in which only few verdicts are allowed: continues at once or later, and sometimes keeps the current
+// response.
 static sluice_verdict decide_hop(chaos *self, sluice_exchange *exchange, unsigned place, sluice_verdict other) {
   sluice_context context;
   uint64_t random = random_of(self, exchange, place, &context);

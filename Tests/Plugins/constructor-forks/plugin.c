@@ -1,5 +1,6 @@
-// Starts a process while it is loaded, which goes on. DAEMON=1 has that process leave the session and the parent, as a daemon
-// does; HANG=1 has the constructor hang besides. The process writes its number into the file NUMBER_FILE.
+// Starts a process while it is loaded; the process continues. With DAEMON=1 that process leaves the session and the
+// parent, as a daemon does; with HANG=1 the constructor hangs too. The process writes its number into the file
+// NUMBER_FILE.
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #define HANG 0
 #endif
 
-// Readable when the process has said its number.
+// Readable when the process has written its number.
 #ifndef NUMBER_FILE
 #define NUMBER_FILE "/dev/null"
 #endif

@@ -1,4 +1,4 @@
-// Never comes back from its constructor. SPIN=1 has it take all the processor time there is.
+// Never returns from its constructor. With SPIN=1 it uses all processor time.
 #define _DEFAULT_SOURCE
 #include <unistd.h>
 

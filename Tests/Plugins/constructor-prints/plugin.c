@@ -1,4 +1,4 @@
-// Writes 20 MB to both streams while it is loaded. CRASH=1 has it crash then.
+// Writes 20 MB to both streams while it is loaded. With CRASH=1 it crashes then.
 #include <stdio.h>
 #include <stdlib.h>
 

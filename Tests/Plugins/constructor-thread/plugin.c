@@ -1,4 +1,4 @@
-// Tells by its entry point's message on which thread its constructor ran.
+// Its entry point's message names the thread on which its constructor ran.
 #define _GNU_SOURCE
 #include <unistd.h>
 

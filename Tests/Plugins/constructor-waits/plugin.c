@@ -1,5 +1,5 @@
-// Makes the file MARK while it is loaded, waits until that file is gone, and crashes: what is written of a library when
-// it is tried out before the rest of it is there.
+// Makes the file MARK while it is loaded, waits until that file is gone, and crashes. It stands for the first part of a
+// library that is tried out before the rest is written.
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>

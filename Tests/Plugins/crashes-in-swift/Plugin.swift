@@ -10,7 +10,7 @@ struct CrashesInSwift: Plugin, RequestInterceptor {
   init(configuration: Configuration, host: PluginHost) {}
 
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
-    // More often than a call may go on at once: whatever the load of the machine, the host has to post the rest.
+    // More often than a call may continue at once, so that the host must post the rest, under any load of the machine.
     for _ in 0..<100 { await Task.yield() }
     request.headers["x-sum"] = String(Self.third(of: [1, 2]))
   }

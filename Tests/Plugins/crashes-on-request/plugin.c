@@ -1,4 +1,4 @@
-// Sets the header x-stamp-a to BUILD, and where it CRASHES, does so in a request to a URL that ends with /crash.
+// Sets the header x-stamp-a to BUILD. With CRASHES it crashes in a request to a URL that ends with /crash.
 #include "../stage.h"
 
 #ifndef BUILD

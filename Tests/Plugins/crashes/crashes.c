@@ -1,4 +1,4 @@
-// Takes its process down, in the way that CRASH says.
+// Crashes its process in the way that CRASH names.
 #define _POSIX_C_SOURCE 200809L
 #include "../stage.h"
 

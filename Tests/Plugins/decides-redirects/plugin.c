@@ -1,5 +1,4 @@
-// Decides about redirects: DECISION is its answer, LATE=1 has it answer from a posted function, NEVER=1 has it never
-// answer.
+// Decides about redirects: DECISION is its answer. With LATE=1 it answers from a posted function, with NEVER=1 never.
 #include "../stage.h"
 
 #ifndef DECISION

@@ -1,5 +1,5 @@
-// Stamps BUILD into requests and responses and sends SECRET, so that builds differ in that and in nothing else. A request
-// that carries x-trap runs into TRAP; x-varies gets a header with the time; x-late is resumed by a posted function. With
+// Stamps BUILD into requests and responses and sends SECRET, so that builds differ only in these. A request with x-trap
+// executes TRAP; x-varies gets a header with the time; x-late is resumed by a posted function. With
 // RETRIES a 503 is tried again. A Bearer challenge is answered.
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>

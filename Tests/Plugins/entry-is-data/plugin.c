@@ -1,4 +1,4 @@
-// The symbol is there, but it is a variable.
+// The symbol exists, but it is a variable.
 #include <sluice/note.h>
 SLUICE_PLUGIN_NOTE("1.0.0");
 

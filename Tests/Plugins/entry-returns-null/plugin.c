@@ -1,4 +1,4 @@
-// Its entry point gives no table; MESSAGE is what it says about that.
+// Its entry point returns no table; MESSAGE is its reason.
 #include "../fixture.h"
 
 SLUICE_PLUGIN_NOTE("1.0.0");

@@ -1,4 +1,4 @@
-// A table without a required member, and one that is not there.
+// A table without a required member, and a missing table.
 #include "../fixture.h"
 
 static const sluice_body body = SLUICE_TABLE(sluice_body, .sides = SLUICE_BODY_SIDE_RESPONSE);

@@ -19,7 +19,7 @@ typedef struct worker {
   sluice_completion kept;
 } worker;
 
-/// What a thread of the plugin's own completes.
+/// The work that the plugin's own thread completes.
 typedef struct errand {
   worker *worker;
   sluice_completion completion;
@@ -99,7 +99,7 @@ static sluice_status perform(worker *self, const char *name, sluice_completion c
   return SLUICE_STATUS_OK;
 }
 
-/// Every call comes through here: one at a time, and none when the instance is over.
+/// Every call passes through here: one at a time, and none after the end of the instance.
 static sluice_status call(worker *self, const char *kind, const char *name, sluice_completion completion) {
   if (atomic_fetch_add(&self->inside, 1) > 0) atomic_fetch_add(&self->overlaps, 1);
   if (atomic_load(&self->is_over)) tell(self, "late-call", 1);
@@ -178,7 +178,7 @@ static void destroy(void *instance) {
   tell(self, "overlaps", atomic_load(&self->overlaps));
   tell(self, "calls", atomic_load(&self->calls));
   json_decref(self->config);
-  // Left behind, because a thread of the plugin's own may still come to it.
+  // Not freed, because the plugin's own thread may still use it.
 }
 
 #ifdef ONLY_NOTIFICATIONS

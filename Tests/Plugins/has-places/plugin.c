@@ -1,5 +1,5 @@
 // Has configurations for its places: `{"name": "…"}`. Adds the name of the place to the header `x-places` in each call, or `-`
-// without one, and tells what it is called with as `CALL=NAME`.
+// without one, and logs the place of each call as `CALL=NAME`.
 #include <pthread.h>
 #include <sluice/draft/stage.h>
 
@@ -9,7 +9,7 @@
 #ifndef FLAGS
 #define FLAGS 0
 #endif
-// What the table says of itself, and its last member.
+// The table's own size, and its last member.
 #ifndef STAGE_SIZE
 #define STAGE_SIZE sizeof(sluice_stage)
 #endif

@@ -1,4 +1,4 @@
-// The entry point is there, but not exported.
+// The entry point exists, but is not exported.
 #include <sluice/note.h>
 SLUICE_PLUGIN_NOTE("1.0.0");
 

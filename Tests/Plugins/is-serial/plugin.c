@@ -1,5 +1,5 @@
-// Declares itself SERIAL and notes when two calls are under way at once. Each call takes a moment. BLOCKING makes it
-// blocking too, without the calls that then must not be there; ISSUE, TRACES and PIECES give it one of them.
+// Declares itself SERIAL and notes when two calls run at the same time. Each call takes a moment. BLOCKING makes it
+// blocking too, without the calls that are forbidden then; ISSUE, TRACES and PIECES add one of them.
 #include <stdatomic.h>
 
 #include "../stage.h"

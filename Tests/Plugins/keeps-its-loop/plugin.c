@@ -1,4 +1,4 @@
-// Keeps the loop in on_request, without leave, until somebody opens the named pipe GATE for writing.
+// Blocks the loop in on_request, against the rules, until the named pipe GATE is opened for writing.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Counts requests and hands the count over. It refuses states that are no count, and crashes in load where that is 13.
+// Counts requests and passes the count on as its state. It refuses states that are not a count, and crashes in load if
+// the count is 13.
 #include <stdlib.h>
 
 #include "../fixture.h"

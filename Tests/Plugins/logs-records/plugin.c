@@ -1,4 +1,4 @@
-// Writes structured log records: good ones, and all that a host must refuse. Tells each status as `name=number`.
+// Writes structured log records: valid ones, and every kind that a host must refuse. Logs each status as `name=number`.
 #include <math.h>
 #include <pthread.h>
 #include <sluice/draft/attributes.h>

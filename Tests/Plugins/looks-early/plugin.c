@@ -1,5 +1,5 @@
-// Looks at the response with its body when there is a challenge, before the body is there, and again in on_response;
-// with WRITE=1 it changes the status there. On the way out it gives the request a file of an impossible size, and asks
+// Reads the response with its body when there is a challenge, before the body has arrived, and again in on_response;
+// with WRITE=1 it changes the status there. In on_request it gives the request a file of an impossible size, and asks
 // for it.
 #include "../stage.h"
 

@@ -1,4 +1,5 @@
-// Leaves its name behind a body, `|name`, in the way that KIND says, of the request where SIDE_IS_REQUEST is 1, else of the response.
+// Adds its name at the end of a body, `|name`, in the way that KIND names: of the request if SIDE_IS_REQUEST is 1,
+// otherwise of the response.
 //   PIECES     passes pieces on and adds its mark at the end
 //   SUSPENDS   the same, but suspends on each piece and at the end, and goes on from a posted function
 //   WHOLE      wants the whole body, and sets another one
@@ -83,7 +84,7 @@ static const sluice_body body = SLUICE_TABLE(sluice_body,
 #else
 
 #if KIND == WHOLE || KIND == DOCUMENT
-/// The body with the mark behind it, from memory or from its file.
+/// The body with the mark after it, from memory or from its file.
 static void marked(void *instance, sluice_exchange *exchange, char *target, size_t size) {
   char before[512] = "";
   sluice_bytes bytes;

@@ -1,4 +1,4 @@
-// Begins spans in its calls, misuses some of them, and tells what the functions answer; as a tracer, what it is told.
+// Begins spans in its calls, misuses some of them, and logs the functions' answers; as a tracer, it logs its events.
 #include <inttypes.h>
 #include <math.h>
 #include <sluice/draft/spans.h>
@@ -6,7 +6,7 @@
 #include "../stage.h"
 
 static const sluice_spans *spans;
-/// Of an earlier transaction.
+/// The span of an earlier transaction.
 static sluice_open_span kept;
 
 static sluice_status set_text(sluice_exchange *exchange, sluice_open_span span, const char *key, const char *value) {

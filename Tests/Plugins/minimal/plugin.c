@@ -1,4 +1,4 @@
-// In order. VALUE makes builds that differ; "fixture.counter" is a variable of the library's own.
+// A correct plugin. VALUE makes builds that differ; "fixture.counter" is the library's own variable.
 #include "../fixture.h"
 
 #ifndef VALUE

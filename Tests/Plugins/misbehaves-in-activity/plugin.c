@@ -1,7 +1,7 @@
-// Does one thing that it should not, by which of these is defined: PRINTS, LEAVES_THREAD, LEAVES_FILE, HANDLES_SIGNAL,
+// Does one forbidden thing, depending on which of these is defined: PRINTS, LEAVES_THREAD, LEAVES_FILE, HANDLES_SIGNAL,
 // SLOW_DEACTIVATE, NEVER_RESUMES, CRASHES_ON_BYTES, OPENS_IN_CREATE, SILENT_REFUSAL, OVERLAPS, INVENTS_TABLES, EXPORTS_MORE,
 // WRITES_EARLY, NEEDS_TIMERS, NEEDS_REWRITE.
-// With none it is in order.
+// With none it is correct.
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -64,7 +64,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   if (value.size > 0 && (unsigned char)value.data[0] >= 0x80) abort();
 #endif
 #ifdef OVERLAPS
-  // Each call waits for another to come meanwhile, as it does where there is more than one loop.
+  // Each call waits for another call at the same time, which comes if there is more than one loop.
   static int calls;
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) > 1) abort();
   for (int waits = 0; waits < 30000 && __atomic_load_n(&calls, __ATOMIC_SEQ_CST) < 2; waits++) usleep(1000);

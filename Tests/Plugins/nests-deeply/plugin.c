@@ -1,4 +1,4 @@
-// Hands the host JSON that is nested far deeper than anything that recurses can follow. Nothing here recurses either: a
+// Passes JSON to the host that is nested too deep for any recursion. This code does not recurse either: a
 // value is built from the inside, and the plugin passes on the values that it owns.
 #include "../stage.h"
 

@@ -1,6 +1,6 @@
 // Stamps its build into requests and responses, as stamps-generation does. If a request has the header x-trap, the call
-// does not return: with "loop" never, with "gate" not before the named pipe GATE is opened for writing; "exit" ends the
-// thread.
+// does not return: with "loop" it never returns, with "gate" only after the named pipe GATE is opened for writing;
+// "exit" ends the thread.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

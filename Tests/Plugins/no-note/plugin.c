@@ -1,4 +1,4 @@
-// In order but for the note, which is not there.
+// Correct except for the note, which is missing.
 #include "../fixture.h"
 
 static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};

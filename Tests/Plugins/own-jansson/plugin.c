@@ -1,4 +1,4 @@
-// Defines functions of jansson, as a library does that was linked with libjansson.a.
+// Defines functions of jansson, like a library that was linked with libjansson.a.
 #include "../fixture.h"
 
 LINKAGE int json_object_set_new(json_t *object, const char *key, json_t *value) {

@@ -1,5 +1,5 @@
-// Defines a function of Swift's runtime, as a library does that was linked with -static-stdlib: hidden, or EXPORTED, or
-// MIXED with a function that it leaves to another library.
+// Defines a function of Swift's runtime, like a library that was linked with -static-stdlib: hidden, or EXPORTED, or
+// MIXED with a function that another library must define.
 #include "../fixture.h"
 
 #ifdef EXPORTED

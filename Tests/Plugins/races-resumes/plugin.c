@@ -1,4 +1,4 @@
-// Gathers a batch of tokens, then lets two threads resume all of them at the same time, and counts who won.
+// Gathers a batch of tokens, then lets two threads resume all of them at the same time, and counts which thread won.
 #include "../stage.h"
 
 #define BATCH 50

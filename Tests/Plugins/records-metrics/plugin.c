@@ -1,4 +1,4 @@
-// Defines metrics in `create`, some of them wrong, and records into them; threads of the test's own call `fixture.record`.
+// Defines metrics in `create`, some of them invalid, and records values; the test's own threads call `fixture.record`.
 #include "../stage.h"
 
 typedef void record_function(const sluice_host *host, uint32_t number);

@@ -1,4 +1,4 @@
-// Changes the response when its head is there, in the way that HOW names.
+// Changes the response when its head has arrived, in the way that HOW names.
 #include "../stage.h"
 
 #define RESPOND 1

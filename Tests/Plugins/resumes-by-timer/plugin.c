@@ -1,4 +1,4 @@
-// Suspends each request, and goes on in the function of a timer, which enters the exchange.
+// Suspends each request, and continues in the function of a timer, which enters the exchange.
 #include "../stage.h"
 
 typedef struct wait {

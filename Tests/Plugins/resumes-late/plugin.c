@@ -1,4 +1,5 @@
-// Suspends its first exchange, and resumes it from a thread that outlives the instance: when it is destroyed, twice.
+// Suspends its first exchange, and resumes it twice from a thread that outlives the instance, after the instance is
+// destroyed.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,5 +1,4 @@
-// Runs functions on threads of the host, as the header `do` of the request says, and tells what came of it as
-// `name=number`.
+// Runs functions on threads of the host, as the header `do` of the request says, and logs the results as `name=number`.
 #include <pthread.h>
 #include <sluice/draft/work.h>
 #include <stdatomic.h>
@@ -10,7 +9,7 @@ static const sluice_work *work;
 
 static const sluice_token no_parent = {0, 0, 0};
 
-/// A gate that functions on the pool wait at.
+/// A gate at which functions on the pool wait.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 static int is_open = 0;
@@ -31,7 +30,7 @@ static void pass_gate(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-/// Until a function waits at the gate.
+/// Waits until a function waits at the gate.
 static void await_waiting(void) {
   pthread_mutex_lock(&mutex);
   while (!waits) pthread_cond_wait(&opened, &mutex);
@@ -75,7 +74,7 @@ static void run_and_end_thread(void *context) {
   pthread_exit(NULL);
 }
 
-/// Tells `name=STATUS`, and how often the function has run, and resumes the transaction.
+/// Logs `name=STATUS` and how often the function has run, and resumes the transaction.
 static void complete(void *context, sluice_status status) {
   job *self = context;
   const sluice_host *host = host_of(self->instance);
@@ -178,7 +177,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   return SLUICE_STATUS_OK;
 }
 
-/// What has begun ends now.
+/// Running functions end now.
 static void deactivate(void *instance, uint64_t timeout_ns) {
   (void)timeout_ns;
   tell(instance, "deactivate", work->run(host_of(instance), no_parent, never_called, never_completed, instance));

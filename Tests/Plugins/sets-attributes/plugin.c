@@ -1,5 +1,5 @@
-// Sets, reads and removes attributes of its transaction, as the instance "first" or "second", and all that a host must
-// refuse. Tells each status as `name=number`, with the instance's name before it.
+// Sets, reads and removes attributes of its transaction, as the instance "first" or "second", and every kind that a
+// host must refuse. Logs each status as `name=number`, with the instance's name before it.
 #include <math.h>
 #include <pthread.h>
 #include <sluice/draft/attributes.h>
@@ -128,7 +128,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   all[4].flags = SLUICE_ATTRIBUTE_SENSITIVE;
   long statuses = 0;
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) statuses |= attributes->set(exchange, &all[i]);
-  // What was set is a copy.
+  // The host has a copy of the value.
   memset(route, 'x', sizeof route - 1);
   tell_of(instance, "set", statuses);
   tell_of(instance, "remove", attributes->remove(exchange, text("removed")));

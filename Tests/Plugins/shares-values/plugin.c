@@ -1,5 +1,5 @@
-// Shares values with the other instances of its plugin, and tries all that a host must refuse. Tells each status as
-// `name=number`.
+// Shares values with the other instances of its plugin, and tries everything that a host must refuse. Logs each status
+// as `name=number`.
 #include <pthread.h>
 #include <sluice/draft/shared.h>
 
@@ -99,7 +99,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-/// Counts the instances that were made, as all of them see it.
+/// Counts the created instances, in a value that all of them share.
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
   (void)config;
   shared = host->extension(host, SLUICE_SHARED_ID);

@@ -1,4 +1,4 @@
-// Sends what the context says of the caller's trace as headers of each hop.
+// Sends the caller's trace from the context as headers of each hop.
 #include "../stage.h"
 
 static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {

@@ -1,11 +1,11 @@
 public import SluicePlugin
 
-/// Waits on the host's timers in requests and responses, in tasks of its own and in scheduled work, and looks conformances
-/// up meanwhile, as code does that is written without a thought for the runtime.
+/// Waits on the host's timers in requests and responses, in its own tasks and in scheduled work, and looks up
+/// conformances in between, as ordinary Swift code does.
 struct SleepsInSwift: Plugin, RequestInterceptor, ResponseInterceptor, ScheduledWork {
   struct Configuration: Decodable, Sendable {
     var header: String
-    /// Scheduled work in every so many milliseconds; 0 for none.
+    /// The period of scheduled work in milliseconds; 0 for none.
     var period: Int
   }
 
@@ -73,7 +73,8 @@ private protocol Described { var words: String { get } }
 extension String: Described { fileprivate var words: String { "text \(self)" } }
 extension Int: Described { fileprivate var words: String { "number \(self)" } }
 
-/// Casts to a protocol of the plugin's own and to one of the library, which looks through every image that the runtime knows.
+/// Casts to a protocol of the plugin and to one of the standard library, which searches every image that the runtime
+/// knows.
 private func describe(_ values: [any Sendable]) -> String {
   values.map { ($0 as? any Described)?.words ?? ($0 as? any CustomStringConvertible)?.description ?? "?" }
     .joined(separator: ", ")

@@ -1,5 +1,5 @@
-// Stamps GENERATION into each request and holds it against what it finds in the response. Counts transactions in a value,
-// and generations in its state. The tests write another number into the marker; MISBEHAVIOUR says what is wrong with a
+// Stamps GENERATION into each request and compares it with the stamp in the response. Counts transactions in a value,
+// and generations in its state. The tests write another number into the marker; MISBEHAVIOUR names the fault of a
 // build.
 #define _POSIX_C_SOURCE 200809L
 #include "../stage.h"
@@ -8,7 +8,7 @@
 #define STATE_FLAGS 0
 #endif
 
-// What a build may do.
+// The faults that a build can have.
 enum {
   NOTHING, FAILS_CREATE, GIVES_NULL, FAILS_ACTIVATE, REFUSES_STATE, SAVES_NONE, SAVES_TOO_MUCH, FAILS_REQUESTS, SUSPENDS,
   BREAKS_RULES
@@ -120,7 +120,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-// The header of the request is that of this very build, whatever was published meanwhile.
+// The header of the request must come from this build, even if another one was published in the meantime.
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   stage *self = instance;
   char stamp[16];

@@ -1,5 +1,5 @@
-// Looks like Swift code that needs libdispatch, or with SLEEPS like code that calls Task.sleep: by its metadata and by what it
-// leaves to other libraries.
+// Looks like Swift code that needs libdispatch, or with SLEEPS like code that calls Task.sleep: through its metadata
+// and its undefined symbols.
 #include "../fixture.h"
 
 __attribute__((section("swift5_reflstr"), used)) static const char metadata[] = "Plugin";

@@ -1,5 +1,5 @@
-// Stops forever at one place of its life, AT, as long as the file PLACE/armed exists; it reports that by writing
-// its process id to PLACE/stopped. A trial in a child process goes on, unless it is the trial that is to stop.
+// Stops forever at one point of its lifecycle, AT, as long as the file PLACE/armed exists, and then writes its process
+// id to PLACE/stopped. In the child process of a trial it does not stop, unless the trial itself is the point.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { TRIAL, CONSTRUCTOR, ENTRY, CREATE, LOAD, ACTIVATE, DEACTIVATE, DESTROY, SAVE };
 
-/// The helper that tries libraries out is the command with other words.
+/// The helper that tries libraries out is the command with other arguments.
 static int is_trial(void) {
   char words[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-// Answers requests itself, with a body that a thread writes piece by piece. What it does is in the path:
+// Answers requests itself, with a body that a thread writes piece by piece. The path selects the action:
 //   /write/PIECES/BYTES   as many pieces of as many bytes, of unknown length
 //   /announce/LENGTH/BYTES   one piece of as many bytes, of an announced length
 //   /fail   a piece, and then an error

@@ -1,5 +1,5 @@
-// Suspends on each piece of a response body, and has a thread of its own see to it that "<late>" goes on in its place.
-// ONLY is the character that a piece has to begin with; NEVER=1 has it never resume.
+// Suspends on each piece of a response body, and its own thread replaces the piece by "<late>". ONLY is the first
+// character of the pieces on which it suspends; with NEVER=1 it never resumes.
 #include <pthread.h>
 
 #include "../stage.h"

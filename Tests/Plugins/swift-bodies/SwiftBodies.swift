@@ -1,8 +1,8 @@
 public import SluicePlugin
 
-/// Does to bodies, limits and connections what the headers of the request ask for.
+/// Handles bodies, limits and connections as the headers of the request say.
 ///
-/// - `x-bodies: pass|upper|wait|fail`: what becomes of the pieces of both bodies. `wait` suspends in each call.
+/// - `x-bodies: pass|upper|wait|fail`: what happens to the pieces of both bodies. `wait` suspends in each call.
 /// - `x-limit: BYTES`, `x-file: PATH`: a limit of the response body, and a file as the request body.
 struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterceptor, BodyInterceptor,
   InformationalInterceptor

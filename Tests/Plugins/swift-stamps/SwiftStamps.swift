@@ -2,8 +2,8 @@ import Foundation
 public import SluicePlugin
 import Synchronization
 
-/// Stamps its number into each request and response as `stamps-generation` does, and has what a Swift library can leave
-/// behind: a detached task, an actor, Foundation, protocol casts.
+/// Stamps its number into each request and response as `stamps-generation` does, and uses features that a Swift library
+/// can leave behind: a detached task, an actor, Foundation, protocol casts.
 struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
   struct Configuration: Decodable, Sendable {
     var header: String
@@ -11,9 +11,9 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
 
   struct State: Codable, Sendable {
     var generations: Int
-    /// What an older build knew that is gone.
+    /// A member that only older builds knew.
     var notes: [String]
-    /// What no build saves, and one of them wants.
+    /// A member that no build saves, and that one build wants.
     var moons: Int?
 
     init(generations: Int, notes: [String]) {
@@ -86,7 +86,7 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
     for key in ["requests", "responses", "exchanged"] { host.log(.info, "\(key)=\(host.values[key] ?? -1)") }
   }
 
-  /// Looks conformances up, which walks over every image that the runtime knows.
+  /// Looks up conformances, which searches every image that the runtime knows.
   @inline(never)
   private static func casts(_ value: Any) -> Bool {
     let text = String(format: "%d", (value as? Int) ?? 0)

@@ -1,7 +1,7 @@
 import Glibc
 public import SluicePlugin
 
-/// Uses the host's tables from Swift, and tells what came of it in attributes of the transaction and in log records.
+/// Uses the host's tables from Swift, and reports the results in attributes of the transaction and in log records.
 struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor, TransactionTracer {
   struct StageConfiguration: Decodable, Sendable {
     var name: String

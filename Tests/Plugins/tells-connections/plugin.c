@@ -1,4 +1,4 @@
-// Tells what it knows of the connection of each hop, in the calls before, at and after the issue, and in events.
+// Logs the facts about the connection of each hop, in the calls before, at and after the issue, and in events.
 #include <inttypes.h>
 #include <sluice/draft/connection.h>
 
@@ -35,7 +35,7 @@ static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   tell_connection(instance, exchange, "response");
-  // A caller that knows less gets less, and what it does not know of stays as it was.
+  // A caller that knows fewer members gets fewer; memory beyond its size stays unchanged.
   struct {
     uint32_t size, http_version;
     uint64_t rest;

@@ -1,4 +1,4 @@
-// Tells informational responses, and tries to write and to fail there.
+// Logs informational responses, and tries to write and to fail there.
 #include "../stage.h"
 
 static void on_informational(void *instance, sluice_exchange *exchange, const sluice_informational *response) {

@@ -1,5 +1,5 @@
-// Sets a header whose value is configured, and has cases of its own for that. VALUE is what a case expects of the other, RUN what
-// the second case answers, DOCUMENT the request of the first.
+// Sets a header whose value is configured, and has its own cases for that. VALUE is the value that a case expects, RUN
+// the answer of the second case, DOCUMENT the request of the first.
 #include "../stage.h"
 
 #ifndef VALUE
@@ -39,7 +39,7 @@ static void resume(void *context) {
   free(context);
 }
 
-/// Suspends, so that the cases have something to wait for.
+/// Suspends, so that the cases must wait.
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   struct painter *painter = instance;
   sluice_context facts = SLUICE_SIZED(sluice_context);

@@ -1,11 +1,12 @@
-// A tracer that waits in each event until the test opens its gate, and tells what it got.
+// A tracer that waits in each event until the test opens its gate, and logs its events.
 #define _POSIX_C_SOURCE 200809L
 #include <stdatomic.h>
 #include <time.h>
 
 #include "../stage.h"
 
-// Open at first; the test writes 0 and 1. How many calls have begun; whether two were under way at once.
+// Open at first; the test writes 0 and 1. Also counts the calls that have begun, and notes whether two ran at the same
+// time.
 static atomic_int gate[3] = {1, 0, 0};
 static atomic_int calls;
 

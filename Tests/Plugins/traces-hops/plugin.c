@@ -1,4 +1,4 @@
-// Sets a header in each hop, and tells what each event says of the hop and which call of a stage sees that header.
+// Sets a header in each hop, and logs each event's facts about the hop, and which calls of a stage see that header.
 #include "../stage.h"
 
 // The test may choose others.

@@ -1,6 +1,6 @@
 public import SluicePlugin
 
-/// Is told the ends of hops and of transactions alone, and logs what they say and which call sees the issued header `x-hop`.
+/// Gets only the ends of hops and of transactions, and logs their facts and which calls see the issued header `x-hop`.
 struct TracesInSwift: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterceptor, TransactionTracer {
   static let information = PluginInformation(id: "traces-in-swift", version: "1.0.0", summary: "A fixture.")
   static let interests: Set<TransactionEvent.Kind> = [.didEndHop, .didComplete]

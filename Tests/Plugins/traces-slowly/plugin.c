@@ -1,4 +1,4 @@
-// A tracer that takes 3 ms for each event, and tells which it got.
+// A tracer that takes 3 ms for each event, and logs which events it got.
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 

@@ -1,4 +1,4 @@
-// Tells every event, and tries to write.
+// Logs every event, and tries to write.
 #include "../stage.h"
 
 static void on_event(void *instance, const sluice_event *event) {

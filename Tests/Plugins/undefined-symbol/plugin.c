@@ -1,4 +1,4 @@
-// Calls a function that nobody defines.
+// Calls a function that no library defines.
 #include "../fixture.h"
 
 extern void fixture_nobody_has_this(void);

@@ -1,4 +1,4 @@
-// A variable that is one for the whole process, as C++ makes them for inline ones.
+// A variable that exists once in the whole process, like inline variables of C++.
 #include "../fixture.h"
 
 __asm__(".data\n"

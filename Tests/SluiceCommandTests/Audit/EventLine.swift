@@ -12,7 +12,7 @@ struct EventLine {
 
   var event = ""
   var transaction = ""
-  /// Nil in a log that was written without it.
+  /// Nil in a log without it.
   var sequence: Int64?
   var timeNs: Int64 = 0
   var attempt: Int64 = 0
@@ -32,13 +32,13 @@ struct EventLine {
   var phasesNs: Int64?
   /// The members of `timings`, true as 1.
   var timings: [String: Int64] = [:]
-  /// Its place in a trace; nil where the line does not say.
+  /// Its place in a trace; nil if the line has none.
   var traceId: String?
   var spanId: String?
   var parentSpanId: String?
-  /// What stages have set, as JSON texts.
+  /// The attributes that stages have set, as JSON texts.
   var attributes: [String: String]?
-  /// Of a span that a stage began.
+  /// The span that a stage began.
   var span: EventSpan?
 
   init(_ text: [UInt8]) throws(LogComplaint) {
@@ -53,7 +53,7 @@ struct EventLine {
     guard missing.isEmpty else { throw LogComplaint("format", "no \(missing.sorted()) in \(document)") }
   }
 
-  /// False where the schema forbids the member or its value.
+  /// False if the schema forbids the member or its value.
   private mutating func read(_ name: String, _ value: JSONValue) throws(LogComplaint) -> Bool {
     switch name {
     case "event": return Self.read(value.string, into: &event) && Self.names.contains(event)

@@ -1,11 +1,11 @@
-/// A second opinion on an event log: written from the rules in `docs/command.md` alone, and as plain as possible.
+/// A second opinion on an event log: written only from the rules in `docs/command.md`, and as simple as possible.
 ///
 /// Transactions are checked one by one when their `did_complete` is read.
 struct EventLogAudit {
-  /// The first of them; more do not say more.
+  /// The first violations; more would not help.
   private(set) var complaints: [String] = []
   private(set) var lineCount = 0
-  /// How many events of each name there are.
+  /// The number of events by name.
   private(set) var counts: [String: Int] = [:]
   private(set) var transactionCount = 0
   /// The last event of each transaction and the URL of its first, by request id.

@@ -10,7 +10,7 @@ struct ResultAudit {
   private let log: EventLogAudit
   private let url: (Int) -> String
 
-  /// - Parameter url: what the first event of a line has to name.
+  /// - Parameter url: the URL that the first event of a line must name.
   init(_ log: EventLogAudit, url: @escaping (Int) -> String) {
     self.log = log
     self.url = url

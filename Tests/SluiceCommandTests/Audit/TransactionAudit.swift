@@ -1,9 +1,10 @@
-/// The events of one transaction, in the order of the log, and the rules of `docs/command.md` that concern one alone.
+/// The events of one transaction, in the order of the log, and the rules of `docs/command.md` that concern a single
+/// transaction.
 ///
 /// Each rule is checked by itself, from first to last event. That is slower than one walk that remembers everything, and
 /// easier to compare with the table.
 struct TransactionAudit {
-  /// Without the ends of spans, which are no steps of the transaction.
+  /// Without the ends of spans, which are not steps of the transaction.
   let events: [EventLine]
   private let all: [EventLine]
 
@@ -99,7 +100,7 @@ struct TransactionAudit {
       "did_issue": ["did_receive_informational", "did_receive", "did_end_hop"],
       "did_receive_informational": ["did_receive_informational", "did_receive", "did_end_hop"],
       "did_receive": ["will_redirect", "did_end_hop"],
-      // The hop ended before the redirect if a stage thought about it.
+      // The hop ended before the redirect if a stage took time to decide.
       "will_redirect": [
         "did_issue", "did_end_hop", "will_retry", "did_validate_response", "did_complete",
       ],
@@ -233,7 +234,7 @@ struct TransactionAudit {
     }
   }
 
-  /// What a hop came to is the server's; a head whose body broke off may have had no `did_receive`.
+  /// The result of a hop is the server's; a head with an incomplete body may have had no `did_receive`.
   private func checkStatusOfHop(_ event: EventLine, _ received: Int64?, isIssued: Bool) throws(LogComplaint) {
     let isReceived = event.status == received && event.receivedStatus == nil
     let isUnreceived = (200...999).contains(event.status ?? 0) && event.receivedStatus == 0
@@ -268,7 +269,7 @@ struct TransactionAudit {
     }
   }
 
-  /// Before its `did_issue` an event is in the caller's trace, from then on in that of the hop.
+  /// Before its `did_issue` an event is in the caller's trace, afterwards in that of the hop.
   private func checkTraces() throws(LogComplaint) {
     let caller = events[0]
     for (index, event) in events.enumerated() {

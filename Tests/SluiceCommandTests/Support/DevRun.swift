@@ -89,7 +89,7 @@ final class DevRun: Sendable {
     return events[index]
   }
 
-  /// Waits for an event of that name, wherever it stands among the others.
+  /// Waits for an event of that name, in any position among the others.
   func find(_ name: String, where isMeant: @escaping @Sendable (JSONValue) -> Bool) async throws {
     _ = try await wait(for: name, from: 0, where: isMeant)
   }
@@ -107,7 +107,7 @@ final class DevRun: Sendable {
     return index
   }
 
-  /// How many there were of that name.
+  /// The number of events of that name.
   func count(_ name: String) -> Int { events.count { $0["event"]?.string == name } }
 
   // MARK: Requests

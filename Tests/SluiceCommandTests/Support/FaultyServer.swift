@@ -65,7 +65,7 @@ final class FaultyServer: Sendable {
     case .status503: return respond("503 Service Unavailable", "{}", hasBody, "Retry-After: 0\r\n")
     case .redirectLoop: return redirect(307, to: "/\(number)/loop")
     case .twoLengths: return [.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n{}"), .close]
-    // Nothing announces the close: the next request may be on its way.
+    // The close is not announced: the next request may already be on its way.
     case .closedKeptConnection: return respond("200 OK", "{}", hasBody) + [.close]
     }
   }

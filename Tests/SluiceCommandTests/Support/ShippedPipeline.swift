@@ -6,7 +6,7 @@ struct ShippedPipeline {
   let server: NginxServer
   /// The path of the configuration.
   let file: String
-  /// What access-log writes to.
+  /// The file of access-log.
   let log: String
   private let folder: TemporaryDirectory
 
@@ -30,7 +30,7 @@ struct ShippedPipeline {
     }.joined()
   }
 
-  /// The deadline of the tracer is out of reach for a busy machine, so that it is never switched off.
+  /// The deadline of the tracer is so long that even a busy machine never switches it off.
   private static func configuration(_ base: String, _ log: String, _ authority: String?) -> String {
     let tls = authority.map { #", "tls": {"ca": "\#($0)"}"# } ?? ""
     return """

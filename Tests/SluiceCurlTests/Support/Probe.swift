@@ -2,9 +2,9 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 
-/// An observer that writes down what it is told, and answers as the test wants.
+/// An observer that records its calls, and answers as the test wants.
 final class Probe: TransferObserver, @unchecked Sendable {
-  // Sendable: the answers are set before the transfer starts; what is recorded lies behind a lock.
+  // Sendable: the answers are set before the transfer starts; the recorded calls are behind a lock.
   struct Record: Sendable {
     var issued: [HeaderFields] = []
     var informational: [Int] = []

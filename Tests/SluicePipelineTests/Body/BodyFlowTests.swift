@@ -57,17 +57,17 @@ import Testing
         == ["end 0", "chunk 1 z", "deliver Z", "end 1", "finish"])
   }
 
-  @Test func `a stage that takes a piece and writes nothing lets the source go on`() {
+  @Test func `if a stage takes a piece and writes nothing, the source continues`() {
     #expect(Self.script(stages: 2, [Self.piece("a"), Self.taken("")]) == ["chunk 0 a", "pull"])
   }
 
-  @Test func `a suspended stage holds up the source, and what it wrote goes on`() {
+  @Test func `a suspended stage stops the source, and its output continues`() {
     #expect(
       Self.script(stages: 2, [Self.piece("a"), Self.suspended("A"), Self.pass, Self.delivered, Self.resumed(0)])
         == ["chunk 0 a", "chunk 1 A", "deliver A", "wait", "pull"])
   }
 
-  @Test func `two stages suspend on one piece, and each goes on by itself`() {
+  @Test func `two stages suspend on one piece, and each continues independently`() {
     #expect(
       Self.script(
         stages: 2,
@@ -78,7 +78,7 @@ import Testing
         == ["chunk 0 a", "chunk 1 A", "wait", "wait", "deliver C", "chunk 1 B", "deliver B", "pull"])
   }
 
-  @Test func `the later of two suspended stages may go on first`() {
+  @Test func `the later of two suspended stages may continue first`() {
     #expect(
       Self.script(
         stages: 2,
@@ -89,7 +89,7 @@ import Testing
         == ["chunk 0 a", "chunk 1 A", "wait", "deliver C", "wait", "chunk 1 B", "deliver B", "pull"])
   }
 
-  @Test func `a stage that suspends at the end holds up the end`() {
+  @Test func `a stage that suspends at the end delays the end`() {
     #expect(
       Self.script(stages: 2, [.ended, Self.suspended("y"), Self.pass, Self.delivered, Self.resumed(0, "z"), Self.pass])
         == ["end 0", "chunk 1 y", "deliver y", "wait", "chunk 1 z", "deliver z"])
@@ -106,19 +106,19 @@ import Testing
         == ["chunk 0 a", "wait", "wait", "deliver A", "end 0", "finish"])
   }
 
-  @Test func `a stage that is passed over gives back the piece that it held`() {
+  @Test func `a skipped stage returns the piece that it held`() {
     #expect(
       Self.script(stages: 1, [Self.piece("a"), Self.suspended(), .skipped(stage: 0), Self.delivered])
         == ["chunk 0 a", "wait", "deliver a", "pull"])
   }
 
-  @Test func `a stage that is passed over gives nothing back for which it wrote something`() {
+  @Test func `a skipped stage does not return a piece for which it wrote something`() {
     #expect(
       Self.script(stages: 1, [Self.piece("a"), Self.suspended("A"), Self.delivered, .skipped(stage: 0)])
         == ["chunk 0 a", "deliver A", "wait", "pull"])
   }
 
-  @Test func `a receiver that pauses holds up everything, the end included`() {
+  @Test func `a receiver that pauses stops everything, including the end`() {
     #expect(
       Self.script(
         stages: 1,
@@ -126,7 +126,7 @@ import Testing
         == ["chunk 0 a", "deliver a", "wait", "wait", "end 0", "finish"])
   }
 
-  @Test func `a receiver that goes on does not let a body flow that a stage has suspended`() {
+  @Test func `a receiver that continues does not resume a body that a stage has suspended`() {
     #expect(
       Self.script(
         stages: 1,

@@ -42,7 +42,7 @@ import Testing
     try fixture.begin(.stream(PieceStream.make([Array("a".utf8), [], Array("b".utf8), Array("c".utf8)])))
     #expect(fixture.result == nil)
     #expect(fixture.stage.pieces == ["a", "b"])
-    // Longer than the server may take: it has nothing to answer to.
+    // Longer than the server's time limit, which does not apply yet.
     fixture.loop.advance(by: .seconds(10))
     #expect(fixture.result == nil)
     fixture.resume()
@@ -60,14 +60,14 @@ import Testing
     #expect(fixture.sent == "a")
   }
 
-  @Test func `a stage that holds a request for too long fails it, or is passed over`() throws {
+  @Test func `a stage that holds a request for too long fails it, or is skipped`() throws {
     for onFault in FaultPolicy.allCases {
       let fixture = Fixture(["b"], onFault: onFault, deadline: .seconds(2))
       try fixture.begin(.text("b"))
       fixture.loop.advance(by: .seconds(2))
       #expect(fixture.stage.cancelledCount == 1)
       #expect(fixture.result?.error?.code == (onFault == .fail ? "stage_timeout" : nil))
-      // What it wrote when it suspended has gone on.
+      // The bytes that it wrote when it suspended have been passed on.
       #expect(onFault == .fail || fixture.sent == "B")
     }
   }
@@ -89,7 +89,7 @@ import Testing
     #expect(fixture.sent == "late")
   }
 
-  @Test func `a request that ends while its stage is suspended cancels the call, and lets everything go`() throws {
+  @Test func `a request that ends while its stage is suspended cancels the call, and releases everything`() throws {
     let fixture = Fixture(["b"])
     try fixture.begin(.text("b"))
     fixture.loop.perform {

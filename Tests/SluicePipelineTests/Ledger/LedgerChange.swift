@@ -2,14 +2,14 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-/// One change to a log, such as a fault of the engine or of whoever keeps the log would make.
+/// One change to a log, as a fault of the engine or of the log's writer would make it.
 struct LedgerChange {
   let name: String
   let log: [LedgerEntry]
-  /// Why the changed log is an honest one too; nil where it is not.
+  /// Why the changed log is also valid; nil if it is not.
   let reason: Reason?
 
-  /// The changes that cannot be noticed, because a transaction may as well have gone so.
+  /// The changes that cannot be noticed, because a transaction could have gone that way.
   enum Reason: String, CaseIterable {
     case time = "an event may come at any time between its neighbours, after the delay of a will_retry"
     case hop = "a hop begins at any time between what came before it and its did_issue"
@@ -23,7 +23,7 @@ struct LedgerChange {
     case attempt = "the end after a will_retry belongs to the attempt before it, or to the one that was to begin"
   }
 
-  /// Every single change to a log: an event lost, told twice, told in another order, or with another value.
+  /// Every single change to a log: an event is lost, repeated, moved, or has another value.
   static func all(to log: [LedgerEntry]) -> [LedgerChange] {
     log.indices.flatMap { index in moves(log, index) + changes(log, index) }
   }
@@ -92,7 +92,7 @@ struct LedgerChange {
   }
 }
 
-// Which changes leave an honest log.
+// The changes that leave a valid log.
 extension LedgerChange {
   private static func reason(_ log: [LedgerEntry], _ index: Int, _ entry: LedgerEntry) -> Reason? {
     let old = log[index]
@@ -200,7 +200,7 @@ extension LedgerChange {
 
   private static func isStageStatus(_ entry: LedgerEntry) -> Bool {
     guard let received = entry.receivedStatus, received != entry.status else { return false }
-    // What a hop came to is the server's, even where there was no `didReceive`.
+    // The result of a hop is the server's, even without a `didReceive`.
     if entry.kind == .didEndHop { return 200...999 ~= entry.status }
     return entry.kind == .willRetry || entry.kind == .didComplete && entry.outcome != .succeeded
   }
@@ -216,7 +216,7 @@ extension LedgerChange {
       let receipt = log.first { $0.kind == .didReceive && isSameHop($0, entry) }
       return entry.timings != nil || receipt?.timings == nil
     case .didComplete where entry.timings != nil: return entry.timings == end?.timings
-    // The last end says the same as the end of the transaction.
+    // The last end of a hop agrees with the end of the transaction.
     case .didComplete: return !(end.map { isSameHop($0, entry) && $0.timings != nil } ?? false)
     default: return false
     }

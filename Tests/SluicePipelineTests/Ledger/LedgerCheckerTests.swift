@@ -90,7 +90,7 @@ import Testing
       Self.entry(.didValidatePayload, 21, attempt: 1, hop: 1), Self.entry(.didComplete, 21, attempt: 1, hop: 1),
     ]
     #expect(Self.violation(log) == nil)
-    // A stage thought about the redirect meanwhile.
+    // A stage was deciding about the redirect at that time.
     log.swapAt(10, 11)
     log[10].time = Instant(nanoseconds: 17)
     log[10].duration = .nanoseconds(1)
@@ -183,7 +183,7 @@ import Testing
     #expect(Self.violation(hop + answered(hop: 2))?.rule == .numbering)
   }
 
-  @Test func `a hop that was issued ends once, before what is not of the hop`() {
+  @Test func `an issued hop ends once, before any event that does not belong to it`() {
     let hop = Self.success().prefix(4)
     for index in 5...7 { #expect(Self.violation(hop + [Self.success()[index]])?.rule == .order) }
     #expect(Self.violation(hop + [Self.entry(.willRetry, 5)])?.rule == .order)
@@ -224,7 +224,7 @@ import Testing
     #expect(Self.violation(configured + [Self.broken(4, took: 4)])?.rule == .timing)
   }
 
-  @Test func `the status of a hop is the server's, whatever stages make of it`() {
+  @Test func `the status of a hop is the server's, even if stages change the response`() {
     let issued = Self.success().prefix(3)
     var broken = Self.broken(4, took: 2, status: 200)
     #expect(Self.violation(issued + [broken])?.rule == .status)
@@ -240,7 +240,7 @@ import Testing
     #expect(Self.violation(other)?.rule == .status)
   }
 
-  @Test func `a status is the one that was received, or is said to be another`() {
+  @Test func `a status is the received one, unless the event says that it was changed`() {
     for index in [0, 1, 2] { #expect(Self.violation(Self.changed(index) { $0.status = 200 })?.rule == .status) }
     for index in 3...8 { #expect(Self.violation(Self.changed(index) { $0.status = 404 })?.rule == .status) }
     #expect(Self.violation(Self.changed(3) { $0.status = 0 })?.rule == .status)
@@ -288,7 +288,7 @@ import Testing
     #expect(Self.violation(hop + [Self.entry(.willRedirect, 4, status: status)])?.rule == .order)
   }
 
-  @Test func `the events of a transaction are counted, or none is`() {
+  @Test func `either all events of a transaction are numbered, or none`() {
     func counted(_ numbers: [Int?]) -> [LedgerEntry] {
       zip(Self.success(), numbers).map { entry, number in
         var entry = entry
@@ -343,7 +343,7 @@ import Testing
     [0, 2], [0, 3], [0, 1, 3], [0, 1, 1], [0, 1, 2, 3, 3], [0, 1, 2, 3, 2], [0, 6], [0, 5, 7], [0, 5, 5],
     [0, 5, 1], [0, 1, 2, 3, 4, 5, 3], [0, 1, 2, 3, 4, 5, 4], [0, 1, 2, 3, 4, 5, 6, 7, 7], [0, 1, 2, 3, 5],
   ])
-  func `what needs another event before it does not come without it`(_ order: [Int]) {
+  func `an event that needs an earlier event does not come without it`(_ order: [Int]) {
     let log = order.enumerated().map { place, index in
       var entry = Self.success()[index]
       entry.time = Instant(nanoseconds: UInt64(place))
@@ -417,7 +417,7 @@ import Testing
     }
     var log = Self.success()
     for index in [8, 4, 3] {
-      // Told of the hop and not of the transaction, or the other way round.
+      // Present for the hop but not for the transaction, or the other way round.
       log[index].timings = TransferTimings()
       #expect((Self.violation(log)?.rule == .timing) == (index == 8))
     }
@@ -435,7 +435,7 @@ import Testing
     for index in [0, 1, 2, 5, 6, 7, 8] {
       #expect(Self.violation(Self.changed(index) { $0.hop = 1 })?.rule == .numbering)
     }
-    // What was issued has to end first.
+    // The issued hop must end first.
     for index in [3, 4] { #expect(Self.violation(Self.changed(index) { $0.hop = 1 })?.rule == .order) }
     let again = Self.success().prefix(5) + [Self.entry(.willRetry, 5), Self.entry(.didConfigure, 6, attempt: 2)]
     #expect(Self.violation(Array(again))?.rule == .numbering)
@@ -516,7 +516,7 @@ import Testing
     }
   }
 
-  @Test func `ends that lie far back are forgotten, so that memory is bounded`() throws {
+  @Test func `old ends are forgotten, so that memory stays limited`() throws {
     var checker = LedgerChecker()
     for number in 0..<70_000 {
       let id = TransactionID(randomHigh: UInt64(number) << 16, randomLow: 7)

@@ -1,7 +1,7 @@
 import SluicePipeline
 import Testing
 
-/// Every single change to honest logs of every kind: the checker notices it, or the changed log is an honest one too.
+/// Every single change to valid logs of every kind: the checker notices it, or the changed log is also valid.
 @Suite struct LedgerMutationTests {
   private static func violation(_ log: [LedgerEntry]) -> LedgerViolation? {
     var checker = LedgerChecker()
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `each single change to a log is noticed, or leaves an honest log`() throws {
+  @Test func `each single change to a log is noticed, or leaves a valid log`() throws {
     var reasons: Set<LedgerChange.Reason> = []
     for story in try LedgerStory.all() {
       for change in LedgerChange.all(to: story.log) {
@@ -31,8 +31,8 @@ import Testing
     #expect(reasons == Set(LedgerChange.Reason.allCases))
   }
 
-  @Test func `without a sequence the order alone tells most`() throws {
-    // What is lost then is what a transaction can be without.
+  @Test func `without a sequence, the order of events still shows most changes`() throws {
+    // The events that can be lost unnoticed are those that a transaction may lack.
     let expected: Set<TraceEvent.Kind> = [
       .didConfigure, .didIssue, .didReceiveInformational, .didValidateResponse, .willRetry,
     ]

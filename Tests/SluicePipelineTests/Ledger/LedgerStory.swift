@@ -3,12 +3,12 @@ import SluicePipeline
 import SluiceTestKit
 import SluiceTraceContext
 
-/// What one transaction of a kind tells its tracers: an honest log, made by the engine itself.
+/// The events of one kind of transaction: a valid log, made by the engine itself.
 struct LedgerStory {
   let name: String
   let log: [LedgerEntry]
 
-  /// How a story goes on after the transaction has begun.
+  /// How a story continues after the transaction has begun.
   typealias Course = @Sendable (StubLoop, Transaction) -> Void
 
   private init(

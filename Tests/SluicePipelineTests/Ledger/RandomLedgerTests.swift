@@ -7,7 +7,7 @@ import Testing
 /// The ledger of many transactions at once, whose stages, transport and caller do anything at any time. Each seed is a run
 /// that can be repeated.
 @Suite struct RandomLedgerTests {
-  /// What chance decides. Confined to the stub loop.
+  /// The random decisions. Confined to the stub loop.
   private final class Chance: @unchecked Sendable {
     private var random: SeededRandom
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
@@ -16,7 +16,7 @@ import Testing
     func isOne(in count: Int) -> Bool { number(below: count) == 0 }
   }
 
-  /// A stage that keeps and breaks every rule there is.
+  /// A stage that follows or breaks every rule.
   private final class Unruly: Interceptor, @unchecked Sendable {
     // Confined to the stub loop.
     let chance: Chance
@@ -69,14 +69,14 @@ import Testing
         suspended.append((token, table))
         return .suspended
       case 9:
-        // Taken and not used.
+        // The token was taken and not used.
         _ = exchange.suspend()
         return .proceed
       default: return .proceed
       }
     }
 
-    /// Resumes one of those that wait, or one that is long gone.
+    /// Resumes a waiting call, or one that ended long ago.
     func resumeAny() {
       guard !suspended.isEmpty else { return }
       let (token, table) = suspended[chance.number(below: suspended.count)]
@@ -117,7 +117,7 @@ import Testing
   private static let isSoak = getenv("SLUICE_SOAK") != nil
   private static let seeds = Array<UInt64>(0..<(isSoak ? 400 : 20))
 
-  @Test(arguments: seeds) func `whatever stages, wire and caller do, the ledger is whole`(_ seed: UInt64) {
+  @Test(arguments: seeds) func `the ledger follows its rules, whatever stages, wire and caller do`(_ seed: UInt64) {
     let chance = Chance(seed: seed)
     let loop = StubLoop()
     let transport = StubTransport(loop: loop) { Self.reply(chance, $0) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Call-outs that a host does not make. Those that it makes are tested over real sockets, in `SluiceTests`.
+/// Call-outs that a host refuses. `SluiceTests` tests accepted call-outs over real sockets.
 struct CallOutRefusalTests {
   @Test func `a call-out in create is refused and counted; in activate it is made`() async throws {
     let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_STATUS_OK"])

@@ -7,7 +7,7 @@ import Testing
 
 /// `on_challenge` of real libraries.
 struct ChallengeCallTests {
-  /// Wants a token, and says so with two challenges.
+  /// Demands a token, with two challenges.
   private static func answer(_ request: Request) -> StubTransport.Reply {
     if request.headers["authorization"] == "Bearer secret" { return .response(Response(status: 200)) }
     return .response(
@@ -86,7 +86,7 @@ struct ChallengeCallTests {
     #expect(try stage.run(StageFixture.request()).error?.code == .stageFault)
   }
 
-  @Test func `an answer does not send a body that is gone`() async throws {
+  @Test func `an answer does not send a body that can be produced only once`() async throws {
     let stage = try await Self.stage()
     let body = Body.stream(BodyStream { _ in nil })
     let result = try stage.run(StageFixture.request("POST", body: body))
@@ -95,7 +95,7 @@ struct ChallengeCallTests {
     #expect(stage.transport.issued.count == 1)
   }
 
-  @Test func `a server that plays the proxy is not asked, and gets no credentials of a proxy`() async throws {
+  @Test func `a server that answers like a proxy gets no credentials for a proxy`() async throws {
     let stage = try await Self.stage(answer: { _ in
       .response(Response(status: 407, headers: ["proxy-authenticate": "Bearer"]))
     })

@@ -27,7 +27,7 @@ struct ConcurrencyTests {
     #expect(stage.loop.run(until: { outcome.result != nil }))
     #expect(outcome.result?.error == nil)
     #expect(stage.transport.issued.first?.headers["x-blocked"] == "yes")
-    // The copy that the blocking call worked on is let go on its thread, maybe after the end.
+    // The blocking call's copy is released on its thread, perhaps after the end.
     #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
   }
 
@@ -43,7 +43,7 @@ struct ConcurrencyTests {
     return stage
   }
 
-  @Test func `data is released on the loop, also where a late call was the last to have it`() async throws {
+  @Test func `data is released on the loop, even if a late call was the last to use it`() async throws {
     let stage = try await stageWithLateCall()
     #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
   }
@@ -173,7 +173,7 @@ struct ConcurrencyTests {
     #expect(result.error == TransactionError(code: "blocked", message: "as was asked", stage: "stage"))
   }
 
-  @Test func `what a blocking stage did too late is dropped`() async throws {
+  @Test func `changes of a late blocking stage are dropped`() async throws {
     let stage = try await StageFixture("is-blocking")
     stage.stageDeadline = .milliseconds(100)
     stage.onFault = .skip
@@ -188,7 +188,7 @@ struct ConcurrencyTests {
     #expect(stage.told("cancel").isEmpty)
   }
 
-  @Test func `the end of the host waits for a blocking call, so long and no longer`() async throws {
+  @Test func `the end of the host waits for a blocking call up to the limit`() async throws {
     let stage = try await StageFixture("is-blocking")
     _ = stage.begin(try StageFixture.request())
     try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
@@ -198,7 +198,7 @@ struct ConcurrencyTests {
   }
 
   @Test(arguments: [[], ["BLOCKING"]])
-  func `calls of a serial instance never overlap, whatever the loop`(defines: [String]) async throws {
+  func `calls of a serial instance never overlap, even on different loops`(defines: [String]) async throws {
     let stage = try await StageFixture("is-serial", defines: defines)
     let loops = try [Loop(index: 0), Loop(index: 1)]
     defer { for loop in loops { loop.shutdown() } }

@@ -8,7 +8,7 @@ import Testing
 struct DocumentMatchTests {
   private static let matches = StageMatch(methods: ["PATCH"], paths: [PathGlob("/path")])
 
-  /// - Parameter answers: what the stage after the fixture does; with nil it only observes.
+  /// - Parameter answers: the actions of the stage after the fixture; with nil it only observes.
   private static func stage(
     _ defines: [String], match: StageMatch?, onFault: FaultPolicy = .fail,
     answer: @escaping @Sendable (Exchange) -> Verdict = { _ in .proceed }
@@ -76,8 +76,7 @@ struct DocumentMatchTests {
   }
 }
 
-/// Observes at each call whether the request's document is authoritative. Confined to the loop, unchecked for that
-/// reason.
+/// Observes at each call whether the request's document is authoritative. Unchecked because it is confined to the loop.
 private final class NextStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities = .request
   private(set) var calls: [Bool] = []

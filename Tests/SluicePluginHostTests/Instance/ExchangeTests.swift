@@ -41,7 +41,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: [[], ["WITH_DOCUMENT"]])
-  func `what a stage sets is marked as its own, what it marks as secret`(defines: [String]) async throws {
+  func `fields of a stage are marked as added, and those that it marks as secret`(defines: [String]) async throws {
     let stage = try await StageFixture("edits-headers", defines: defines)
     _ = try stage.run(StageFixture.request("GET", Self.headers))
     let sent = try #require(stage.transport.issued.first?.headers)
@@ -102,7 +102,7 @@ struct ExchangeTests {
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }
 
-  @Test func `a pointer that was kept is stale, and nothing is touched`() async throws {
+  @Test func `a kept pointer is stale, and nothing is touched`() async throws {
     let stage = try await StageFixture("keeps-exchange")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)
@@ -126,7 +126,7 @@ struct ExchangeTests {
     #expect(stage.instance.violations[.wrongThread] == 1)
   }
 
-  @Test func `what may not be set is refused and counted`() async throws {
+  @Test func `forbidden changes are refused and counted`() async throws {
     let stage = try await StageFixture("breaks-headers")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)

@@ -23,7 +23,7 @@ struct LifecycleTests {
     #expect(stage.told("destroyed") == ["1"])
   }
 
-  @Test func `an instance that is let go destroys itself`() async throws {
+  @Test func `an instance that is released destroys itself`() async throws {
     let stage = try await StageFixture("breaks-lifecycle")
     var other: PluginInstance? = try PluginInstance(
       stage.generation, name: "other", configuration: [:], runtime: stage.runtime)

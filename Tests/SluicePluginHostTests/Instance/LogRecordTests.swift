@@ -7,7 +7,7 @@ import Testing
 
 /// Structured log records of a plugin (`sluice.log/1`).
 struct LogRecordTests {
-  @Test func `a record has its attributes and what is known of its exchange, on one line`() async throws {
+  @Test func `a record has its attributes and the facts of its exchange, on one line`() async throws {
     let stage = try await StageFixture("logs-records")
     _ = try stage.run(StageFixture.request("GET", ["x-request-id": "r-1"]))
     #expect(stage.told("set") == ["0"] && stage.told("whole") == ["0"])
@@ -21,12 +21,12 @@ struct LogRecordTests {
     #expect(entry.attributes.map(\.name) == names)
     #expect(entry.attributes["a.text"] == "one\\ntwo \"x\"")
     #expect(entry.attributes["a.integer"] == .integer(.min) && entry.attributes["a.bool"] == true)
-    // The later one of two with one name.
+    // Of two attributes with one name, the later one.
     #expect(entry.attributes["a.number"] == 2)
     #expect(entry.attributes["a.bytes"] == "a\u{FFFD}" && entry.attributes["a.empty"] == "")
     guard case .text(let long)? = entry.attributes["a.long"] else { throw TestKitError("no long text") }
     #expect(long.utf8.count <= Attribute.textBytes && long.hasSuffix("…"))
-    // The record's own, and on one line what the transaction adds.
+    // The record's own attributes and, on one line, those of the transaction.
     #expect(entry.attributes["both"] == "record" && entry.attributes["of.transaction"] == "three\\nfour")
     #expect(entry.attributes.first { $0.name == "a.secret" }?.shownValue == "REDACTED")
   }
@@ -65,7 +65,7 @@ struct LogRecordTests {
     #expect(stage.told("destroy") == ["0"] && stage.log.value.contains { $0.message == "in destroy" })
   }
 
-  @Test func `a plugin is told which levels are logged, and its lines below are dropped`() async throws {
+  @Test func `a plugin can query which levels are logged, and its lines below are dropped`() async throws {
     let all = try await StageFixture("logs-records")
     _ = try all.run(StageFixture.request())
     for level in ["debug", "info", "warning", "error"] { #expect(all.told("enabled-\(level)") == ["0"]) }
@@ -74,7 +74,7 @@ struct LogRecordTests {
     _ = try fewer.run(StageFixture.request())
     #expect(fewer.told("enabled-debug") == ["1"] && fewer.told("enabled-info") == ["0"])
     #expect(fewer.told("quiet") == ["0"] && !fewer.log.value.contains { $0.message == "quiet" })
-    // What the fixture tells is at the level info, and `log` drops it, too.
+    // The fixture's lines have the level info, so `log` drops them too.
     let fewest = try await StageFixture("logs-records", minimumLogLevel: .warning)
     _ = try fewest.run(StageFixture.request())
     #expect(fewest.told("quiet").isEmpty && fewest.log.value.contains { $0.message.hasPrefix("whole") })

@@ -27,7 +27,7 @@ struct PieceAndTracerTests {
     #expect(result.response?.trailers == ["x-keep": "2", "x-end": "yes"])
   }
 
-  @Test func `a stage suspends the flow of a body and writes before it goes on`() async throws {
+  @Test func `a stage suspends the flow of a body and writes before it continues`() async throws {
     let stage = try await stage(["a", "!", "b"])
     let result = try stage.run(StageFixture.request())
     #expect(stage.told("late") == ["0"])

@@ -48,7 +48,7 @@ struct RedirectCallTests {
   }
 
   @Test(arguments: [("SLUICE_VERDICT_CONTINUE", 200), ("SLUICE_VERDICT_RESPOND", 302)])
-  func `a stage takes its time`(decision: String, status: Int) async throws {
+  func `a stage may answer late`(decision: String, status: Int) async throws {
     let stage = try await Self.stage("LATE=1", "DECISION=\(decision)")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)
@@ -65,7 +65,7 @@ struct RedirectCallTests {
   }
 
   @Test(arguments: ["SLUICE_VERDICT_RETRY", "77"])
-  func `any other verdict is a fault, and is skipped where the user wants that`(verdict: String) async throws {
+  func `any other verdict is a fault, and is skipped if the configuration says so`(verdict: String) async throws {
     let stage = try await Self.stage("DECISION=\(verdict)")
     let error = try stage.run(StageFixture.request()).error
     #expect(error?.code == .stageFault)

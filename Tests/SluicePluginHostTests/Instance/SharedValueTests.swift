@@ -25,7 +25,7 @@ struct SharedValueTests {
     for (name, status) in statuses { #expect(stage.told(name) == [status], "\(name)") }
   }
 
-  @Test func `what is malformed or too much is refused and sets nothing`() async throws {
+  @Test func `malformed and too many values are refused and set nothing`() async throws {
     let stage = try await StageFixture("shares-values")
     _ = try stage.run(StageFixture.request())
     let invalid = [
@@ -73,14 +73,14 @@ struct SharedValueTests {
     #expect(table.get(name("b"), at: .distantFuture)?.bytes == [2])
   }
 
-  @Test func `a plugin has a limited number of values, and those that expired make room`() {
+  @Test func `a plugin has a limited number of values, and expired ones make room`() {
     let table = table()
     for index in 0..<SharedTable.maximumCount {
       let expiry = index < 2 ? after(1) : nil
       #expect(table.set(name("\(index)"), [], until: expiry, at: start) == .done(version: UInt64(index + 1)))
     }
     #expect(table.set(name("more"), [], until: nil, at: start) == .full)
-    // One that exists can always be set.
+    // An existing value can always be set.
     #expect(table.set(name("5"), [5], until: nil, at: start) != .full)
     #expect(table.set(name("more"), [], until: nil, at: after(1)) != .full)
     #expect(table.set(name("and more"), [], until: nil, at: after(1)) != .full)

@@ -95,12 +95,12 @@ final class StageFixture {
     Request(method: method, url: try HTTPURL("http://example.com/path?a=1"), headers: headers, body: body)
   }
 
-  /// What the plugin told under a name, in order.
+  /// The numbers that the plugin logged under a name, in order.
   func told(_ name: String) -> [String] {
     log.value.map(\.message).filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
   }
 
-  /// What the host logged about the plugin.
+  /// The lines that the host logged about the plugin.
   var warnings: [String] { log.value.filter { $0.level == .warning }.map(\.message) }
 
   /// Numbers that the plugin shows under an extension's name.

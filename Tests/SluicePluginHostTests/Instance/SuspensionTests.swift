@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Tokens: who may resume, when, and what follows.
+/// Tokens: who may resume, when, and with which effect.
 struct SuspensionTests {
   @Test func `a token is resumed once, even before its call returns`() async throws {
     let stage = try await StageFixture("resumes-twice")
@@ -59,7 +59,7 @@ struct SuspensionTests {
     #expect(stage.told("resume-cancelled") == ["3"])
   }
 
-  @Test func `of two who resume at the same time exactly one wins (10,000 rounds; a million in a soak)`() async throws {
+  @Test func `of two threads that resume at once exactly one wins (10,000 rounds; a million in a soak)`() async throws {
     let rounds = getenv("SLUICE_SOAK") == nil ? 10_000 : 1_000_000
     let stage = try await StageFixture("races-resumes")
     let request = try StageFixture.request()

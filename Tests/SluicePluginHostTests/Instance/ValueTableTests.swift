@@ -31,7 +31,7 @@ struct ValueTableTests {
     #expect(add(table, "key 7", 1) == 8)
   }
 
-  @Test func `a compare-exchange takes 0 for what was never set`() {
+  @Test func `for compare-exchange, a value that was never set is 0`() {
     let table = ValueTable()
     func exchange(_ expected: Int64, _ desired: Int64) -> ValueTable.Exchange {
       with("a") { table.compareExchange($0, expected: expected, desired: desired) }

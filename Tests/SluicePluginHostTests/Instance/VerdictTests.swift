@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// What becomes of the answers of a plugin.
+/// The effects of a plugin's answers.
 struct VerdictTests {
   @Test func `a stage fails a transaction with its own words`() async throws {
     let stage = try await StageFixture("answers")
@@ -13,7 +13,7 @@ struct VerdictTests {
     #expect(result.error == TransactionError(code: "no_luck", message: "not today", stage: "stage"))
   }
 
-  @Test func `a code that is no word is replaced`() async throws {
+  @Test func `an invalid code is replaced`() async throws {
     let stage = try await StageFixture("answers")
     let result = try stage.run(StageFixture.request("GET", ["x-answer": "fail-badly"]))
     #expect(result.error?.code == "stage_failed")
@@ -37,7 +37,7 @@ struct VerdictTests {
     #expect(result.response == nil)
   }
 
-  @Test func `a response that was made and not answered with is dropped`() async throws {
+  @Test func `a response is dropped if the stage does not answer with it`() async throws {
     let stage = try await StageFixture("answers")
     let result = try stage.run(StageFixture.request("GET", ["x-answer": "respond-and-go-on"]))
     #expect(result.response?.status == 200)

@@ -85,7 +85,7 @@ struct DamagedLibraryTests {
   }
 
   @Test(arguments: [(LibraryBytes.note, "notes"), (LibraryBytes.dynamic, "dynamic entries")])
-  func `a part that is read in memory and reaches beyond a loaded segment is refused as damage`(
+  func `a part that the host reads in memory and that exceeds a loaded segment is refused as damage`(
     _ type: UInt64, _ name: String
   ) async throws {
     let whole = try await minimal()
@@ -93,7 +93,7 @@ struct DamagedLibraryTests {
     for segment in whole.segments where segment.type == LibraryBytes.load {
       var library = whole
       library.write(memory(of: segment, in: whole).upperBound - 1, at: part.addressPlace, width: 8)
-      #expect(judge(library)?.says("is damaged: its \(name)", "lie outside of what is loaded") == true)
+      #expect(judge(library)?.says("is damaged: its \(name)", "lie outside of the loaded segments") == true)
     }
   }
 
@@ -104,7 +104,7 @@ struct DamagedLibraryTests {
     let home = try #require(loaded.first { memory(of: $0, in: whole).contains(notes.lowerBound) })
     var library = whole
     library.write(0, at: home.flagsPlace, width: 4)
-    #expect(judge(library)?.says("is damaged: its ", "lie outside of what is loaded") == true)
+    #expect(judge(library)?.says("is damaged: its ", "lie outside of the loaded segments") == true)
   }
 
   @Test func `a program header outside of the loaded segments is refused as damage`() async throws {

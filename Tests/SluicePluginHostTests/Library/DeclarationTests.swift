@@ -1,13 +1,13 @@
 import SluiceTestKit
 import Testing
 
-/// What the compiler refuses in a declaration by `SLUICE_PLUGIN`.
+/// Mistakes in `SLUICE_PLUGIN` declarations that the compiler refuses.
 struct DeclarationTests {
   private static let compilers = [
     ["cc", "-x", "c", "-std=c11"], ["c++", "-x", "c++", "-std=c++17"], ["c++", "-x", "c++", "-std=c++20"],
   ]
 
-  /// What the compiler says about a declaration; nil if it takes it.
+  /// The compiler's message about a declaration; nil if it accepts the declaration.
   private func refusal(_ compiler: [String], id: String = "\"a\"", version: String) async throws -> String? {
     let folder = try TemporaryDirectory()
     let source = try folder.write(

@@ -9,7 +9,7 @@ import Testing
 
 /// Hosts that offer less than the engine does.
 struct HostFeatureTests {
-  /// A feature, and what the fixture is told where it is missing; nil for what is not called then.
+  /// A feature, and the answer that the fixture gets if it is missing; nil for functions that are not called then.
   struct Lack: Sendable, CustomTestStringConvertible {
     let feature: HostFeatures
     /// In `host.h`, after `SLUICE_FEATURE_`.
@@ -47,7 +47,7 @@ struct HostFeatureTests {
   }
 
   @Test(arguments: lacks)
-  func `a host refuses a plugin that requires what it lacks, before any code of it runs`(lack: Lack) async throws {
+  func `a host refuses a plugin that requires a missing feature, before any of its code runs`(lack: Lack) async throws {
     let feature = try #require(lack.feature.names.first)
     let product = try await LibraryFixture.compile("asks-for-features", defines: ["REQUIRES=\(feature)"])
     let offer = HostOffer(host: "proxy", features: .all.subtracting(lack.feature))
@@ -98,7 +98,7 @@ struct HostFeatureTests {
     #expect(result.error?.message.contains("it answered RETRY, which this host does not offer") == true)
   }
 
-  @Test func `a document cannot change what the host does not let a stage change`() async throws {
+  @Test func `a document cannot change parts that the host does not let a stage change`() async throws {
     let stage = try await StageFixture("edits-documents", features: .all.subtracting(.rewrite))
     let result = try stage.run(
       StageFixture.request("POST", ["content-type": "application/json"], body: .text(#"{"a": 1}"#)))

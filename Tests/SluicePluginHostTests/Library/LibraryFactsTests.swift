@@ -23,7 +23,7 @@ struct LibraryFactsTests {
     try facts(change).refusal(by: host, at: "a.so")?.reason
   }
 
-  @Test func `a plugin in order is not refused and warned of nothing`() throws {
+  @Test func `a correct plugin is not refused and causes no warning`() throws {
     #expect(try facts().refusal(at: "a.so") == nil)
     #expect(try facts().warnings.isEmpty)
   }
@@ -49,7 +49,7 @@ struct LibraryFactsTests {
         == "requires the host features \"suspend\", \"timers\", which the host proxy does not offer")
   }
 
-  @Test func `a note that cannot be used is refused with the reason, even if it is there`() throws {
+  @Test func `an unusable note is refused with the reason`() throws {
     let error = try facts { $0.noteFault = "its version is wrong" }.refusal(at: "a.so")
     #expect(error?.code == .noNote)
     #expect(error?.reason == "describes itself in a way that cannot be used: its version is wrong")
@@ -66,7 +66,7 @@ struct LibraryFactsTests {
       } == nil)
   }
 
-  @Test func `a Swift runtime may be shared or the library's own, and not a mixture of both (S4)`() throws {
+  @Test func `a Swift runtime may be shared or the library's own, but not a mixture of both (S4)`() throws {
     #expect(try reason { $0.swiftRuntime = .shared } == nil)
     #expect(try reason { $0.swiftRuntime = .own } == nil)
     #expect(try facts { $0.swiftRuntime = .own }.warnings.isEmpty)
@@ -74,10 +74,10 @@ struct LibraryFactsTests {
     #expect(error?.code == .mixedRuntimes)
     #expect(
       error?.description.contains(
-        "(swift_once is not its own alone); build it with sluice plugin build --static-stdlib") == true)
+        "(they share swift_once); build it with sluice plugin build --static-stdlib") == true)
   }
 
-  @Test func `unique symbols and private libraries are warned of (L9)`() throws {
+  @Test func `unique symbols and private libraries cause warnings (L9)`() throws {
     let warnings = try facts {
       $0.uniqueSymbols = ["_ZN1aE"]
       $0.privateLibraries = ["libhelper.so"]

@@ -17,7 +17,7 @@ struct LibraryFixture {
 
   var loader: PluginLoader { PluginLoader(store: store) }
 
-  /// Builds `Tests/Plugins/<behaviour>`; nobody but its owner may write it, whatever the umask.
+  /// Builds `Tests/Plugins/<behaviour>`; only its owner may write it, independent of the umask.
   static func compile(
     _ behaviour: String, defines: [String] = [], flags: [String] = []
   ) async throws -> PluginCompiler.Product {

@@ -56,8 +56,8 @@ struct LibraryImageTests {
     #expect(error(path, limit: 4) == nil)
   }
 
-  @Test func `a file that is longer than it said is worth another try (L4)`() {
-    // Files of /proc say that they are empty.
+  @Test func `a file that is longer than its stated size is a transient error (L4)`() {
+    // Files of /proc have a stated size of 0.
     let error = error("/proc/self/maps")
     #expect(error?.code == .changedWhileRead)
     #expect(error?.isTransient == true)
@@ -104,7 +104,7 @@ struct LibraryImageTests {
     #expect(self.error(path) == nil)
   }
 
-  @Test func `folders above the library's own are not looked at`() throws {
+  @Test func `folders above the library's own are not checked`() throws {
     chmod(folder.path, 0o1777)
     try folder.makeFolder("own")
     let path = try write("abc", "own/a.so")

@@ -68,7 +68,7 @@ struct LoadedLibraryTests {
     let helper = try await LibraryFixture.compile("minimal")
     let product = try await LibraryFixture.compile("no-entry", flags: ["-Wl,--no-as-needed", helper.path])
     #expect(LibraryFixture.refusal(ofFile: product.path)?.code == .noEntry)
-    // Past preflight, as if it had not looked.
+    // Loaded without the preflight.
     let image = try LibraryImage(reading: product.path)
     let facts = try LibraryFacts(of: image)
     let copy = try fixture.store.stage(image)
@@ -92,11 +92,11 @@ struct LoadedLibraryTests {
       _ = try LoadedLibrary.load(copy, facts: facts, path: b.path)
     }
     #expect(error?.code == .oldMapping)
-    // What was mapped in its place lost one reference of two.
+    // The old mapping has lost one of its two references.
     #expect(try LibraryFixture.enter(first).id == "fixture")
   }
 
-  /// What lies now where a copy was made.
+  /// The content at the path of a copy.
   private func copy(like original: StoredPlugin) throws -> StoredPlugin {
     guard let file = SluiceSupport.FileDescriptor(opening: original.path, O_RDONLY), let status = file.status()
     else { throw TestKitError("cannot open \(original.path)") }

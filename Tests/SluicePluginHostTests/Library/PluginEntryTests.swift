@@ -20,7 +20,7 @@ struct PluginEntryTests {
     }
   }
 
-  @Test func `a generation says what its table says`() async throws {
+  @Test func `a generation has the values of its table`() async throws {
     let product = try await LibraryFixture.compile("minimal")
     let generation = try await fixture.generation(of: product.path)
     #expect(generation.id == "fixture")
@@ -38,7 +38,7 @@ struct PluginEntryTests {
     #expect(error?.reason == "needs a moon")
   }
 
-  @Test func `an entry point that returns NULL without a word is reported too`() async throws {
+  @Test func `an entry point that returns NULL without a message is reported too`() async throws {
     let error = try await entryError("entry-returns-null", defines: [])
     #expect(error?.says("returned NULL without a message") == true)
   }

@@ -15,7 +15,7 @@ struct PluginErrorTests {
     #expect(error.description.hasPrefix("library plugins/libretry.so: built"))
   }
 
-  @Test func `what does not exist is no refusal, what exists and is turned down is one`() {
+  @Test func `a missing library is not a refusal, an existing one that is not accepted is`() {
     let subject = PluginError.Subject.plugin(name: "a", path: "a.so")
     #expect(!PluginError(.notFound, subject, "there is no such file").isRefusal)
     #expect(!PluginError(.configuration, subject, "no").isRefusal)

@@ -22,7 +22,7 @@ struct PluginNoteTests {
 
   private static func bytes(_ word: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
 
-  /// Why the content is no note; nil if it is one.
+  /// Why the content is not a note; nil if it is one.
   private func fault(_ content: [UInt8]) -> String? {
     do throws(PluginNote.Malformed) {
       _ = try PluginNote(section: section(content)[...])
@@ -49,14 +49,14 @@ struct PluginNoteTests {
     #expect(try PluginNote(section: section(content() + [9, 9, 9, 9])[...])?.version == "1.4.0")
   }
 
-  @Test func `notes of other owners and types are passed over`() throws {
+  @Test func `notes of other owners and types are skipped`() throws {
     let others = section([5, 0, 0, 0], owner: "GNU") + section([9, 0, 0, 0], type: 2)
     #expect(try PluginNote(section: (others + section())[...])?.abi == 1...2)
     #expect(try PluginNote(section: others[...]) == nil)
   }
 
   @Test(arguments: [[0, 1, 0], [2, 1, 0]] as [[UInt32]])
-  func `a range that makes no sense is a fault`(words: [UInt32]) {
+  func `an invalid range is a fault`(words: [UInt32]) {
     #expect(
       fault(content(words)) == "its range of ABI revisions, \(words[0]) to \(words[1]), is empty or begins with 0")
   }

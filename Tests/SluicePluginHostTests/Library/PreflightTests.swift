@@ -51,7 +51,7 @@ struct PreflightTests {
     #expect(try refusal(of: [])?.says("is empty") == true)
   }
 
-  @Test func `a file that has its size and not its content counts as one that is being written`() async throws {
+  @Test func `a file with its final size but without content counts as one that is being written`() async throws {
     let error = try judge([UInt8](repeating: 0, count: try await minimal().count))
     #expect(error?.code == .truncated && error?.mayBeBeingWritten == true)
     #expect(error?.says("begins with zeros (not written yet)") == true, "\(String(describing: error))")
@@ -134,20 +134,20 @@ struct PreflightTests {
     #expect(error?.says("flags 0x12", "update the host") == true)
   }
 
-  @Test func `a library that requires more of the host is refused before it is loaded`() async throws {
+  @Test func `a library that requires missing features is refused before it is loaded`() async throws {
     let error = try await LibraryFixture.refusal("own-note", defines: ["REQUIRES=\"frobnicate\""])
     #expect(error?.code == .missingFeature)
     #expect(error?.says("requires the host feature \"frobnicate\", which the host sluice does not offer") == true)
     #expect(try await LibraryFixture.facts("own-note", defines: ["REQUIRES=\"retry\""]).note != nil)
   }
 
-  @Test func `a note with a version that is none is refused with it`() async throws {
+  @Test func `a note with an invalid version is refused, and the message names the version`() async throws {
     let error = try await LibraryFixture.refusal("own-note", defines: ["VERSION=\"2.3\""])
     #expect(error?.code == .noNote)
     #expect(error?.says("its version \"2.3\" is not a semantic version") == true)
   }
 
-  @Test func `the macros say the same in C++, and nothing of them runs when the library is loaded`() async throws {
+  @Test func `the macros give the same note in C++, and run no code when the library is loaded`() async throws {
     let facts = try await LibraryFixture.facts("in-cxx")
     #expect(facts.language == .cPlusPlus)
     #expect(facts.note?.version == "1.0.0")
@@ -162,7 +162,7 @@ struct PreflightTests {
   }
 
   @Test(arguments: [[], ["ALIGNMENT=8"], ["ALIGNMENT=8", "PADDED"], ["ALIGNMENT=16"]])
-  func `the note is found whatever the alignment a compiler gives it`(defines: [String]) async throws {
+  func `the note is found with any alignment that a compiler gives it`(defines: [String]) async throws {
     #expect(try await LibraryFixture.facts("own-note", defines: defines).note?.version == "2.3.4")
   }
 
@@ -174,13 +174,13 @@ struct PreflightTests {
   }
 
   @Test(arguments: ["EXPORTED", "MIXED"])
-  func `a Swift runtime of its own that others see, or that is not whole, is refused (S4)`(how: String) async throws {
+  func `an own Swift runtime that is visible or incomplete is refused (S4)`(how: String) async throws {
     let error = try await LibraryFixture.refusal("own-swift-runtime", defines: [how])
     #expect(error?.code == .mixedRuntimes)
     #expect(error?.says(how == "EXPORTED" ? "swift_retain" : "swift_release", "--static-stdlib") == true)
   }
 
-  @Test func `a Swift runtime of its own that is hidden is no reason to refuse a library`() async throws {
+  @Test func `an own Swift runtime that is hidden is accepted`() async throws {
     let facts = try await LibraryFixture.facts("own-swift-runtime")
     #expect(facts.swiftRuntime == .own)
     #expect(facts.language == .swift)
@@ -188,7 +188,7 @@ struct PreflightTests {
     #expect(try await LibraryFixture.facts("minimal").swiftRuntime == nil)
   }
 
-  @Test func `a plugin in Swift has the shared runtime, or its own where it was linked statically`() throws {
+  @Test func `a plugin in Swift has the shared runtime, or its own if it was linked statically`() throws {
     for (product, runtime) in [("sleeps-in-swift", LibraryFacts.SwiftRuntime.shared), ("sleeps-statically", .own)] {
       let facts = try Preflight.facts(of: LibraryImage(reading: BuiltProducts.library(product)))
       #expect(facts.swiftRuntime == runtime)
@@ -197,12 +197,12 @@ struct PreflightTests {
     }
   }
 
-  @Test func `symbols that keep the first generation's variables are warned of (L9)`() async throws {
+  @Test func `symbols that keep the first generation's variables cause a warning (L9)`() async throws {
     let warnings = try await LibraryFixture.facts("unique-symbol").warnings
     #expect(warnings.contains { $0.contains("fixture_unique") })
   }
 
-  @Test func `a helper library in the plugin's own folder is warned of (L9)`() async throws {
+  @Test func `a helper library in the plugin's own folder causes a warning (L9)`() async throws {
     let folder = try TemporaryDirectory()
     let helper = folder.path("libhelper.so")
     let dependency = try await LibraryFixture.compile("no-entry", flags: ["-Wl,-soname,libhelper.so"])

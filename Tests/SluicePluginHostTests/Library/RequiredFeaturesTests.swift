@@ -31,7 +31,7 @@ struct RequiredFeaturesTests {
     #expect(fault(sections + [".sluice.requires.more"]) == "it has more than 64 sections .sluice.requires.…")
   }
 
-  @Test func `what a host offers is not missing, whatever else it offers`() throws {
+  @Test func `a feature that a host offers is not missing`() throws {
     let required = try RequiredFeatures(sections: [".sluice.requires.retry", ".sluice.requires.frobnicate"])
     #expect(required.missing(from: .all) == ["frobnicate"])
     #expect(required.missing(from: []) == ["frobnicate", "retry"])

@@ -12,7 +12,7 @@ import Testing
   init() throws { fixture = try LibraryFixture() }
 
   private func generation(_ defines: String...) async throws -> PluginGeneration {
-    // Its folder goes with it.
+    // Keeps the fixture's folder.
     let product = try await LibraryFixture.compile("all-tables", defines: defines)
     defer { withExtendedLifetime(product) {} }
     return try await fixture.generation(of: product.path)
@@ -58,7 +58,7 @@ import Testing
     var newer = (UInt(0), UInt(0))
   }
 
-  /// Reads a table of this revision, with something else behind it, as a later host would.
+  /// Reads a table of this revision, with other data after it, as a later host would.
   private func readAsLater<Table>(_ table: Table, _ least: UInt32) throws {
     let reader = TableReader(subject: .plugin(name: nil, path: "/p.so"), name: "\(Table.self)")
     var there = Later(table: table, newer: (1, 1))
@@ -69,7 +69,7 @@ import Testing
     #expect(read.newer == (0, 0))
   }
 
-  @Test func `a host that knows longer tables takes those of this revision, and what they lack is absent`() throws {
+  @Test func `a host that knows longer tables accepts those of this revision, and missing members are absent`() throws {
     try readAsLater(sluice_plugin(), SLUICE_PLUGIN_SIZE_1)
     try readAsLater(sluice_interceptor(), SLUICE_INTERCEPTOR_SIZE_1)
     try readAsLater(sluice_body(), SLUICE_BODY_SIZE_1)

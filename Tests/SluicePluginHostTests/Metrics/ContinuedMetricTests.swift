@@ -21,14 +21,14 @@ struct ContinuedMetricTests {
     return draft.freeze()
   }
 
-  @Test func `a metric that is defined alike goes on, whatever its words and its number`() throws {
+  @Test func `a metric with the same definition continues, even with another description and number`() throws {
     let old = draft(continuing: [], [Self.definition("first"), Self.definition("calls")])
     let calls = try #require(old.last)
     _ = calls.record(nil, 3)
     let new = draft(
       continuing: old, [Self.definition("calls", description: "In other words."), Self.definition("new")])
     #expect(new.first === calls)
-    // Both record while one follows the other.
+    // Both instances record during the swap.
     _ = calls.record(nil, 2)
     _ = try #require(new.first).record(nil, 1)
     #expect(value(try #require(new.first)) == 6)
@@ -47,7 +47,7 @@ struct ContinuedMetricTests {
     #expect(value(new) ?? 0 == 0)
   }
 
-  @Test func `a name that is defined twice is refused as ever`() {
+  @Test func `a name that is defined twice is refused`() {
     let old = draft(continuing: [], [Self.definition("calls")])
     let draft = MetricDraft(continuing: old)
     guard case .success = draft.define(Self.definition("calls"), of: "a"),

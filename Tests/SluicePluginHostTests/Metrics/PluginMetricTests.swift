@@ -87,7 +87,7 @@ struct PluginMetricTests {
     #expect(PrometheusName.metric("a", try Self.definition("b", unit)) == name)
   }
 
-  @Test func `no word stands twice in a name, and none begins with a digit`() throws {
+  @Test func `no word occurs twice in a name, and no name begins with a digit`() throws {
     #expect(PrometheusName.metric("my-log", try Self.definition("lines_total", "")) == "my_log_lines_total")
     #expect(PrometheusName.metric("2nd", try Self.definition("time.seconds", "s")) == "_2nd_time_seconds_total")
   }

@@ -34,7 +34,7 @@ struct PluginStoreTests {
     return try folder.write("old", to: "\(name)/\(generation)/plugin.so")
   }
 
-  /// How long ago a file was changed last, as its file system tells.
+  /// The time since a file was last changed, from its file system.
   private func setAge(_ name: String, seconds: Int) {
     let changed = timespec(tv_sec: time(nil) - seconds, tv_nsec: 0)
     let isSet = utimensat(AT_FDCWD, folder.path(name), [changed, changed], 0) == 0
@@ -56,7 +56,7 @@ struct PluginStoreTests {
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
   }
 
-  @Test func `a copy lies under its hash and generation, for its owner to read and run alone`() throws {
+  @Test func `a copy is under its hash and generation, and only its owner may read and run it`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let copy = try store.stage(image)
     #expect(copy.path == "\(store.path)/\(image.hash.hex)/1/plugin.so")
@@ -82,7 +82,7 @@ struct PluginStoreTests {
     #expect(copies.allSatisfy { FileTree.exists($0.path) })
   }
 
-  @Test func `a copy goes when its owner does`() throws {
+  @Test func `a copy is removed with its owner`() throws {
     let store = try PluginStore(at: folder.path("store"))
     do { _ = try store.stage(image) }
     #expect(FileTree.names(in: store.path) == [])
@@ -104,7 +104,7 @@ struct PluginStoreTests {
     #expect(copies.allSatisfy { FileTree.exists($0.path) })
   }
 
-  @Test func `what a dead process left behind is removed at the next opening`() throws {
+  @Test func `copies of a dead process are removed at the next opening`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let held = try store.stage(image)
     let left = try leaveBehind(store, generation: 9)
@@ -137,11 +137,11 @@ struct PluginStoreTests {
     #expect(!FileTree.exists(left))
   }
 
-  @Test func `a staging folder is left alone while it is young`() throws {
+  @Test func `a new staging folder is not removed`() throws {
     let store = try PluginStore(at: folder.path("store"))
     try folder.makeFolder("store/.staging-1-2")
     _ = try folder.write("x", to: "store/.staging-1-2/plugin.so")
-    // Ages are told from file times, which need not come from the clock that is read: only set ones are certain.
+    // Ages come from file times, which may come from another clock: only times that the test sets are certain.
     setAge("store/.staging-1-2", seconds: 600 - 300)
     StorePruner(store: store.path, limit: 9).run()
     #expect(FileTree.names(in: store.path) == [".staging-1-2"])
@@ -168,7 +168,7 @@ struct PluginStoreTests {
   }
 
   @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000001"])
-  func `a folder with a number that no store assigns does not count`(_ number: String) throws {
+  func `a folder with a number that no store assigns is ignored`(_ number: String) throws {
     let store = try PluginStore(at: folder.path("store"))
     try folder.makeFolder("store/\(image.hash.hex)")
     try folder.makeFolder("store/\(image.hash.hex)/\(number)")
@@ -191,7 +191,7 @@ struct PluginStoreTests {
     #expect(reason(flags: 1)?.contains("read-only") == true)
   }
 
-  @Test func `a store that went away is named with its key`() throws {
+  @Test func `a store that was removed is named with its key`() throws {
     let store = try PluginStore(at: folder.path("store"))
     FileTree.remove(store.path)
     let error = #expect(throws: PluginError.self) { _ = try store.stage(image) }
@@ -228,7 +228,7 @@ struct PluginStoreTests {
     #expect(FileTree.exists(kept))
   }
 
-  @Test func `a full disk is told from one that may not be written`() {
+  @Test func `a full disk and a disk without write permission have different errors`() {
     errno = ENOSPC
     #expect(StoreFolder.error("/x", "a copy cannot be written").says("No space left", "free some space"))
     errno = EACCES

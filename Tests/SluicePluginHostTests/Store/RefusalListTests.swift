@@ -40,7 +40,7 @@ struct RefusalListTests {
     #expect(FileTree.names(in: folder.path) == ["store"])
   }
 
-  @Test func `a refusal that cannot be written is said to end with the process, and holds till then`() throws {
+  @Test func `a refusal that cannot be written holds until the process ends, and the error says so`() throws {
     try folder.write("in the way", to: "store/refused")
     let list = RefusalList(store: store, project: "/a/sluice.json")
     let error = #expect(throws: PluginError.self) { try list.add(hash.hex, because: "the moon fell") }
@@ -50,7 +50,7 @@ struct RefusalListTests {
     #expect(list.reason(for: hash) == "the moon fell")
   }
 
-  @Test func `a refusal that cannot be removed is said to come back`() throws {
+  @Test func `if a refusal cannot be removed, the error says that it comes back`() throws {
     let list = RefusalList(store: store, project: "/a/sluice.json")
     try list.add(hash.hex, because: "the moon fell")
     FileTree.remove(list.path(of: hash))
@@ -69,7 +69,7 @@ struct RefusalListTests {
     #expect(RefusalList(store: store, project: "/a/sluice.json").reason(for: hash) == "the moon fell")
   }
 
-  @Test func `a project is a file, however its path is written, or the program`() throws {
+  @Test func `a project is a file, with any spelling of its path, or the program`() throws {
     let file = try folder.write("{}", to: "real.json")
     try #require(symlink(file, folder.path("link.json")) == 0)
     #expect(RefusalList.project(of: folder.path("link.json")) == RefusalList.project(of: file))

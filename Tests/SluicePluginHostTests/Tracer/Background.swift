@@ -2,7 +2,7 @@ import SluiceSupport
 
 @testable import SluicePluginHost
 
-/// Work on a thread of its own, since it blocks.
+/// Runs work on a new thread, because it blocks.
 final class Background: Sendable {
   private let isDone = Monitor(false)
 

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `what finds no room is refused, and finds it again when something was read`() {
+  @Test func `a record without room is refused, and fits after another one was read`() {
     let ring = EventRing(capacityBytes: 256)
     var count = 0
     while write(ring, count, byteCount: 16) { count += 1 }

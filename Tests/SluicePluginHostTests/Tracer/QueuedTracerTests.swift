@@ -8,7 +8,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Queued delivery to a tracer in C that a gate can hold up.
+/// Queued delivery to a tracer in C that a gate can block.
 struct QueuedTracerTests {
   /// The fixture behind a queue.
   private final class Setup {
@@ -59,8 +59,8 @@ struct QueuedTracerTests {
 
   private static let all = [1, 2, 3, 4, 12, 5, 6, 7, 8]
 
-  @Test func `a queued tracer is told every event in order, without an exchange`() async throws {
-    // Room for all of them, so that none is dropped however late the tracer's thread is.
+  @Test func `a queued tracer gets every event in order, without an exchange`() async throws {
+    // Room for all events, so that none is dropped even if the tracer's thread is late.
     let setup = try await Setup(capacityBytes: 65_536)
     setup.run(try StageFixture.request(), count: 5)
     setup.tracer.stop(within: .seconds(60))
@@ -91,7 +91,7 @@ struct QueuedTracerTests {
     #expect(told + Int(setup.drops) == 60 * 9)
   }
 
-  @Test func `a start waits for room, so that traffic falls to what the tracer takes`() async throws {
+  @Test func `a start waits for room, so that traffic slows down to the tracer's speed`() async throws {
     let setup = try await Setup()
     setup.gate[0] = 0
     let (tracer, gate) = (setup.tracer, UInt(bitPattern: setup.gate))
@@ -116,7 +116,7 @@ struct QueuedTracerTests {
     #expect(setup.stage.told("message") == ["1023"])
   }
 
-  @Test func `a tracer that does not come back is given up and named, and its instance is kept`() async throws {
+  @Test func `a tracer that does not return is left behind and named, and its instance is kept`() async throws {
     let setup = try await Setup()
     setup.gate[0] = 0
     setup.run(try StageFixture.request(), count: 2)

@@ -68,7 +68,7 @@ struct NotificationOfferTests {
     #expect(stage.told("notified-take").isEmpty)
   }
 
-  @Test func `the end of the instance cuts off what is open, and takes nothing more`() async throws {
+  @Test func `the end of the instance ends open notifications, and accepts no more`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let kept = instance.offer("keep", [:], until: end)

@@ -29,7 +29,7 @@ struct PluginWorkTests {
     #expect(stage.told("exchange") == ["-3"] && stage.instance.violations[.wrongThread] == 1)
   }
 
-  @Test func `what is malformed, forged or too early is refused, and nothing is called`() async throws {
+  @Test func `malformed, forged and early work is refused, and nothing is called`() async throws {
     let stage = try await StageFixture("runs-work")
     _ = try run("refused", on: stage)
     #expect(stage.told("create") == ["-2"] && stage.instance.violations[.earlyWork] == 1)
@@ -60,7 +60,7 @@ struct PluginWorkTests {
     #expect(stage.told("run-elsewhere") == ["0"] && stage.told("elsewhere") == ["0"])
   }
 
-  @Test func `a function that ends its thread completes as failed, and the pool goes on`() async throws {
+  @Test func `a function that ends its thread completes as failed, and the pool continues`() async throws {
     let stage = try await StageFixture("runs-work", blockingThreads: 1)
     #expect(try run("end-thread", on: stage).error == nil)
     #expect(stage.told("ended") == ["-4"] && stage.told("runs") == ["1"])
@@ -85,7 +85,7 @@ struct PluginWorkTests {
     #expect(stage.told("blocked") == ["0"] && stage.told("other-thread").isEmpty)
   }
 
-  @Test func `at the end what has not begun is dropped, and what has begun returns before destroy`() async throws {
+  @Test func `at the end waiting functions are dropped, and running ones return before destroy`() async throws {
     let stage = try await StageFixture("runs-work", blockingThreads: 1)
     _ = try run("block", on: stage)
     let outcome = stage.begin(try StageFixture.request("GET", ["do": "run"]))
@@ -109,7 +109,7 @@ struct PluginWorkTests {
     #expect(stage.told("destroy") == ["6"])
   }
 
-  @Test func `where the loops take nothing any more, a completion is called on another thread`() async throws {
+  @Test func `if the loops accept nothing more, a completion is called on another thread`() async throws {
     let stage = try await StageFixture("runs-work", defines: ["KEEPS_GATE"], blockingThreads: 1)
     _ = try run("block", on: stage)
     stage.runtime.gate.close()

@@ -11,7 +11,7 @@ struct QueueTests {
     weak var call: Kept?
   }
 
-  /// A call that waits for its turn, and what it holds.
+  /// A call that waits for its turn, and the object that it holds.
   private func wait(for turns: TurnQueue) -> Waiting {
     let kept = Kept()
     let isTurn = turns.begin(orLater: { withExtendedLifetime(kept) {} })
@@ -32,7 +32,7 @@ struct QueueTests {
     #expect(third.call != nil)
   }
 
-  @Test func `work keeps its order however much was taken before it`() {
+  @Test func `work keeps its order, even after much was taken`() {
     var queue = FIFOQueue<Int>()
     var taken: [Int] = []
     for number in 0..<10_000 {
@@ -47,13 +47,13 @@ struct QueueTests {
     #expect(queue.popFirst() == 1)
   }
 
-  @Test func `of two jobs that come at once the second does not wait for the first while a thread can be had`() {
+  @Test func `of two jobs at the same time the second does not wait for the first if a thread can be started`() {
     for _ in 0..<500 {
       let pool = BlockingPool(maximumThreads: 2)
       let steps = Monitor((begun: false, met: 0))
       #expect(pool.submit(BlockingPool.Job { steps.update { $0.begun = true } }))
       steps.wait { $0.begun ? () : nil }
-      // The one thread has nothing to do now, or will have in a moment.
+      // The only thread is idle now, or will be in a moment.
       #expect(
         pool.submit(
           BlockingPool.Job {

@@ -32,7 +32,7 @@ struct ScheduledWorkTests {
 
   private func report(_ stage: StageFixture) throws -> ScheduleReport { try #require(stage.instance.schedules.first) }
 
-  /// Moves the clock to the next period, and waits for what comes of it.
+  /// Moves the clock to the next period, and waits for its effect.
   private func period(_ stage: StageFixture, until line: String) async throws {
     stage.loop.advance(by: .seconds(1))
     try await wait(stage, for: line)
@@ -46,7 +46,7 @@ struct ScheduledWorkTests {
   }
 
   @Test(arguments: [("take", WorkOutcome.newData), ("nothing", .noData), ("fail", .failed)])
-  func `on_schedule is called in every period, and what it reports is logged and counted`(
+  func `on_schedule is called in every period, and its outcomes are logged and counted`(
     name: String, outcome: WorkOutcome
   ) async throws {
     let stage = try await stage(name)
@@ -79,7 +79,7 @@ struct ScheduledWorkTests {
     #expect(try report(stage).counts == [.missedDeadline: 1])
     #expect(try report(stage).lastDuration == .milliseconds(300))
     #expect(stage.warnings.contains { $0.contains("with missed-deadline after 0.3 seconds") })
-    // To the next period and no further, or its deadline could pass before the call.
+    // To exactly the next period; otherwise the deadline could pass before the call.
     stage.loop.advance(by: .milliseconds(700))
     try await wait(stage, for: "scheduled-never=1")
     #expect(try report(stage).leftOut == 0)
@@ -130,7 +130,7 @@ struct ScheduledWorkTests {
     #expect(try report(forge).counts == [.noData: 1])
   }
 
-  @Test func `an outcome that does not exist is INVALID, and the completion is still good`() async throws {
+  @Test func `an outcome that does not exist is INVALID, and the completion remains valid`() async throws {
     let stage = try await stage("no-outcome")
     try await period(stage, until: "ended the scheduled work")
     #expect(stage.told("no-outcome") == ["-1", "-1"])
@@ -143,7 +143,7 @@ struct ScheduledWorkTests {
     #expect(try report(stage).counts == [.newData: 1])
   }
 
-  @Test func `nothing is called after deactivate, and what is open then becomes STALE`() async throws {
+  @Test func `nothing is called after deactivate, and open completions become STALE`() async throws {
     let stage = try await stage("keep", deadline: 60_000)
     try await period(stage, until: "scheduled-keep=0")
     #expect(stage.instance.destroy(within: .seconds(30)))
@@ -173,7 +173,7 @@ struct ScheduledWorkTests {
     #expect(try report(stage).counts.isEmpty)
   }
 
-  @Test func `a schedule without a name, a period or a deadline is INVALID, as is one nobody would be called for`()
+  @Test func `a schedule without a name, a period, a deadline or an on_schedule is INVALID`()
     async throws
   {
     #expect(try await stage("").told("schedule") == ["-1"])

@@ -7,7 +7,7 @@ typealias EntryPoint =
     UnsafePointer<sluice_host>?, UInt32, UnsafeMutablePointer<sluice_error>?
   ) -> UnsafePointer<sluice_plugin>?
 
-/// The entry point of a plugin that the build made. The library stays mapped, as it does in the engine.
+/// The entry point of a built plugin. The library stays mapped, as it does in the engine.
 func entryPoint(of product: String) throws -> EntryPoint {
   let path = BuiltProducts.library(product)
   guard let library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE),

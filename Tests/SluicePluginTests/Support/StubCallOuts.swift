@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceSupport
 import SluiceTestKit
 
-/// The table `sluice.callout/1` of a stub host: what was started and cancelled, and completions at the test's word.
+/// The table `sluice.callout/1` of a stub host: records started and cancelled calls; the test triggers completions.
 ///
 /// `@unchecked Sendable`: the context of a plugin is only passed back.
 final class StubCallOuts: @unchecked Sendable {
@@ -52,7 +52,7 @@ final class StubCallOuts: @unchecked Sendable {
 
   let started = Watched<[Start]>([])
   let cancelled = Watched<[sluice_call]>([])
-  /// What `start` answers, and what it does before it returns.
+  /// The answer of `start`, and its action before it returns.
   private let status: sluice_status
   private let atOnce: @Sendable (Start) -> Void
 

@@ -8,7 +8,7 @@ import Synchronization
 
 /// One attempt in memory, reached through the C table of an exchange.
 ///
-/// `@unchecked Sendable`: touched on the queue of its host alone; `callers` says when a plugin may.
+/// `@unchecked Sendable`: touched only on the queue of its host; `callers` says when a plugin may use it.
 final class StubExchange: @unchecked Sendable {
   struct Side {
     var fields: [(name: String, value: String)] = []
@@ -27,13 +27,13 @@ final class StubExchange: @unchecked Sendable {
   var context = sluice_context()
   var failure: (code: String, message: String)?
   var retryDelay: UInt64?
-  /// What `challenge_answer` answers, and what it was given.
+  /// The answer of `challenge_answer`, and its argument.
   var challengeVerdict = sluice_verdict(SLUICE_VERDICT_CONTINUE)
   var credentials: [String] = []
   var sensitive: [String] = []
-  /// What the hop sent, by the name in lower case; empty before it was issued.
+  /// The headers that the hop sent, by the name in lower case; empty before it was issued.
   var issued: [String: String] = [:]
-  /// What the instance keeps, and how it is let go; see `data_set`.
+  /// The instance's data, and its release function; see `data_set`.
   private(set) var data: UnsafeMutableRawPointer?
   private var release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
   /// Whether a call is under way, during which the plugin may touch it.
@@ -44,7 +44,7 @@ final class StubExchange: @unchecked Sendable {
   var violations = 0
   let resumption = Watched<sluice_verdict?>(nil)
   let isGone = Watched(false)
-  /// What texts were lent from; alive until the exchange goes.
+  /// The memory of lent texts; alive until the exchange is released.
   private var lent: [UnsafeMutableRawPointer] = []
 
   init() {
@@ -59,7 +59,7 @@ final class StubExchange: @unchecked Sendable {
     for text in lent { text.deallocate() }
   }
 
-  /// Releases what was kept before; nil at the end of the transaction.
+  /// Releases the previous data; nil at the end of the transaction.
   func keep(_ data: UnsafeMutableRawPointer?, _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?) {
     if let old = self.data { self.release?(old) }
     self.data = data
@@ -68,7 +68,7 @@ final class StubExchange: @unchecked Sendable {
 
   var pointer: OpaquePointer? { OpaquePointer(bitPattern: name) }
 
-  /// The exchange of a name, for the length of a call; nil, and counted, outside of one.
+  /// The exchange of a name, during a call; nil, and counted, outside of a call.
   static func lent(_ pointer: OpaquePointer?) -> StubExchange? {
     guard let exchange = known.withLock({ $0[UInt(bitPattern: pointer)] }) else { return nil }
     guard exchange.isLent else {
@@ -90,7 +90,7 @@ final class StubExchange: @unchecked Sendable {
     sides[Int(side)].fields.removeAll { $0.name.lowercased() == name.lowercased() }
   }
 
-  /// Puts a value where it stays as long as the exchange.
+  /// Stores a value as long as the exchange exists.
   func keep<Value>(_ value: Value) -> UnsafePointer<Value> {
     let place = UnsafeMutablePointer<Value>.allocate(capacity: 1)
     place.initialize(to: value)

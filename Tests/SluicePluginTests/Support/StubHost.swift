@@ -13,7 +13,7 @@ final class StubHost: @unchecked Sendable {
   let table: UnsafeMutablePointer<sluice_host>
   let exchanges: UnsafeMutablePointer<sluice_exchange_api>
   let log = Watched<[String]>([])
-  /// Whether `post` still takes something.
+  /// Whether `post` still accepts work.
   let isClosing = Watched(false)
   let postCount = Watched(0)
   private var lentByEnter: [StubExchange] = []

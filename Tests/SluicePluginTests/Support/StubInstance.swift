@@ -3,9 +3,9 @@ import Dispatch
 import SluiceJSON
 import SluiceTestKit
 
-/// An instance of a plugin, driven through its C tables alone.
+/// An instance of a plugin, driven only through its C tables.
 ///
-/// `@unchecked Sendable`: the pointers are set once; the plugin guards what they lead to.
+/// `@unchecked Sendable`: the pointers are set once; the plugin guards the memory behind them.
 final class StubInstance: @unchecked Sendable {
   let host = StubHost()
   private let plugin: sluice_plugin
@@ -38,7 +38,7 @@ final class StubInstance: @unchecked Sendable {
     plugin.extension(id)?.assumingMemoryBound(to: Table.self).pointee
   }
 
-  /// Calls the plugin on the loop, the exchange lent for that long.
+  /// Calls the plugin on the loop; the exchange is lent during the call.
   func onLoop<Result: Sendable>(
     _ exchange: StubExchange, _ body: @Sendable (UnsafeMutableRawPointer, OpaquePointer?) -> Result
   ) -> Result {
@@ -61,7 +61,7 @@ final class StubInstance: @unchecked Sendable {
     onLoop(exchange) { self.interceptor?.on_issue($0, $1) ?? -1 }
   }
 
-  /// The host gives a suspended call up.
+  /// The host cancels a suspended call.
   func cancel(_ exchange: StubExchange) {
     host.loop.sync {
       exchange.isGone.update { $0 = true }

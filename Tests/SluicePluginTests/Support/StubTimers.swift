@@ -2,7 +2,7 @@ import CSluice
 import SluiceSupport
 import SluiceTestKit
 
-/// The table `sluice.timers/1` of a stub host, whose timers fire at the test's word.
+/// The table `sluice.timers/1` of a stub host, whose timers fire when the test says so.
 ///
 /// `@unchecked Sendable`: the context of a plugin is only passed back.
 final class StubTimers: @unchecked Sendable {
@@ -28,7 +28,7 @@ final class StubTimers: @unchecked Sendable {
 
   let started = Watched<[Start]>([])
   let cancelled = Watched<[sluice_timer]>([])
-  /// What `start` and `cancel` answer.
+  /// The answers of `start` and `cancel`.
   private let status: sluice_status
   private let cancelStatus: sluice_status
 

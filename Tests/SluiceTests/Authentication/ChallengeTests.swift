@@ -68,7 +68,7 @@ import Testing
     #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["body", "body"])
   }
 
-  @Test func `Basic goes with the first request, and gives way to Digest where that is asked for`() async throws {
+  @Test func `Basic is sent with the first request, and replaced by Digest if the server demands it`() async throws {
     let server = try Self.digestServer()
     defer { server.stop() }
     #expect(try await Self.run(Request(url: Self.url(server))).response?.status == 200)
@@ -102,7 +102,7 @@ import Testing
     #expect(server.requestCount == 9)
   }
 
-  @Test func `a redirect within the origin carries a digest of its own, with the next nonce`() async throws {
+  @Test func `a redirect within the origin has its own digest, with the next nonce`() async throws {
     let server = try Self.digestServer(nonce: { $0 < 3 ? "first" : "second" }) { request in
       guard request.target == "/x?y" else { return .text("ok") }
       return ServerResponse(
@@ -116,7 +116,7 @@ import Testing
     #expect(server.requests.last?.value(of: "authorization")?.contains("nc=00000001") == true)
   }
 
-  @Test func `a redirect to another origin carries nothing`() async throws {
+  @Test func `a redirect to another origin has no credentials`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let target = other.baseURL + "/end"
@@ -151,7 +151,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a delegate answers challenges, is told of the end, and is let go`() async throws {
+  @Test func `a delegate answers challenges, gets the end, and is released`() async throws {
     let server = try LoopbackServer { request in
       request.value(of: "authorization") == "Bearer t"
         ? .text("ok")
@@ -243,7 +243,7 @@ import Testing
     #expect(cancelled.error?.code == "cancelled")
   }
 
-  @Test func `the delegate of a transaction goes before that of the engine, and stages before both`() async throws {
+  @Test func `stages are asked first, then the transaction's delegate, then the engine's`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Bearer")])
     }

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Every pair of stages that have to do with a body, on each side, with bodies in memory, in files and streamed: nobody is
+/// Every pair of stages that handle a body, on each side, with bodies in memory, in files and streamed: no stage is
 /// skipped, the order is that of the list, and nothing is left behind. Compiled C plugins in a real engine.
 @Suite(.serialized) struct BodyMatrixTests {
   enum Kind: String, CaseIterable, CustomTestStringConvertible {
@@ -27,7 +27,7 @@ import Testing
   private static let text = "a body that is longer than sixteen bytes"
 
   @Test(arguments: Kind.allCases, [false, true])
-  func `no stage is skipped, whatever stands beside it`(first: Kind, isRequest: Bool) async throws {
+  func `no stage is skipped, next to any other stage`(first: Kind, isRequest: Bool) async throws {
     let libraries = try await Libraries(isRequest: isRequest)
     for second in Kind.allCases {
       for mode in Mode.allCases {
@@ -40,8 +40,8 @@ import Testing
     }
   }
 
-  /// What comes out: stages that hold or make bodies act in the order of the list, once those that see pieces and stand
-  /// before one that wants the whole have seen it; the other ones see what is on its way out.
+  /// The expected output. Stages that hold or make bodies act in the order of the list. If a stage wants the whole
+  /// body, stages before it that see pieces see the body first; the others see the outgoing body.
   private static func expected(_ kinds: [Kind], isRequest: Bool) -> Outcome {
     var body = text
     var waiting: [Int] = []
@@ -68,7 +68,7 @@ import Testing
   }
 
   struct Outcome: Equatable {
-    /// Nil where no request was sent.
+    /// Nil if no request was sent.
     var sent: String?
     var received: String
   }

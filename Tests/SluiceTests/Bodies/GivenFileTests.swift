@@ -6,7 +6,7 @@ import Testing
 
 /// Files that a plugin gives to the host (`body_set_file` with `SLUICE_FILE_REMOVE`), and trailers that it adds.
 @Suite struct GivenFileTests {
-  /// Runs a request through the fixture, and forgets the result. Returns what the plugin has told.
+  /// Runs a request through the fixture, and releases the result. Returns the plugin's log.
   private func run(
     _ url: String, _ headers: HeaderFields, _ check: (TransactionResult) throws -> Void
   ) async throws -> [String] {
@@ -45,7 +45,7 @@ import Testing
     #expect(FileTree.names(in: folder.path).isEmpty)
   }
 
-  @Test func `a FIFO in the place of the file fails the transaction, and holds up nobody`() async throws {
+  @Test func `a FIFO in place of the file fails the transaction, and blocks nothing`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `trailers of a stage come behind the server's, and those that frame a message are refused`() async throws {
+  @Test func `trailers of a stage come after the server's, and those that frame a message are refused`() async throws {
     let server = try ScriptedServer(
       .receiveRequest,
       .send(

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: ["RESPOND", "SET_EMPTY", "DOCUMENT"], [false, true])
-  func `where a stage has put an empty body in place of the wire's, nothing of that gets through`(
+  func `if a stage replaces the wire's body by an empty one, no byte of the wire's body gets through`(
     how: String, isStreamed: Bool
   ) async throws {
     let setup = try await Setup([("replaces-bodies", ["HOW=\(how)"])])
@@ -73,7 +73,7 @@ import Testing
     #expect(sink.text.value.isEmpty)
   }
 
-  @Test func `a stage that answers RESPOND and has changed the headers alone leaves the wire's body`() async throws {
+  @Test func `a stage that answers RESPOND after changing only the headers keeps the wire's body`() async throws {
     let setup = try await Setup([("replaces-bodies", ["HOW=HEADER_ALONE"])])
     let result = try await setup.run(Self.chunkedServer())
     #expect(result.error == nil)
@@ -82,7 +82,7 @@ import Testing
     #expect(result.response?.trailers["x-wire"] == "yes")
   }
 
-  @Test func `a stage that suspends on the only piece of a body has what it writes later in its place`() async throws {
+  @Test func `if a stage suspends on the only piece of a body, its later output replaces the piece`() async throws {
     let setup = try await Setup([("suspends-pieces", [])])
     let result = try await setup.run(ScriptedServer([ScriptStep.respond(body: "short")]))
     #expect(result.error == nil)
@@ -92,7 +92,7 @@ import Testing
     #expect(setup.told("cancel").isEmpty)
   }
 
-  @Test func `a stage suspends on what another one adds at the end`() async throws {
+  @Test func `a stage suspends on the bytes that another one adds at the end`() async throws {
     let setup = try await Setup([("changes-pieces", []), ("suspends-pieces", ["ONLY='.'"])])
     let result = try await setup.run(ScriptedServer([ScriptStep.respond(body: "short")]))
     #expect(result.error == nil)
@@ -109,7 +109,7 @@ import Testing
     #expect(setup.told("resume") == ["0", "0"])
   }
 
-  @Test func `a stage that suspends on a piece and never goes on is cancelled when the transaction ends`() async throws
+  @Test func `a stage that suspends on a piece and never resumes is cancelled when the transaction ends`() async throws
   {
     let setup = try await Setup([("suspends-pieces", ["NEVER=1"])])
     let server = try ScriptedServer([ScriptStep.respond(body: "short")])
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a look at a response before its body is there hides the body from nobody`(writes: Bool) async throws {
+  func `reading a response before its body has arrived hides the body from no stage`(writes: Bool) async throws {
     let setup = try await Setup([("looks-early", ["WRITE=\(writes ? 1 : 0)"])], lists: ["request", "response"])
     let server = try ScriptedServer(
       .receiveHead,
@@ -135,7 +135,7 @@ import Testing
     #expect(Self.text(result) == "no")
   }
 
-  @Test func `a file of an impossible size in a document is one of no bytes`() async throws {
+  @Test func `a file of an impossible size in a document counts as empty`() async throws {
     let setup = try await Setup([("looks-early", [])], lists: ["request"])
     let result = try await setup.run(ScriptedServer([ScriptStep.respond(body: "ok")]))
     #expect(result.error == nil)

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Bodies that a stage gives piece by piece (`sluice.response-stream/1`).
+/// Bodies that a stage writes piece by piece (`sluice.response-stream/1`).
 @Suite struct ResponseStreamTests {
   private static func run<Result>(
     _ lists: String = #""request": ["stage"]"#, deadline: String = "60s", plugins: String = "",
@@ -44,7 +44,7 @@ import Testing
       #expect(result.response?.body.bytes == [UInt8](repeating: UInt8(ascii: "x"), count: pieces * bytes))
       // Not before there is a response.
       #expect(Self.told("early", log) == ["-2"] && Self.told("written", log) == ["0"])
-      // Told on a thread of the plugin, perhaps after the result.
+      // Logged on a thread of the plugin, perhaps after the result.
       try await log.wait(for: "the second end") { $0.contains { $0.hasPrefix("end-again=") } }
       #expect(Self.told("end", log) == ["0"] && Self.told("end-again", log) == ["3"])
     }
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a caller that gives up closes the stream`() async throws {
+  @Test func `a cancelled caller closes the stream`() async throws {
     try await Self.run { engine, log in
       let cancellation = Cancellation()
       let ends = Watched(0)

@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A request body that the caller streams, with a stage that wants to have the whole of it: the shipped json-edit, in C.
+/// A request body that the caller streams, with a stage that wants all of it: the shipped json-edit, in C.
 @Suite struct StreamedRequestTests {
   private static func configuration(
     _ transport: String = "{}", onUnreadable: String = "fail"
@@ -23,12 +23,12 @@ import Testing
       method: "POST", url: try HTTPURL(url), headers: ["content-type": "application/json"], body: .stream(body))
   }
 
-  /// Gives the pieces one after the other; an empty one says that there is nothing yet.
+  /// Returns the pieces one after the other; an empty one means that there is nothing yet.
   private static func stream(_ pieces: [String], announcing count: Int? = nil) -> BodyStream {
     PieceStream.make(pieces.map { Array($0.utf8) }, announcing: count)
   }
 
-  @Test func `a stage that wants the request body has the whole of one that is streamed`() async throws {
+  @Test func `a stage that wants the request body gets all of a streamed one`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration())
@@ -112,7 +112,7 @@ import Testing
     try await asked.wait { $0 > 0 }
     task.cancel()
     #expect(await task.value.outcome == .cancelled)
-    // Nobody asked a producer that did not wake its reader.
+    // A producer that did not wake its reader was not asked.
     #expect(asked.value == 1)
     await engine.shutdown()
   }

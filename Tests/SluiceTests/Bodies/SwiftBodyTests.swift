@@ -38,11 +38,11 @@ import Testing
     #expect(Self.text(result) == expected)
     // Asked once for each body.
     #expect(lines.filter { $0.hasPrefix("body=") } == ["body=request 0.0 0", "body=response 0.0 200"])
-    // What the plugin keeps itself is not touched.
+    // The plugin's own data is not touched.
     #expect(result.response?.headers["x-data"] == "kept")
   }
 
-  @Test func `each hop and each attempt has a transform of its own`() async throws {
+  @Test func `each hop and each attempt has its own transform`() async throws {
     let server = try LoopbackServer { request in
       guard request.target == "/b" else {
         return ServerResponse(status: 307, headers: [HeaderLine("Location", "/b")])
@@ -70,7 +70,7 @@ import Testing
     #expect(Self.text(result)?.isEmpty != false)
   }
 
-  @Test func `a stage sets a limit and a file, and is told what was issued over which connection`() async throws {
+  @Test func `a stage sets a limit and a file, and sees the issued headers and the connection`() async throws {
     let server = try echo()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -83,7 +83,7 @@ import Testing
     #expect(long.error?.code == "response_too_large")
   }
 
-  @Test func `a stage is told informational responses`() async throws {
+  @Test func `a stage gets informational responses`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
       .send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))

@@ -48,7 +48,7 @@ import Testing
     result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test func `a stage whose match does not hold turns streaming off for nobody`() async throws {
+  @Test func `a stage whose match does not hold does not turn streaming off`() async throws {
     let setup = try await Setup(
       "marks-bodies", defines: ["KIND=WHOLE", "SIDE_IS_REQUEST=0"],
       stages: #""response": [{"plugin": "stage", "match": {"paths": ["/whole"]}}]"#)
@@ -67,7 +67,7 @@ import Testing
     let asked = try await setup.run("/ask", body: .stream(PieceStream.make([[65], [], [66]])))
     #expect(asked.result.error == nil)
     #expect(Self.text(asked.result) == "answer")
-    // Called once more when the body was whole.
+    // Called again when the body was complete.
     #expect(setup.told("request") == ["(streamed)", "(streamed)", "AB"])
     #expect(setup.told("response") == ["(none)", "answer"])
     #expect(setup.told("ask-request") == ["0", "0"])
@@ -77,7 +77,7 @@ import Testing
     await setup.end()
   }
 
-  @Test func `a stage that asks for a body that is there is called once`() async throws {
+  @Test func `a stage that asks for an available body is called once`() async throws {
     let setup = try await Setup("asks-for-bodies", stages: #""request": ["stage"], "response": ["stage"]"#)
     #expect(try await setup.run("/ask", body: .text("AB")).result.error == nil)
     #expect(setup.told("request") == ["AB"])

@@ -31,7 +31,7 @@ import Testing
   })
 
   @Test(arguments: [4, 65_536])
-  func `a body that a stage might still have changed is not in the result of a failure`(spillBytes: Int) async throws {
+  func `a body that a later stage could have changed is not in the result of a failure`(spillBytes: Int) async throws {
     let result = try await Self.result(
       spillBytes: spillBytes, ("reads", Self.reads), ("fails", Self.fails), ("redacts", Self.redacts))
     #expect(result.error?.code == "refused")

@@ -3,23 +3,23 @@ import SluiceJSON
 import SluiceMessages
 import SluiceTestKit
 
-/// A row of `Tests/Cases/cache`: requests one after the other, what the origin would answer to each, and what the caller
-/// has to get.
+/// A row of `Tests/Cases/cache`: requests one after the other, the origin's answer to each, and the response that the
+/// caller must get.
 ///
 /// The ids are those of http-tests/cache-tests, where the scenarios come from; rows of kind `own` are from here. A value
-/// `@-30` is the date thirty seconds ago, `@850-30` the same in the form of RFC 850. Where that suite waits for something
-/// to get stale, the row here lets it come with an older date.
+/// `@-30` is the date thirty seconds ago, `@850-30` the same in the form of RFC 850. If that suite waits until a
+/// response is stale, the row here gives the response an older date instead.
 struct CacheCase: Decodable, Sendable {
   enum Kind: String, Decodable, Sendable { case required, optimal, own }
 
-  /// Where the answer to a step has to come from.
+  /// The source from which the answer to a step must come.
   enum Source: String, Decodable, Sendable {
     case origin, cache
     case validatedByTag = "validated by tag"
     case validatedByDate = "validated by date"
     /// An error of the transport.
     case nowhere
-    /// The stage answers by itself, and not with what is stored.
+    /// The stage answers by itself, without a stored response.
     case nobody
   }
 
@@ -27,32 +27,32 @@ struct CacheCase: Decodable, Sendable {
     var status: Int?
     var headers: [String]?
     var body: String?
-    /// The body as it goes over the wire, where that differs.
+    /// The body on the wire, if it differs.
     var raw: String?
-    /// Status line and fields of a response that goes before.
+    /// Status line and fields of an informational response.
     var interim: String?
   }
 
   struct Step: Decodable, Sendable {
-    // What is sent.
+    // The request.
     var method: String?
     var query: String?
     var send: [String]?
     var body: String?
-    // What the origin does.
+    // The origin's answer.
     var answer: Answer?
     var hangUp: Bool?
-    // What has to come of it.
+    // The expected result.
     var from: Source?
-    /// The status; that of the answer unless given.
+    /// The status; by default that of the answer.
     var want: Int?
     var headers: [String: String]?
     var atLeast: [String: Int]?
     var missing: [String]?
     var text: String?
-    /// Fields that the origin has to get.
+    /// Fields that the origin must get.
     var sent: [String: String]?
-    /// The step whose answer it has to be, from 1; the last one that the origin answered unless given.
+    /// The step whose answer it must be, from 1; by default the last one that the origin answered.
     var answered: Int?
 
     var source: Source { from ?? .origin }
@@ -84,7 +84,7 @@ struct CacheCases: Decodable, Sendable {
   ]
 }
 
-/// What has no row, and why.
+/// The cases without a row, and the reasons.
 struct CacheCasesLeftOut: Decodable, Sendable {
   struct Reason: Decodable, Sendable {
     var ids: [String]

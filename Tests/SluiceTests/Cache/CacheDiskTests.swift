@@ -31,7 +31,7 @@ import Testing
     return String(decoding: response.body.bytes ?? [], as: UTF8.self)
   }
 
-  @Test func `what is on disk is there for the next engine, and the server can be gone`() async throws {
+  @Test func `the next engine uses the entries on disk, even without the server`() async throws {
     let server = try LoopbackServer { request in .cacheable("body of \(request.target)", "max-age=600") }
     let url = server.baseURL
     let first = try engine()
@@ -60,13 +60,13 @@ import Testing
     await second.shutdown()
   }
 
-  /// What a crash, a full disk or another program may do to a file.
+  /// The damage that a crash, a full disk or another program may do to a file.
   enum Damage: String, CaseIterable, Sendable {
     case cutShort, emptied, oneBit, otherVersion, longer, directory, link
   }
 
   @Test(arguments: Damage.allCases)
-  func `a file that is not whole is dropped and fetched again`(damage: Damage) async throws {
+  func `an incomplete file is dropped and fetched again`(damage: Damage) async throws {
     let server = try LoopbackServer { _ in .cacheable("right", "max-age=600") }
     defer { server.stop() }
     let first = try engine()
@@ -134,7 +134,7 @@ import Testing
     try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
   }
 
-  @Test func `the folder is its owner's, and has no request field`() async throws {
+  @Test func `the folder belongs to its owner, and contains no request field`() async throws {
     let server = try LoopbackServer { _ in .cacheable("body", "max-age=600", ["Vary: X-Key"]) }
     defer { server.stop() }
     let engine = try engine()
@@ -152,14 +152,14 @@ import Testing
     #expect(!text.contains("hunter"))
   }
 
-  @Test func `a folder that others can get at is refused`() throws {
+  @Test func `a folder that others can access is refused`() throws {
     #expect(mkdir(path, 0o755) == 0)
     #expect(chmod(path, 0o755) == 0)
     let error = #expect(throws: (any Error).self) { try engine() }
     #expect(error.map { "\($0)" }?.contains("is open to others") == true)
   }
 
-  @Test func `the folder keeps its bound`() async throws {
+  @Test func `the folder stays within its limit`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { request in
       .cacheable(String(repeating: "x", count: 4000), "max-age=600")
     }
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func `what a writer that died left behind is removed after an hour, and not before`() async throws {
+  @Test func `files of a dead writer are removed after an hour, and not before`() async throws {
     #expect(mkdir(path, 0o700) == 0)
     for name in ["new-1-1", "new-1-2"] { try folder.write("half", to: "http/\(name)") }
     var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
@@ -202,7 +202,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `what a change made useless is gone from the disk`() async throws {
+  @Test func `outdated entries are removed from the disk`() async throws {
     let server = try LoopbackServer { _ in .cacheable("body", "max-age=600") }
     defer { server.stop() }
     let engine = try engine()
@@ -212,7 +212,7 @@ import Testing
     #expect(files().isEmpty)
   }
 
-  @Test func `engines that share a folder find what the other wrote, and never half of it`() async throws {
+  @Test func `engines that share a folder find each other's entries, and never half of one`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { request in
       .cacheable(String(repeating: request.target, count: 300), "max-age=600")
     }
@@ -238,7 +238,7 @@ import Testing
     for engine in engines { await engine.shutdown() }
   }
 
-  @Test func `a disk that takes nothing more is said once, and memory goes on`() async throws {
+  @Test func `a full disk is reported once, and the memory cache continues`() async throws {
     await #expect(processExitsWith: .success) {
       let test = try CacheDiskTests()
       let server = try LoopbackServer { _ in .cacheable(String(repeating: "x", count: 5000), "max-age=600") }
@@ -262,7 +262,7 @@ import Testing
   }
 }
 
-/// What an engine and its plugins had to say.
+/// The log of an engine and its plugins.
 final class LineLog: Sendable {
   private let log = Locked<[String]>([])
 

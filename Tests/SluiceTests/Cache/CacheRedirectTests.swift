@@ -4,9 +4,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The cache beside the engine's redirects, which it does not see: it sees where they ended.
+/// The cache with redirects of the engine. The cache sees only the last hop of each.
 @Suite struct CacheRedirectTests {
-  @Test func `what a redirect led to is not stored under the URL that led there`() async throws {
+  @Test func `the target of a redirect is not stored under the redirecting URL`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/a" ? .leading(to: "/b") : .cacheable("b", "max-age=600")
     }
@@ -21,7 +21,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a 304 of another URL is no answer for what was asked about`() async throws {
+  @Test func `a 304 of another URL does not confirm the stored response`() async throws {
     let isMoved = Watched(false)
     let server = try LoopbackServer { request in
       if request.target == "/a" {

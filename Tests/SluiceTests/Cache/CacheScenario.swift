@@ -4,8 +4,8 @@ import SluicePipeline
 import SluiceServer
 import SluiceTestKit
 
-/// Plays a row: an origin of its own, one connection for each request that has to get there, and a client that goes through
-/// the steps.
+/// Plays a row: with its own origin, one connection for each request that must reach the origin, and a client that
+/// performs the steps.
 struct CacheScenario {
   let row: CacheCase
   let clock = CaseClock()
@@ -17,12 +17,12 @@ struct CacheScenario {
     var scripts = row.steps.indices.filter { row.steps[$0].reachesOrigin }.map { index in
       Self.script(row, index, clock)
     }
-    // What must not happen, but says so when it does.
+    // An unexpected error of the scenario itself.
     scripts.append(ScriptStep.respond("599 Not Expected", headers: ["Connection: close"]))
     origin = try ScriptedServer(scripts)
   }
 
-  /// What is wrong, step by step; nothing where the row holds.
+  /// The failures, step by step; empty if the row holds.
   func play(_ engine: Engine) async throws -> [String] {
     defer { origin.stop() }
     var complaints: [String] = []
@@ -74,13 +74,13 @@ struct CacheScenario {
   }
 }
 
-/// Holds what came of one step against the row.
+/// Compares the result of one step with the row.
 struct StepCheck {
   let row: CacheCase
   /// From 1.
   let number: Int
   let clock: CaseClock
-  /// The step whose answer it has to be.
+  /// The step whose answer it must be.
   let answered: Int
   private(set) var complaints: [String] = []
 
@@ -97,7 +97,7 @@ struct StepCheck {
     status != 204 && status != 304 && method != "HEAD"
   }
 
-  /// What the origin answers a step with.
+  /// The origin's answer to a step.
   static func body(_ row: CacheCase, _ number: Int) -> String {
     row.steps[number - 1].answer?.body ?? "answer \(number) to \(row.id)"
   }
@@ -146,7 +146,7 @@ struct StepCheck {
     expect(body == wanted, "body \"\(body)\", not \"\(wanted)\"")
   }
 
-  /// What the origin saw of it.
+  /// The requests that the origin got for it.
   mutating func check(_ connections: Int, _ expected: Int, _ request: String) {
     expect(connections == expected, "\(connections) requests at the origin by now, not \(expected)")
     guard connections == expected, step.reachesOrigin else { return }

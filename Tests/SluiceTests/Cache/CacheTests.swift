@@ -29,7 +29,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `what is stale is confirmed by the origin, and the caller gets what is stored`() async throws {
+  @Test func `the origin confirms a stale response, and the caller gets the stored one`() async throws {
     let server = try LoopbackServer { request in
       guard request.value(of: "if-none-match") == "\"v1\"" else {
         return .cacheable("whole", "max-age=0", ["ETag: \"v1\""])
@@ -49,7 +49,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `on_failure answers with what is stale when the server is gone`() async throws {
+  @Test func `on_failure answers with a stale response if the server is gone`() async throws {
     let server = try LoopbackServer { _ in .cacheable("kept", "max-age=0, stale-if-error=3600") }
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [500, 502, 503, 504, 501, 404])
-  func `a server error is answered with what is stale for as long as configured`(status: Int) async throws {
+  func `a server error is answered with a stale response for the configured time`(status: Int) async throws {
     let isFailing = Watched(false)
     let server = try LoopbackServer { _ in
       isFailing.value ? .text("sorry", status: status) : .cacheable("kept", "max-age=0", ["ETag: \"a\""])
@@ -93,7 +93,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `each variant is kept, and found by the fields it depends on`() async throws {
+  @Test func `each variant is kept, and found by the fields on which it depends`() async throws {
     let server = try LoopbackServer { request in
       .cacheable(request.value(of: "accept-language") ?? "none", "max-age=60", ["Vary: Accept-Language"])
     }
@@ -110,7 +110,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `who shows another credential, or another listed field, gets another response`() async throws {
+  @Test func `a request with another credential, or another listed field, gets another response`() async throws {
     let server = try LoopbackServer { request in
       .cacheable("\(request.value(of: "authorization") ?? "") \(request.value(of: "cookie") ?? "")", "max-age=60")
     }
@@ -127,7 +127,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a response that depends on what a stage behind the cache set is not stored`() async throws {
+  @Test func `a response that depends on a field of a stage after the cache is not stored`() async throws {
     let server = try LoopbackServer { _ in .cacheable("x", "max-age=60", ["Vary: X-Tenant"]) }
     defer { server.stop() }
     let text = """
@@ -142,7 +142,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `what was used longest ago gives way when memory is full`() async throws {
+  @Test func `the least recently used response is dropped when memory is full`() async throws {
     let server = try LoopbackServer { _ in .cacheable(String(repeating: "x", count: 10_000), "max-age=60") }
     defer { server.stop() }
     let engine = try CacheEngine.make(#"{"memoryBytes": 35000}"#)
@@ -155,7 +155,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `of one URL 128 responses are kept, and what was used longest ago gives way`() async throws {
+  @Test func `of one URL 128 responses are kept, and the least recently used one is dropped`() async throws {
     let server = try LoopbackServer { request in
       .cacheable(request.value(of: "x-key") ?? "none", "max-age=600", ["Vary: X-Key"])
     }
@@ -176,12 +176,12 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `responses of one URL crowd out no others, however many come`() async throws {
+  @Test func `many responses of one URL do not displace those of other URLs`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { _ in
       .cacheable(String(repeating: "x", count: 1000), "max-age=600", ["Vary: X-Key"])
     }
     defer { server.stop() }
-    // Room for some more than the 128 that one URL may have, and not for all that come.
+    // Room for a few more than the 128 of one URL, but not for all that come.
     let engine = try CacheEngine.make(#"{"memoryBytes": 300000}"#)
     func get(_ path: String, _ key: Int) async throws {
       _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + path), headers: ["X-Key": "\(key)"]))
@@ -193,7 +193,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `responses that depend on different fields are found by their own, and of two that fit the later`()
+  @Test func `responses that depend on different fields are found by these; of two that fit the later one is used`()
     async throws
   {
     let server = try LoopbackServer { request in
@@ -222,7 +222,7 @@ import Testing
   }
 
   @Test(.disabled(if: Sanitizer.isOn, "a sanitizer keeps what was freed"))
-  func `what is kept stays within its bound, however much passes`() async throws {
+  func `the cache stays within its limit, even with much traffic`() async throws {
     await #expect(processExitsWith: .success) {
       let server = try LoopbackServer(recording: .countOnly) { _ in
         .cacheable(String(repeating: "x", count: 40_000), "max-age=600")
@@ -289,7 +289,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `an answer that was under way while its URL was changed is not stored`() async throws {
+  @Test func `an answer that arrives after its URL was changed is not stored`() async throws {
     let (isSent, isChanged) = (Signal(), Signal())
     let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nCache-Control: max-age=60\r\nContent-Length: 3\r\n\r\n"
     let server = try ScriptedServer([
@@ -309,10 +309,10 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `many at once on several loops get what they asked for, from one store`() async throws {
+  @Test func `many requests on several loops get the right responses from one store`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { request in .cacheable(request.target, "max-age=600") }
     defer { server.stop() }
-    // Room for about half, so that there is a coming and going.
+    // Room for about half, so that entries are replaced all the time.
     let engine = try CacheEngine.make(#"{"memoryBytes": 20000}"#, loops: 4)
     try await withThrowingTaskGroup(of: Int.self) { group in
       for worker in 0..<16 {

@@ -1,7 +1,6 @@
 import SluiceTestKit
 
-/// Chance that can be repeated: the same numbers for the same seed, subject and purpose, in whatever order they are asked for
-/// and on whatever thread.
+/// Repeatable random numbers: the same numbers for the same seed, subject and purpose, in any order and on any thread.
 struct ChaosDice {
   private var random: SeededRandom
 

@@ -22,7 +22,7 @@ final class ChaosServer: Sendable {
     for cutter in cutters { cutter.stop() }
   }
 
-  /// The request of that number, to one of the servers or to nobody.
+  /// The request with that number, to one of the servers or to an address without a server.
   func request(_ number: Int, _ seed: UInt64) throws -> Request {
     var dice = ChaosDice(seed, "/\(number)", "request")
     let base =

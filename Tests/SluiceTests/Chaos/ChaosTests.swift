@@ -5,18 +5,18 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Everything that can go wrong, at once and at random: the server delays, cuts, redirects and refuses; stages suspend, retry,
-/// fail, answer and come late, as closures and as libraries in C and Swift that resume from threads of their own, twice, and
-/// when everything is over; callers give up.
+/// All kinds of failures, at the same time and at random. The server delays, cuts, redirects and refuses. Stages
+/// suspend, retry, fail, answer and are late, as closures and as libraries in C and Swift that resume from their own
+/// threads, twice, and after the end. Callers cancel.
 @Suite struct ChaosTests {
-  /// Scale: 5,000 transactions; `SLUICE_SOAK=1` takes 200,000. What fails names its seed, with which `SLUICE_SEED` repeats it.
-  @Test func `in chaos every transaction completes once, the ledger is whole, and nothing is left`() async {
+  /// Scale: 5,000 transactions; `SLUICE_SOAK=1` takes 200,000. A failure names its seed; `SLUICE_SEED` repeats it.
+  @Test func `in chaos every transaction completes once, the ledger is complete, and nothing is left`() async {
     await #expect(processExitsWith: .success) {
       let isFull = getenv("SLUICE_SOAK") != nil
       var seeds = SystemRandomNumberGenerator()
       let seed = getenv("SLUICE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seeds.next()
       let chaos = try await Chaos(seed: seed)
-      // What is allocated once is allocated now.
+      // Allocations that happen only once happen now.
       try await chaos.run(500, inFlight: 100)
       let descriptors = ProcessFacts().openDescriptorCount
       let memory = ProcessMemory.allocatedBytes
@@ -93,7 +93,7 @@ private final class Chaos: Sendable {
               ends.withLock { $0[number] &+= 1 }
               continuation.resume()
             }
-            // At once, or from somewhere else a little later.
+            // At once, or a little later from another task.
             if patience == 0 { cancellation.cancel() }
             if patience == 1 {
               Task {
@@ -127,7 +127,7 @@ private final class Chaos: Sendable {
     return configuration
   }
 
-  /// What the plugins counted: each token has had one end, and nothing that they kept is left.
+  /// The plugins' counts: each token has ended once, and no data of theirs is left.
   private func check(_ told: [String: [String: Int]]) {
     for stage in ["plain", "serial"] {
       func number(_ name: String) -> Int { told[stage]?[name] ?? -1 }

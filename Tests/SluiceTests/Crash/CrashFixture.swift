@@ -6,9 +6,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A process that has to crash, and what it leaves.
+/// A process that must crash, and the record that it leaves.
 struct CrashFixture: Sendable {
-  /// What happens in the child: an engine with the library in front of a server, and one request through it.
+  /// The child's work: an engine with the library in front of a server, and one request through it.
   struct Child: Sendable, Codable {
     /// Where the record goes; nil for ``descriptor``.
     var record: String?
@@ -64,7 +64,7 @@ struct CrashFixture: Sendable {
     Child(record: record, library: library.path, folder: folder.path)
   }
 
-  /// Has the child die of that signal, and of no other; gives what it wrote to its standard error.
+  /// Checks that exactly this signal ends the child; returns the child's standard error.
   @discardableResult
   func crash(_ child: Child, _ signal: CInt) async -> [UInt8] {
     let result = await #expect(processExitsWith: .signal(signal), observing: [\.standardErrorContent]) {
@@ -73,7 +73,7 @@ struct CrashFixture: Sendable {
     return result?.standardErrorContent ?? []
   }
 
-  /// What is known of the crash that the fixture's library of that kind makes.
+  /// The report of the crash of the fixture's library of that kind.
   func report(_ crash: String, _ signal: CInt) async throws -> CrashReport {
     let library = try await Self.library(crash)
     await self.crash(child(library), signal)

@@ -4,13 +4,13 @@ import SluicePluginHost
 import SluiceTestKit
 import Testing
 
-/// However badly things stand, the process ends by the signal of its crash.
+/// In every situation, the process ends by the signal of its crash.
 @Suite(.disabled(if: Sanitizer.isOn, "a sanitizer handles crashes itself")) struct CrashHandlerTests {
   private let fixture: CrashFixture
 
   init() throws { fixture = try CrashFixture() }
 
-  @Test func `where the stack is lost the report has the rest`() async throws {
+  @Test func `if the stack is lost, the report has the other facts`() async throws {
     #if arch(x86_64)
       let report = try await fixture.report("LOSES_STACK", SIGILL)
     #else
@@ -20,7 +20,7 @@ import Testing
     #expect(report.pluginFunctions.first == "lose_stack")
   }
 
-  @Test func `of threads that crash together one is reported, whole`() async throws {
+  @Test func `of threads that crash together one is reported completely`() async throws {
     let report = try await fixture.report("ON_MANY_THREADS", SIGSEGV)
     #expect(report.isComplete && report.blamed?.stage == "victim" && report.pluginFunctions.first == "write_to_nowhere")
   }
@@ -38,14 +38,14 @@ import Testing
   }
 
   @Test(arguments: ["", "/dev/full"])
-  func `a descriptor that takes nothing changes nothing about the end`(output: String) async throws {
+  func `a descriptor that accepts nothing does not change the end`(output: String) async throws {
     let library = try await CrashFixture.library("IN_REQUEST")
     var child = fixture.child(library)
     (child.record, child.output) = (nil, output)
     await fixture.crash(child, SIGSEGV)
   }
 
-  @Test func `a reader that does not read holds up the end until the limit only`() async throws {
+  @Test func `a reader that does not read delays the end only up to the limit`() async throws {
     let path = fixture.folder.path("pipe")
     #expect(mkfifo(path, 0o600) == 0)
     // Full before the child writes, and nobody reads.
@@ -59,7 +59,7 @@ import Testing
     await fixture.crash(child, SIGSEGV)
   }
 
-  @Test func `what handled crashes before does so still, after the record`() async throws {
+  @Test func `earlier crash handlers still run, after the record`() async throws {
     let library = try await CrashFixture.library("IN_REQUEST")
     let child = fixture.child(library)
     await #expect(processExitsWith: .exitCode(77)) { [child = child as CrashFixture.Child] in

@@ -5,7 +5,7 @@ import SluicePluginHost
 import SluiceTestKit
 import Testing
 
-/// Builds that crash, in a process of their own, and what is known afterwards.
+/// Builds that crash in a separate process, and their reports.
 @Suite(.disabled(if: Sanitizer.isOn, "a sanitizer handles crashes itself")) struct CrashReportTests {
   private let fixture: CrashFixture
 
@@ -68,7 +68,7 @@ import Testing
     #expect(report.text.contains("it said: ") && report.text.contains("Index out of range"))
   }
 
-  @Test func `an overflown stack is told from other bad addresses`() async throws {
+  @Test func `a stack overflow is distinguished from other bad addresses`() async throws {
     let report = try await fixture.report("OVERFLOWS_STACK", SIGSEGV)
     #expect(report.reason.hasSuffix("the stack overflowed"))
     #expect(report.call?.callback == "on_request" && report.pluginFunctions.first == "descend")
@@ -85,7 +85,7 @@ import Testing
     #expect(report.reason == "SIGABRT: the program gave up (abort)")
   }
 
-  @Test func `a jump to where no code is leads back to who jumped`() async throws {
+  @Test func `a jump to an address without code leads back to the jumping function`() async throws {
     let report = try await fixture.report("JUMPS_NOWHERE", SIGSEGV)
     #expect(report.frames.first?.owner == .nowhere && report.pluginFunctions.first == "jump_nowhere")
     #expect(report.blamed?.stage == "victim")
@@ -94,14 +94,14 @@ import Testing
     #endif
   }
 
-  @Test func `a crash of the host's own code inside of a call is told as such`() async throws {
+  @Test func `a crash of the host's own code inside a call is reported as such`() async throws {
     let report = try await fixture.report("PASSES_BAD_POINTER", SIGSEGV)
     let build = try #require(report.blamed)
     #expect(report.cause == .calledBy(build) && build.stage == "victim")
     #expect(report.text.contains("in code of the host or of another library"))
   }
 
-  @Test func `the reports kept are private, bounded, and hold nothing of requests`() async throws {
+  @Test func `kept reports are private and limited, and contain nothing of requests`() async throws {
     let report = try await fixture.report("IN_REQUEST", SIGSEGV)
     let path = fixture.folder.path("state/crashes")
     let folder = try #require(CrashFolder(at: path, limit: 2))

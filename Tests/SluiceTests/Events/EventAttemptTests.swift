@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Retries, redirects and answers of stages, told as events and phases.
+/// Retries, redirects and answers of stages, as events and phases.
 @Suite struct EventAttemptTests: EventScenario {
   @Test func `every attempt is issued again, with the decision in between`() async throws {
     try await withServer { server in
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a connection that died while idle is no failure of the request`() async throws {
+  @Test func `a connection that died while idle does not fail the request`() async throws {
     // The first connection is closed behind its answer; the second request finds that out, and gets another connection.
     let server = try ScriptedServer([ScriptStep.respond(body: "one"), ScriptStep.respond(body: "two")])
     let request = try get(server.baseURL)
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `the wait for the next attempt is told before it, and kept`() async throws {
+  @Test func `the wait for the next attempt is reported before it, and respected`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage(
@@ -107,7 +107,7 @@ import Testing
     configuration.retry.backoff = Backoff(base: .milliseconds(1), maximum: .milliseconds(2))
   }
 
-  @Test func `each redirect is told between a receipt and the next issue, with the phases of its hop`() async throws {
+  @Test func `each redirect is reported between receipt and next issue, with the phases of its hop`() async throws {
     try await withServer({ request in
       switch request.target {
       case "/a": ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")])
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect to where nobody listens ends without another issue`() async throws {
+  @Test func `a redirect to an address without a listener ends without another issue`() async throws {
     let nowhere = "http://127.0.0.1:\(try Loopback.freePort())/"
     try await withServer({ _ in ServerResponse(status: 302, headers: [HeaderLine("Location", nowhere)]) }) { server in
       let story = try await tell(get(server.baseURL + "/"))
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect that is refused is received, and not told as a redirect`() async throws {
+  @Test func `a refused redirect is received, but not reported as a redirect`() async throws {
     try await withServer({ _ in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "file:///x")], body: .bytes(Array("moved".utf8)))
     }) { server in
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `redirects without end are told up to the limit, and end once`() async throws {
+  @Test func `endless redirects are reported up to the limit, and end once`() async throws {
     try await withServer({ request in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "/\(request.target.utf8.count)/\(request.target)")])
     }) { server in

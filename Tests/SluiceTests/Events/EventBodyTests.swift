@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Request bodies, told as events and phases.
+/// Request bodies, as events and phases.
 @Suite struct EventBodyTests: EventScenario {
   @Test(arguments: [1, 10_000, 65_535, 65_536, 300_000])
   func `a body in memory is counted as sent, once`(_ count: Int) async throws {
@@ -65,7 +65,7 @@ import Testing
     #expect(story.kinds == Self.lostOnTheWay)
   }
 
-  @Test func `a file that is not there fails before anything is issued`() async throws {
+  @Test func `a missing file fails before anything is issued`() async throws {
     try await withServer { server in
       let story = try await tell(post(server.baseURL, .file(FileBody(path: "/nonexistent/body", byteCount: 3))))
       #expect(story.code == "body_file")

@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Transactions that are given up, told as events and phases.
+/// Cancelled and timed-out transactions, as events and phases.
 @Suite struct EventEndTests: EventScenario {
   @Test func `cancelled before it begins`() async throws {
     try await withServer { server in
@@ -94,7 +94,7 @@ import Testing
     #expect(try story.timings().bytesReceived == 3)
   }
 
-  /// What happens within a limit, which grows until it is long enough for the moment that it is to come after.
+  /// Runs a transaction with a time limit, which grows until the transaction reaches the given event within it.
   private func tellWithinLimits(
     reaching kind: TraceEvent.Kind, _ tell: (Duration) async throws -> Story
   ) async throws -> Story {
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `who cancels what has ended changes nothing`() async throws {
+  @Test func `cancelling an ended transaction changes nothing`() async throws {
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `a shutdown ends what connects and what waits for its next attempt`() async throws {
+  @Test func `a shutdown ends transactions that connect or wait for their next attempt`() async throws {
     let listener = try FullListener()
     try await withServer { server in
       let log = LedgerLog()

@@ -6,7 +6,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Where the wire fails, told as events and phases.
+/// Failures of the wire, as events and phases.
 @Suite struct EventFailureTests: EventScenario {
   @Test func `a name that does not exist fails before anything is issued`() async throws {
     let story = try await tell(get("http://no-such-host.invalid/"))
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a certificate that nobody vouches for fails before anything is issued`() async throws {
+  func `an untrusted certificate fails before anything is issued`() async throws {
     try await withSecureServer { nginx, _, _ in
       let story = try await tell(get(nginx.secureBaseURL + "/"))
       #expect(story.code == "tls")
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a request through a proxy's tunnel has the same events, and its fields are the server's alone`()
+  func `a request through a proxy's tunnel has the same events, and only the server gets its fields`()
     async throws
   {
     try await withSecureServer { nginx, _, trust in
@@ -115,7 +115,7 @@ import Testing
     #expect(try story.first(.didComplete).outcome == .failed)
   }
 
-  @Test func `a connection that nobody accepts times out before anything is issued`() async throws {
+  @Test func `a connection that is not accepted times out before anything is issued`() async throws {
     let listener = try FullListener()
     let story = try await tell(get("http://127.0.0.1:\(listener.port)/")) {
       $0.transport.connectTimeout = .milliseconds(50)
@@ -136,7 +136,7 @@ import Testing
     #expect(story.kinds == Self.neverIssued)
   }
 
-  @Test func `a field of the answer that is longer than anybody takes has an issue and no receipt`() async throws {
+  @Test func `an answer with a field beyond the limit has an issue and no receipt`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nX-Long: \(String(repeating: "v", count: 300_000))\r\n\r\n"))
     let story = try await tell(get(server.baseURL))

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What the end of a hop says: why, how long, and how many bytes.
+/// The facts in the end of a hop: reason, duration and bytes.
 @Suite struct EventHopEndTests: EventScenario {
   private func ends(_ story: Story) -> [LedgerEntry] { story.entries.filter { $0.kind == .didEndHop } }
 
@@ -15,7 +15,7 @@ import Testing
     return try #require(ends(story).first)
   }
 
-  @Test func `a success says what the end of the transaction says`() async throws {
+  @Test func `the end of a successful hop agrees with the end of the transaction`() async throws {
     try await withServer({ _ in .text(String(repeating: "x", count: 100_000)) }) { server in
       let story = try await tell(post(server.baseURL + "/", .bytes([UInt8](repeating: 65, count: 5000))))
       let end = try end(story)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a connection that dies while a stage thinks about the redirect ends the hop before it`() async throws {
+  @Test func `a connection that dies while a stage decides about the redirect ends the hop before it`() async throws {
     let (isAsked, hasEnded) = (Signal(), Signal())
     let server = try ScriptedServer([
       [
@@ -92,7 +92,7 @@ import Testing
     #expect(ends(story).map(\.status) == [302, 200])
   }
 
-  @Test func `each attempt ends its hop, before the retry is told`() async throws {
+  @Test func `each attempt ends its hop before the retry is reported`() async throws {
     try await withServer({ _ in ServerResponse(status: 503, body: .bytes(Array("busy".utf8))) }) { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.retry = .standard
@@ -101,14 +101,14 @@ import Testing
       }
       #expect(ends(story).map(\.attempt) == [0, 1])
       #expect(ends(story).map(\.status) == [503, 503])
-      // What a server said is no error of the hop.
+      // A server's status is not an error of the hop.
       #expect(ends(story).map(\.errorCode) == [nil, nil])
       let pairs = zip(story.kinds, story.kinds.dropFirst())
       #expect(pairs.filter { $0.1 == .willRetry }.map(\.0) == [.didEndHop])
     }
   }
 
-  @Test func `a cancellation in the body ends the hop with what had come, right before the end`() async throws {
+  @Test func `a cancellation in the body ends the hop with the received bytes, right before the end`() async throws {
     let done = Signal()
     defer { done.set() }
     let server = try ScriptedServer(
@@ -147,7 +147,7 @@ import Testing
     #expect(ends(failed).isEmpty)
   }
 
-  @Test func `the status of a hop is the server's where a stage has changed it`() async throws {
+  @Test func `the status of a hop is the server's even if a stage has changed it`() async throws {
     try await withServer({ _ in ServerResponse(status: 500) }) { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage("changes", StageCode(response: { response, _ in response.status = 203 }))
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `a plugin in C is told the end with its bytes, also where nothing was issued`() async throws {
+  @Test func `a plugin in C gets the end with its bytes, even if nothing was issued`() async throws {
     try await withServer { server in
       let port = try Loopback.freePort()
       for (url, code, received) in [(server.baseURL + "/", "", 3), ("http://127.0.0.1:\(port)/", "connect", 0)] {

@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Tracers that want some kinds of events alone.
+/// Tracers that want only some kinds of events.
 @Suite struct EventInterestTests {
   private static let ends = "SLUICE_INTEREST(SLUICE_EVENT_DID_END_HOP)|SLUICE_INTEREST(SLUICE_EVENT_DID_COMPLETE)"
   private static let all = ["1", "2", "3", "4", "12", "5", "6", "7", "8"]
@@ -14,7 +14,7 @@ import Testing
       ("0u", all), (ends, ["12", "8"]), ("\(ends)|1u|(1u<<31)", ["12", "8"]),
       ("SLUICE_INTEREST(SLUICE_EVENT_DID_RECEIVE)", ["4"]), ("(1u<<30)", []),
     ], ["", #", "delivery": "queued""#])
-  func `a tracer gets the kinds of its mask, all of them with 0, and unknown bits say nothing`(
+  func `a tracer gets the kinds of its mask, all of them with 0, and unknown bits are ignored`(
     _ mask: (interests: String, kinds: [String]), _ delivery: String
   ) async throws {
     let server = try LoopbackServer()
@@ -36,7 +36,7 @@ import Testing
     #expect(events.map { $0["received"] } == ["3", "3"])
   }
 
-  @Test func `one tracer's mask takes nothing from another`() async throws {
+  @Test func `one tracer's mask does not affect another`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let ledger = LedgerLog()

@@ -9,7 +9,7 @@ import Testing
 
 /// The log as a whole.
 @Suite struct EventLogOrderTests: EventScenario {
-  @Test func `one tracer hears as much as the other`() async throws {
+  @Test func `two tracers get the same events`() async throws {
     try await withServer { server in
       let other = LedgerLog()
       let story = try await tell(get(server.baseURL + "/")) { $0.addStage("other", other.code) }
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a tracer that is told ends alone hears of every end`() async throws {
+  @Test func `a tracer that wants only ends gets every end`() async throws {
     try await withServer { server in
       let ends = Watched(0)
       let requests = [try get(server.baseURL + "/"), try get("http://127.0.0.1:1/"), try get(server.baseURL + "/")]
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a stage's own request has a ledger of its own`() async throws {
+  @Test func `a stage's own request has its own ledger`() async throws {
     try await withServer { server in
       let engine = Locked<Engine?>(nil)
       let log = LedgerLog()

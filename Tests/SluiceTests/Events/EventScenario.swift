@@ -6,11 +6,11 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// What people of other HTTP clients expect of an event listener, told as the events and phases of the ledger. Every case
-/// holds the whole log against the ledger's rules as well.
+/// What users of other HTTP clients expect of an event listener, as events and phases of the ledger. Every case also
+/// checks the whole log against the ledger's rules.
 protocol EventScenario {}
 
-/// What one transaction left behind.
+/// The result and the events of one transaction.
 struct Story {
   let result: TransactionResult
   let entries: [LedgerEntry]
@@ -19,7 +19,7 @@ struct Story {
   var code: ErrorCode? { result.error?.code }
 
   func first(_ kind: TraceEvent.Kind) throws -> LedgerEntry { try #require(entries.first { $0.kind == kind }) }
-  /// The phases of the last hop, as the end tells them.
+  /// The phases of the last hop, from the end.
   func timings() throws -> TransferTimings { try #require(first(.didComplete).timings) }
 }
 
@@ -50,7 +50,7 @@ extension EventScenario {
     try #require(try await tell([request], change).first)
   }
 
-  /// One request that its caller gives up when `moment` has come.
+  /// One request that its caller cancels at `moment`.
   func tellCancelled(
     _ request: Request, _ change: (inout Configuration) -> Void = { _ in },
     when moment: (Engine) async throws -> Void
@@ -69,7 +69,7 @@ extension EventScenario {
     return Story(result: result, entries: entries)
   }
 
-  /// The same, once the transaction has had an event of that kind.
+  /// One request that its caller cancels after an event of that kind.
   func tellCancelled(
     _ request: Request, after kind: TraceEvent.Kind, _ change: (inout Configuration) -> Void = { _ in }
   ) async throws -> Story {
@@ -82,7 +82,7 @@ extension EventScenario {
     }
   }
 
-  /// An engine on which nothing but what the case wants runs out of time.
+  /// An engine with long time limits, except those that the case sets.
   private func engine(_ log: LedgerLog, _ change: (inout Configuration) -> Void) throws -> Engine {
     var configuration = Configuration()
     configuration.deadline = nil

@@ -6,7 +6,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Transactions that succeed, told as events and phases.
+/// Successful transactions, as events and phases.
 @Suite struct EventSuccessTests: EventScenario {
   @Test func `a success`() async throws {
     try await withServer { server in
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a success whose end is told to a closure has the same events`() async throws {
+  @Test func `a success with a completion closure has the same events`() async throws {
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
@@ -116,7 +116,7 @@ import Testing
     #expect(story.result.response?.body.bytes == Array("abc".utf8))
   }
 
-  @Test func `an answer in dribs and drabs has the same events, and takes its time receiving`() async throws {
+  @Test func `a slow answer in many pieces has the same events, and a long receive phase`() async throws {
     let go = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\na"), .wait(go), .send("bcd"))
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3])
-  func `informational answers stand between issue and receipt`(_ count: Int) async throws {
+  func `informational answers come between issue and receipt`(_ count: Int) async throws {
     let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", count: count)
     let server = try ScriptedServer(.receiveHead, .send(hints + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     let story = try await tell(get(server.baseURL))
@@ -146,7 +146,7 @@ import Testing
     #expect(try story.first(.didReceive).status == 200)
   }
 
-  @Test func `100 Continue stands between issue and receipt, once for each`() async throws {
+  @Test func `100 Continue comes between issue and receipt, once for each`() async throws {
     let server = try ScriptedServer(
       .receiveRequest,
       .send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
@@ -166,7 +166,7 @@ import Testing
     #expect(try story.timings().bytesReceived == 2)
   }
 
-  @Test func `fields behind the body have no event of their own`() async throws {
+  @Test func `trailers have no separate event`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
       .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nab\r\n0\r\nX-Sum: 7\r\n\r\n"))
@@ -174,7 +174,7 @@ import Testing
     #expect(story.kinds == Self.success)
   }
 
-  @Test func `a 304 to a question of the caller's own is a success like others`() async throws {
+  @Test func `a 304 to the caller's own condition is a success like others`() async throws {
     try await withServer({ _ in ServerResponse(status: 304) }) { server in
       var request = try get(server.baseURL + "/")
       request.headers["if-none-match"] = "\"a\""
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `an answer out of the cache has no issue, one that was confirmed has`() async throws {
+  @Test func `an answer from the cache has no issue, a confirmed one has an issue`() async throws {
     try await withServer({ request in
       let isKnown = request.value(of: "if-none-match") == "\"a\""
       let maxAge = request.path == "/fresh" ? "max-age=600" : "max-age=0"

@@ -39,7 +39,7 @@ import Testing
     #expect(events.dropFirst(2).allSatisfy { $0["span"] == TraceID.digits(of: sent.spanID) })
   }
 
-  @Test func `the same to a tracer in Swift`() async throws {
+  @Test func `a tracer in Swift gets the same ids`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let tracer = try HopTracer(inSwift: "", headers: Self.headers)
@@ -68,7 +68,7 @@ import Testing
     #expect(events.allSatisfy { $0["parent"] == HopTracer.none.span })
   }
 
-  @Test func `each retry and each redirect has a span of its own`() async throws {
+  @Test func `each retry and each redirect has its own span`() async throws {
     let isFirst = Watched(true)
     let server = try LoopbackServer { request in
       if request.target == "/a" { return ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")]) }
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: deliveries)
-  func `without a traceparent there is no span, and no trace but the caller's`(_ delivery: String) async throws {
+  func `without a traceparent there is no span, and only the caller's trace`(_ delivery: String) async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     for (parent, trace, span) in [
@@ -113,7 +113,7 @@ import Testing
     #expect(server.requests.allSatisfy { $0.headers.first("traceparent") == nil })
   }
 
-  @Test func `a traceparent that is not valid, or of another trace, is not taken for the caller's`() async throws {
+  @Test func `an invalid traceparent, or one of another trace, is not taken as the caller's`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let other = "00-fedcba98765432100011223344556677-0011223344556677-00"
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `of two traceparents none is taken`() async throws {
+  @Test func `two traceparents are both ignored`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let tracer = try await HopTracer {

@@ -5,7 +5,7 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// A plugin that sets `x-hop` in each hop and tells what it sees: `traces-hops` in C, or the like in Swift.
+/// A plugin that sets `x-hop` in each hop and logs what it sees: `traces-hops` in C, or its counterpart in Swift.
 struct HopTracer {
   /// A line of the tracer: what one event said, by name.
   struct Event {
@@ -63,7 +63,7 @@ struct HopTracer {
     engine = try Engine(configuration) { line in log.update { $0.append(line) } }
   }
 
-  /// Runs one transaction, ends the engine and gives what the tracer was told.
+  /// Runs one transaction, ends the engine and returns the tracer's lines.
   func run(
     _ url: String, parent: ParentContext = ParentContext()
   ) async throws -> (result: TransactionResult, events: [Event]) {
@@ -74,7 +74,7 @@ struct HopTracer {
 
   var events: [Event] { told("event").map { Event($0) } }
 
-  /// What a call of the stage saw as the issued `x-hop`, in order.
+  /// The issued `x-hop` that each call of the stage saw, in order.
   func told(_ name: String) -> [String] {
     log.value.map(\.message).filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
   }

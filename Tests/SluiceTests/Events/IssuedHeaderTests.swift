@@ -4,10 +4,10 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Who sees what an issue stage has set, and when.
+/// Which calls see the headers that an issue stage has set, and when.
 @Suite struct IssuedHeaderTests {
   @Test(arguments: ["0u", "SLUICE_FLAG_BLOCKING"])
-  func `what an issue stage has set is seen by later stages and by tracers, and not before`(
+  func `later stages and tracers see what an issue stage has set, and earlier ones do not`(
     _ flags: String
   ) async throws {
     let server = try LoopbackServer()
@@ -23,7 +23,7 @@ import Testing
     #expect(events.map { $0["issued"] } == ["absent", "absent"] + Array(repeating: "0.0", count: 7))
   }
 
-  @Test func `a plugin in Swift sees it, too`() async throws {
+  @Test func `a plugin in Swift sees the issued header too`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let tracer = try HopTracer(inSwift: "", headers: nil)
@@ -35,7 +35,7 @@ import Testing
     #expect(events.map { $0["issued"] } == ["0.0", "0.0"])
   }
 
-  @Test func `each hop has its own`() async throws {
+  @Test func `each hop has its own issued header`() async throws {
     let server = try RedirectTests.server()
     defer { server.stop() }
     let tracer = try await HopTracer()
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: ["0u", "SLUICE_FLAG_BLOCKING"])
-  func `a hop whose connection failed has issued nothing, also behind one that has`(_ flags: String) async throws {
+  func `a hop whose connection failed has issued nothing, even after one that has`(_ flags: String) async throws {
     let nowhere = "http://127.0.0.1:\(try Loopback.freePort())/"
     let server = try LoopbackServer { _ in RedirectTests.redirect(302, nowhere) }
     defer { server.stop() }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `an attempt that has not been sent yet has nothing of the one before it`() async throws {
+  @Test func `an attempt that was not sent yet has no headers of the previous one`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let tracer = try await HopTracer(

@@ -37,7 +37,7 @@ final class ExportCollector: Sendable {
   }
 
   /// - Parameters:
-  ///   - config: beside the endpoint.
+  ///   - config: settings besides the endpoint.
   ///   - plugins: further plugins, each with a comma in front.
   ///   - lists: the members with the lists of stages and others, each with a comma in front.
   func engine(
@@ -85,7 +85,7 @@ final class ExportCollector: Sendable {
   /// The lines of the log that have the text.
   func lines(_ text: String) -> [String] { log.value.filter { $0.contains(text) } }
 
-  /// What the plugin has counted of the outcome.
+  /// The plugin's count for the outcome.
   static func count(_ outcome: String, _ engine: Engine) -> Double {
     engine.pluginMetrics["otlp", "spans"]?[outcome]?.value ?? 0
   }

@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The shipped plugin otlp with collectors that refuse, fail, stall or are not there.
+/// The shipped plugin otlp with collectors that refuse, fail, stall or are missing.
 @Suite struct ExportDeliveryTests {
   private static let quick = #", "retry": {"initial": "1ms", "maximum": "1ms", "total": "1ms"}"#
 
@@ -16,7 +16,7 @@ import Testing
     return statuses
   }
 
-  @Test func `a collector that is busy gets the same batch again`() async throws {
+  @Test func `a busy collector gets the same batch again`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let count = Watched(0)
@@ -44,7 +44,7 @@ import Testing
     #expect(collector.lines("cannot export").isEmpty)
   }
 
-  @Test(arguments: [400, 401, 404, 500, 302]) func `a refusal is not repeated, and told once`(_ status: Int)
+  @Test(arguments: [400, 401, 404, 500, 302]) func `a refused batch is not repeated, and logged once`(_ status: Int)
     async throws
   {
     let server = try LoopbackServer()
@@ -62,7 +62,7 @@ import Testing
     #expect(ExportCollector.count("failed", engine) == 3)
   }
 
-  @Test func `what the collector rejects is logged and counted`() async throws {
+  @Test func `rejected spans are logged and counted`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector { _ in
@@ -76,7 +76,7 @@ import Testing
     #expect(ExportCollector.count("rejected", engine) == 2 && ExportCollector.count("exported", engine) == 1)
   }
 
-  @Test func `what does not fit into the queue is dropped, counted and told`() async throws {
+  @Test func `spans that do not fit into the queue are dropped, counted and logged`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
@@ -86,7 +86,7 @@ import Testing
     collector.server.hold()
     _ = try await Self.run(1, on: engine, server)
     try await collector.server.waitForHeld(1)
-    // One is on its way; four wait.
+    // One is being sent; four wait.
     _ = try await Self.run(10, on: engine, server)
     #expect(ExportCollector.count("dropped", engine) == 6)
     collector.server.release()
@@ -96,7 +96,7 @@ import Testing
     #expect(collector.lines("6 spans were dropped, because 4 were waiting").count == 1)
   }
 
-  @Test func `what waits is sent when the engine ends`() async throws {
+  @Test func `waiting spans are sent when the engine ends`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
@@ -111,14 +111,14 @@ import Testing
     #expect(collector.lines("missing").isEmpty && collector.lines("dropped").isEmpty)
   }
 
-  @Test func `what the engine and plugins have counted is exported with the durations`() async throws {
+  @Test func `counts of the engine and of plugins are exported with the durations`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
     defer { collector.server.stop() }
     let engine = try collector.engine(#", "metricsInterval": "10ms", "batchSpans": 1"#)
     for _ in 0..<3 { _ = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/a"))) }
-    // The plugin's own counter is there when the collector has answered, and in a later export.
+    // The plugin's own counter exists when the collector has answered, and is in a later export.
     var exports = 0
     while try collector.metric("otlp.spans") == nil, exports < 10_000 {
       exports = collector.server.requestCount + 1
@@ -136,7 +136,7 @@ import Testing
     #expect(spans.contains { ExportCollector.attributes($0)["outcome"] == ["stringValue": "exported"] })
   }
 
-  @Test func `without a collector transactions go on, and the log says it once`() async throws {
+  @Test func `without a collector transactions continue, and the log says it once`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
@@ -148,7 +148,7 @@ import Testing
     #expect(collector.lines("5 spans are missing").count == 1)
   }
 
-  @Test func `a collector that answers without end is cut off`() async throws {
+  @Test func `the connection to a collector with an endless answer is closed`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector { _ in
@@ -162,7 +162,7 @@ import Testing
     #expect(collector.server.requestCount == 2)
   }
 
-  @Test func `a collector that never answers costs its timeout, and not the end of the engine`() async throws {
+  @Test func `a collector that never answers delays only its export, not the end of the engine`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
@@ -175,7 +175,7 @@ import Testing
     #expect(collector.lines("2 spans are missing").count == 1)
   }
 
-  @Test func `an end that comes before the answer does not wait for it`() async throws {
+  @Test func `the end of the engine does not wait for an answer`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
@@ -202,7 +202,7 @@ import Testing
       endpoint: broken.baseURL,
       #", "metrics": false, "batchSpans": 1, "retry": {"initial": "1ms", "maximum": "1ms", "total": "10m"}"#)
     _ = try await Self.run(1, on: engine, server)
-    // At the end of the engine one attempt more is all that is left.
+    // At the end of the engine only one more attempt is made.
     try await broken.waitForConnections(3)
     await engine.shutdown(deactivation: Patience.limit)
     #expect(broken.received.count == 3)

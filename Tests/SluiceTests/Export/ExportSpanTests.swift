@@ -49,7 +49,7 @@ import Testing
     let spans = try collector.spans()
     #expect(spans.count == 4)
     #expect(spans.allSatisfy { $0.text("traceId") == Self.caller.trace && $0.text("parentSpanId") == Self.caller.span })
-    // Those that the server got.
+    // The ids that the server got.
     #expect(
       spans.map { "00-\(Self.caller.trace)-\($0.text("spanId") ?? "")-01" } == Self.traceparents(server))
     #expect(spans.allSatisfy { $0.document["kind"] == 3 && $0.text("name") == "GET" && $0.document["flags"] == 1 })
@@ -74,7 +74,7 @@ import Testing
       spans.dropFirst().allSatisfy { $0.attribute("network.peer.address") == (version == nil ? nil : "127.0.0.1") })
   }
 
-  @Test func `a transaction without a caller's trace begins one, to which a stage's spans belong`() async throws {
+  @Test func `a transaction without a caller's trace begins one, which contains the stages' spans`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
@@ -125,7 +125,7 @@ import Testing
     #expect(span.text("spanId")?.count == 16 && span.text("spanId") != Self.caller.span)
   }
 
-  @Test func `a trace that is not sampled is not exported, and its durations are`() async throws {
+  @Test func `an unsampled trace is not exported, but its durations are`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()

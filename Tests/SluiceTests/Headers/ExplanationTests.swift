@@ -27,7 +27,7 @@ import Testing
     return Dictionary(hop.decisions.map { ($0.header.lowercased(), $0.reason) }) { first, _ in first }
   }
 
-  @Test func `what is sent is named with its value`() async throws {
+  @Test func `each sent header is named with its value`() async throws {
     let reasons = try await Self.reasons("\"hosts\": [\"*\"], \(HeaderPlaces.kinds)")
     #expect(
       reasons == [
@@ -42,7 +42,7 @@ import Testing
     ("\"hosts\": [\"*\"]", "/a?X-Amz-Signature=1", .signedRequest),
     ("\"hosts\": [{\"host\": \"*\", \"send\": []}]", "/a", .kindNotForHost),
   ])
-  func `what keeps all headers away is said of each`(
+  func `a reason that excludes all headers is given for each of them`(
     config: String, path: String, reason: HeaderDecision.Reason
   ) async throws {
     let reasons = try await Self.reasons("\(config), \(HeaderPlaces.kinds)", path: path)
@@ -50,7 +50,7 @@ import Testing
     #expect(reasons.count == 6)
   }
 
-  @Test func `headers that are there, and those that go with them`() async throws {
+  @Test func `existing headers, and those that belong to them`() async throws {
     let config =
       "\"hosts\": [\"*\"], \"propagators\": [\"tracecontext\", \"baggage\", \"b3multi\"], \(HeaderPlaces.kinds)"
     let reasons = try await Self.reasons(config, headers: ["Traceparent": "theirs", "x-b3-traceid": "1", "X-App": "a"])
@@ -91,7 +91,7 @@ import Testing
     #expect(hop.decisions.first { $0.header == "tracestate" }?.reason == .invalidParent)
     #expect(hop.decisions.first { $0.header == "baggage" }?.reason == .invalidParent)
     #expect(hop.notes.contains { $0.hasPrefix("a trace begins here: traceparent: it has fewer") })
-    // What a carrier held is known after it was extracted too.
+    // The carrier's content is known even after the extraction.
     let carrier: HeaderFields = ["traceparent": HeaderPlaces.parent.traceparent ?? "", "tracestate": "BAD=1"]
     let reasons = try await Self.reasons(
       "\"hosts\": [\"*\"]", parent: Propagators.standard.extract(from: carrier).parent)
@@ -99,7 +99,7 @@ import Testing
     #expect(reasons["tracestate"] == .invalidParent)
   }
 
-  @Test func `a state of which nothing is left is nothing to send, and valid`() async throws {
+  @Test func `a valid state of which nothing remains is not sent`() async throws {
     let parent = ParentContext(traceparent: HeaderPlaces.parent.traceparent, tracestate: "ot=th:8")
     let reasons = try await Self.reasons(
       "\"hosts\": [\"*\"], \"sampler\": {\"type\": \"always_off\"}", parent: parent)
@@ -107,7 +107,7 @@ import Testing
     #expect(reasons["tracestate"] == .nothingToSend)
   }
 
-  @Test func `secrets are hidden, whatever names them`() async throws {
+  @Test func `secrets are hidden, no matter where they are listed`() async throws {
     let text = """
       {"plugins": {"headers": {"builtin": "headers", "config": {"hosts": ["*"], "static": {
          "Authorization": "Bearer secret-1", "X-Api-Key": "secret-2", "X-Own": "secret-3"}}}},
@@ -126,7 +126,7 @@ import Testing
     #expect(!"\(explanation)".contains("secret"))
   }
 
-  @Test func `every hop of every attempt has its own, stages without words and stages that were not asked too`()
+  @Test func `every hop of every attempt has its own explanation, including silent and uncalled stages`()
     async throws
   {
     let other = try LoopbackServer()

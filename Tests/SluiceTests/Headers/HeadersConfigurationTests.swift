@@ -1,7 +1,7 @@
 import Sluice
 import Testing
 
-/// What the built-in `headers` refuses, and how it says so.
+/// Settings that the built-in `headers` refuses, and the messages.
 @Suite struct HeadersConfigurationTests {
   private static func error(_ config: String, baseURL: String = "http://a.example") -> String {
     let text = """
@@ -72,9 +72,9 @@ import Testing
     ("{\"static\": {\"X-A\": \"1\\r\\n\"}}", "config.static.X-A: expected the value of a header"),
     ("{\"static\": {\"X-A\": 1}}", "config.static.X-A: expected a string, found an integer"),
     ("{\"static\": {\"Content-Length\": \"1\"}}", "config.static.Content-Length: \"Content-Length\" belongs to"),
-    ("{\"static\": {\"X-A\": \"1\", \"x-a\": \"2\"}}", "config.static.x-a: this stage sets \"x-a\" already"),
-    ("{\"static\": {\"Traceparent\": \"1\"}}", "config.static.Traceparent: this stage sets \"Traceparent\" already"),
-    ("{\"static\": {\"x-request-id\": \"1\"}}", "this stage sets \"x-request-id\" already"),
+    ("{\"static\": {\"X-A\": \"1\", \"x-a\": \"2\"}}", "config.static.x-a: this stage already sets \"x-a\""),
+    ("{\"static\": {\"Traceparent\": \"1\"}}", "config.static.Traceparent: this stage already sets \"Traceparent\""),
+    ("{\"static\": {\"x-request-id\": \"1\"}}", "this stage already sets \"x-request-id\""),
     (
       "{\"existing\": \"merge\"}",
       "config.existing: expected one of \"keep\", \"replace\", \"refuse\", found \"merge\""
@@ -93,7 +93,7 @@ import Testing
     #expect(throws: EngineError.self) { try Engine(configuration) }
   }
 
-  @Test func `the stage is allowed in issue and nowhere else`() throws {
+  @Test func `the stage is allowed only in issue`() throws {
     for list in ["request", "response", "tracers"] {
       let text = "{\"plugins\": {\"trace\": {\"builtin\": \"headers\"}}, \"\(list)\": [\"trace\"]}"
       let configuration = try Configuration(text: Array(text.utf8))

@@ -88,7 +88,7 @@ import Testing
     #expect(lines.first("baggage") == "user=alice")
   }
 
-  @Test func `a state with a bad member is dropped, and the trace goes on`() async throws {
+  @Test func `a state with a bad member is dropped, and the trace continues`() async throws {
     let parent = ParentContext(
       traceparent: Self.parent.traceparent, tracestate: "vendor=opaque,BAD=1", baggage: Self.parent.baggage)
     let lines = try await Self.arrived("{\"hosts\": [\"*\"]}", parent: parent)
@@ -108,7 +108,7 @@ import Testing
     #expect(lines.first("X-B3-Sampled") == "1")
   }
 
-  @Test func `headers that the request has win, and a foreign trace gets no state of ours`() async throws {
+  @Test func `the request's own headers stay, and a foreign trace does not get our state`() async throws {
     let lines = try await Self.arrived(
       "{\"hosts\": [\"*\"], \"static\": {\"X-App\": \"ours\"}, \"sessionId\": {}}",
       headers: ["Traceparent": "theirs", "x-app": "theirs", "Baggage": "theirs=1", "x-session-id": "theirs"],
@@ -120,7 +120,7 @@ import Testing
     #expect(lines.values(of: "x-session-id") == ["theirs"])
   }
 
-  @Test func `existing headers are replaced where the configuration says so`() async throws {
+  @Test func `existing headers are replaced if the configuration says so`() async throws {
     let lines = try await Self.arrived(
       "{\"hosts\": [\"*\"], \"existing\": \"replace\", \"static\": {\"X-App\": \"ours\"}}",
       headers: ["Traceparent": "theirs", "Tracestate": "theirs=1", "x-app": "one", "X-App": "two"])
@@ -130,7 +130,7 @@ import Testing
     #expect(lines.values(of: "x-app") == ["ours"])
   }
 
-  @Test func `existing headers fail the hop where the configuration says so, before a byte is sent`() async throws {
+  @Test func `existing headers fail the hop if the configuration says so, before a byte is sent`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration("{\"hosts\": [\"*\"], \"existing\": \"refuse\"}"))
@@ -162,7 +162,7 @@ import Testing
     #expect(Set(server.requests.map { $0.headers.values(of: "X-Request-ID") }).count == 1)
   }
 
-  @Test func `every transaction without a parent is a trace of its own`() async throws {
+  @Test func `every transaction without a parent begins its own trace`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration("{\"hosts\": [\"*\"]}"))
@@ -196,7 +196,7 @@ import Testing
     #expect(try await Self.arrived(config).first("X-Session-ID") == first)
   }
 
-  @Test func `two stages with other hosts and headers stand side by side`() async throws {
+  @Test func `two stages with different hosts and headers work together`() async throws {
     let text = """
       {"plugins": {"a": {"builtin": "headers", "config": {"hosts": ["*"]}},
                    "b": {"builtin": "headers", "config": {"hosts": ["*"], "static": {"X-B": "1"}}}},

@@ -5,7 +5,7 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// Where the built-in `headers` sends which headers.
+/// Which headers the built-in `headers` sends to which hosts.
 @Suite struct HostKindsTests {
   private static let all: Set<String> = ["trace", "baggage", "requestId", "sessionId", "static"]
 
@@ -60,7 +60,7 @@ import Testing
     "\"127.0.0.1\"", "\"*\"", "\"http://127.0.0.1:PORT\"", "\"*:PORT\"", "\"[::ffff:127.0.0.1]\"",
     "\"[0:0:0:0:0:FFFF:7f00:1]:PORT\"",
   ])
-  func `what is excluded gets nothing, listed or not`(host: String) async throws {
+  func `an excluded host gets nothing, listed or not`(host: String) async throws {
     let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"], \"exclude\": [\(host)], \(HeaderPlaces.kinds)")
     #expect(arrived.kinds == [])
     let base = try HeaderPlaces.configuration(
@@ -80,7 +80,7 @@ import Testing
     ("/a?X-Amz-Signature=f", "X-A", "1"), ("/a?X-Goog-Signature=f", "X-A", "1"),
     ("/a?Expires=1&Signature=f&Key-Pair-Id=K", "X-A", "1"), ("/a?se=1&sig=f", "X-A", "1"),
   ])
-  func `a signed request is left alone unless told otherwise`(
+  func `a signed request is not changed by default`(
     path: String, name: String, value: String
   ) async throws {
     let config = "\"hosts\": [\"*\"], \(HeaderPlaces.kinds)"

@@ -5,9 +5,9 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// The caller's trace in the context of the C ABI, beside what the built-in makes of it.
+/// The caller's trace in the context of the C ABI, compared with the headers of the built-in.
 @Suite struct PluginContextTests {
-  @Test func `the context of the C ABI has the parent that the hop continues, whichever way it was given`()
+  @Test func `the context of the C ABI has the parent that the hop continues, from every source`()
     async throws
   {
     let product = try await PluginCompiler.compile("shows-parent")
@@ -38,7 +38,7 @@ import Testing
       #expect(hop.traceID == shown.traceID)
       #expect(hop.spanID != shown.spanID)
     }
-    // Without a parent the context is empty, and a trace begins all the same.
+    // Without a parent the context is empty, but a trace begins.
     let alone = try #require(server.requests.last)
     #expect(alone.headers.first("x-parent") == "")
     #expect(alone.headers.first("traceparent") != nil)

@@ -4,10 +4,10 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// What of the built-in `headers` arrives at each hop: every kind of redirect, to listed and to unlisted origins, with and
-/// without a retry.
+/// The headers of the built-in `headers` that arrive at each hop: every kind of redirect, to listed and to unlisted
+/// origins, with and without a retry.
 @Suite struct RedirectMatrixTests {
-  /// Where the redirect leads, as seen from where it comes from.
+  /// The target of the redirect, relative to its source.
   enum Target: CaseIterable, Sendable {
     case sameOrigin, otherHost, otherPort, otherScheme
   }
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: Case.all)
-  func `each hop gets its own headers where its origin is listed, and none where it is not`(
+  func `each hop gets its own headers if its origin is listed, and none if not`(
     _ item: Case
   ) async throws {
     let scene = try await Scene(item.target)
@@ -74,7 +74,7 @@ import Testing
     #expect(sessions.count <= 1)
   }
 
-  @Test func `a hop gets the kinds of its own host, not those of the one before`() async throws {
+  @Test func `a hop gets the kinds of its own host, not those of the previous one`() async throws {
     let scene = try await Scene(.otherPort)
     defer { scene.stop() }
     let hosts = "\"\(scene.start)\", {\"host\": \"\(scene.end)\", \"send\": [\"trace\", \"requestId\"]}"
@@ -88,11 +88,11 @@ import Testing
   }
 }
 
-/// Two origins, the first of which redirects to the second. `/flaky` leads to an end that answers 503 once.
+/// Two origins, the first of which redirects to the second. `/flaky` leads to a target that answers 503 once.
 private struct Scene {
   let start: String
   let end: String
-  /// What arrived, in order.
+  /// The received headers, in order.
   let hops: Watched<[[HeaderLine]]>
   private let front: LoopbackServer
   private let back: LoopbackServer

@@ -10,7 +10,7 @@ import Testing
   private static let sampled = ParentContext(
     traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01", tracestate: "a=1", baggage: "user=alice")
 
-  /// Sends requests one after the other and gives what arrived of each.
+  /// Sends requests one after the other and returns the received headers of each.
   private static func arrived(
     _ config: String, parent: ParentContext = ParentContext(), count: Int = 1
   ) async throws -> [[HeaderLine]] {
@@ -66,7 +66,7 @@ import Testing
       ("always_on", "00", "ot=th:0;rv:6e6d1a75832a2f,a=1"), ("always_off", "01", "ot=rv:6e6d1a75832a2f,a=1"),
       ("parentbased_always_on", "01", "a=1,ot=th:4;rv:6e6d1a75832a2f"),
     ])
-  func `a sampling threshold goes with the decision that it is true of`(
+  func `a sampling threshold is sent only with the decision to which it belongs`(
     type: String, flags: String, state: String
   ) async throws {
     let parent = ParentContext(
@@ -76,7 +76,7 @@ import Testing
     #expect(arrived.first?.first("tracestate") == state)
   }
 
-  @Test func `with sampledOnly an unsampled trace is kept back, and its baggage is not`() async throws {
+  @Test func `with sampledOnly an unsampled trace is not sent, but its baggage is`() async throws {
     let config =
       "\"sampledOnly\": true, \"propagators\": [\"tracecontext\", \"baggage\", \"b3\", \"datadog\", \"xray\"], "
     let off = try await Self.arrived(config + Self.sampler("always_off"), parent: Self.sampled)
@@ -90,7 +90,7 @@ import Testing
     #expect(on.first?.first("traceparent") != nil && on.first?.first("b3") != nil)
   }
 
-  @Test func `disabled, the caller's trace is handed on as it is and none begins`() async throws {
+  @Test func `if disabled, the caller's trace is passed on unchanged and none begins`() async throws {
     let handed = try await Self.arrived("\"disabled\": true", parent: Self.sampled)
     #expect(handed.first?.first("traceparent") == Self.sampled.traceparent)
     #expect(handed.first?.first("tracestate") == "a=1")
@@ -100,12 +100,12 @@ import Testing
     #expect(none.first?.first("X-Request-ID") != nil)
   }
 
-  @Test func `a decision without a trace is for the one that begins`() async throws {
+  @Test func `a decision without a trace applies to the trace that begins`() async throws {
     let denied = try await Self.arrived("\"existing\": \"keep\"", parent: ParentContext(sampling: .denied))
     #expect(denied.first?.first("traceparent")?.hasSuffix("-02") == true)
   }
 
-  @Test func `Datadog and X-Ray are written beside the others, for one span`() async throws {
+  @Test func `Datadog and X-Ray headers are written with the others, for the same span`() async throws {
     let lines = try await Self.arrived(
       "\"propagators\": [\"tracecontext\", \"datadog\", \"xray\"]", parent: Self.sampled)
     let headers = try #require(lines.first)

@@ -23,7 +23,7 @@ import Testing
     #expect(TransactionID(second.description) == second)
   }
 
-  @Test func `a use with an earlier time takes nothing back`() {
+  @Test func `a use with an earlier time changes nothing`() {
     let session = RotatingSessionID(idle: .seconds(60))
     let first = session.use(at: Instant(nanoseconds: 10 * Self.minute))
     #expect(session.use(at: Instant(nanoseconds: 5 * Self.minute)) == first)
@@ -31,7 +31,7 @@ import Testing
     #expect(session.use(at: .distantFuture) != first)
   }
 
-  @Test func `all who come after the idle time at once get the same new id`() async {
+  @Test func `all threads that come after the idle time get the same new id`() async {
     let session = RotatingSessionID(idle: .seconds(60))
     var last = session.use(at: Instant(nanoseconds: Self.minute))
     for round in 1...50 {
@@ -79,7 +79,7 @@ private struct Sender {
 
   func advance(by duration: Duration) { for loop in loops { loop.advance(by: duration) } }
 
-  /// The session id that goes out.
+  /// The session id that is sent.
   func send(on index: Int) throws -> String {
     let request = Request(url: try HTTPURL("http://a.example/"))
     loops[index].perform { Transaction.begin(request, on: environments[index], through: pipeline) { _ in } }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct TaskContextTests {
   private struct Answer: Decodable {}
 
-  @Test func `every way to send takes the context of the task, and a parent that is given goes before it`()
+  @Test func `every function that sends uses the task's context, unless it gets a parent`()
     async throws
   {
     let server = try LoopbackServer { _ in .text("{}", type: "application/json") }

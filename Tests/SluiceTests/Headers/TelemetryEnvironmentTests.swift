@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// The variables of OpenTelemetry, where the configuration is silent.
+/// The variables of OpenTelemetry, for settings that the configuration does not have.
 @Suite struct TelemetryEnvironmentTests {
   private struct Reading {
     var propagators: [String]?
@@ -30,7 +30,7 @@ import Testing
       ("b3,baggage,b3,B3", ["b3", "baggage"], 0), ("none", [], 0), ("None", [], 0), ("", nil, 0), (" ", nil, 0),
       (",", nil, 0), ("jaeger", nil, 1), ("jaeger,b3,ottrace", ["b3"], 2), ("none,b3", ["b3"], 1),
     ] as [(String, [String]?, Int)])
-  func `OTEL_PROPAGATORS is a list without case and repetitions, and what is unknown is warned of`(
+  func `OTEL_PROPAGATORS is a case-insensitive list without repetitions, and unknown names cause a warning`(
     value: String, names: [String]?, warnings: Int
   ) {
     let reading = Self.read(["OTEL_PROPAGATORS": value])
@@ -59,12 +59,12 @@ import Testing
     #expect(reading.warnings.count == warnings, "\(reading.warnings)")
   }
 
-  @Test func `the argument without a sampler says nothing`() {
+  @Test func `the argument without a sampler is ignored`() {
     #expect(Self.read(["OTEL_TRACES_SAMPLER_ARG": "0.1"]).sampler == nil)
   }
 
   @Test(arguments: [("true", true, 0), ("TRUE", true, 0), ("false", false, 0), ("", false, 0), ("1", false, 1)])
-  func `OTEL_SDK_DISABLED is true for that word alone`(value: String, isDisabled: Bool, warnings: Int) {
+  func `OTEL_SDK_DISABLED is only true for the word true`(value: String, isDisabled: Bool, warnings: Int) {
     let reading = Self.read(["OTEL_SDK_DISABLED": value])
     #expect(reading.isDisabled == isDisabled)
     #expect(reading.warnings.count == warnings)
@@ -75,7 +75,7 @@ import Testing
     #expect(TelemetryEnvironment(read: { ["OTEL_SERVICE_NAME": value][$0] }, warn: { _ in }).serviceName == name)
   }
 
-  @Test func `without variables nothing is asked for`() {
+  @Test func `without variables there are no settings`() {
     let reading = Self.read([:])
     #expect(reading.propagators == nil && reading.sampler == nil && !reading.isDisabled && reading.warnings.isEmpty)
   }

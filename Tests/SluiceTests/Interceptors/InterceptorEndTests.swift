@@ -7,9 +7,9 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Stages that answer, fail, or take their time.
+/// Stages that answer, fail, or are slow.
 @Suite struct InterceptorEndTests: InterceptorScenario {
-  @Test func `a request stage answers although nobody listens`() async throws {
+  @Test func `a request stage answers although there is no server`() async throws {
     let result = try await run(
       Request(url: HTTPURL("https://localhost:1/")),
       StageCode(request: { request, _ in
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `an error ends the list: stages behind it are not called`() async throws {
+  @Test func `an error ends the list: later stages are not called`() async throws {
     try await withServer { server, request in
       let calls = Locked(0)
       let count = StageCode(
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a timeout that the caller gives holds through the stages`() async throws {
+  @Test func `the caller's timeout includes the stages`() async throws {
     try await withServer { server, request in
       server.hold()
       defer { server.release() }
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a server that stops in the middle of its answer is given up in time`() async throws {
+  @Test func `a server that stops in the middle of its answer times out`() async throws {
     let done = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"), .wait(done))
@@ -138,7 +138,7 @@ import Testing
     #expect(result.error?.code == "timeout")
   }
 
-  @Test func `a server that reads nothing of a large body is given up in time`() async throws {
+  @Test func `a server that does not read a large body times out`() async throws {
     let done = Signal()
     let server = try ScriptedServer(.receiveHead, .wait(done))
     defer { done.set() }

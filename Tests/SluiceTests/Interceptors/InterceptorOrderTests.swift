@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `each stage sees what the one before it left`() async throws {
+  @Test func `each stage sees the changes of the previous one`() async throws {
     try await withServer { server, request in
       let double = StageCode(
         request: { request, _ in
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a request stage runs once an attempt, an issue stage once a hop, a response stage once an answer`()
+  @Test func `a request stage runs once per attempt, an issue stage once per hop, a response stage once per answer`()
     async throws
   {
     try await withServer { server, request in
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `two engines have stages of their own`() async throws {
+  @Test func `two engines have separate stages`() async throws {
     try await withServer { server, request in
       let marked = try Engine(Self.configuration([StageCode(request: { request, _ in request.headers["x-a"] = "1" })]))
       let plain = try Engine(Configuration())
@@ -112,7 +112,7 @@ import Testing
       })
       let engine = try Engine(Self.configuration([stage]) { $0.transport.loops = 1 })
       slot.withLock { $0 = engine }
-      // Many at once on one loop: none waits for the thread that another one needs.
+      // Many at the same time on one loop: none waits for a thread that another one needs.
       let answers = await withTaskGroup { group in
         for _ in 0..<20 { group.addTask { await engine.transaction(request) } }
         return await group.reduce(into: [String?]()) { $0.append(Self.text($1.response)) }
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `stages are called for requests whose end is told to a closure, too`() async throws {
+  @Test func `stages are called for requests with a completion closure too`() async throws {
     try await withServer { server, request in
       let stage = StageCode(response: { response, _ in response.headers["x-intercepted"] = "yep" })
       let engine = try Engine(Self.configuration([stage]))

@@ -6,11 +6,11 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// What people of other HTTP clients expect of interceptors: the request and response stages are what they call application
-/// interceptors, the issue stages are their network interceptors.
+/// What users of other HTTP clients expect of interceptors. The request and response stages correspond to their
+/// application interceptors, the issue stages to their network interceptors.
 protocol InterceptorScenario {}
 
-/// What a stage throws that has no code of its own.
+/// An error without a code that a stage throws.
 struct Boom: Error, CustomStringConvertible { let description = "boom!" }
 
 extension InterceptorScenario {

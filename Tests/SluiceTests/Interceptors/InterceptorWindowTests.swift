@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// What each window of a stage sees and may change.
+/// What each callback of a stage sees and may change.
 @Suite struct InterceptorWindowTests: InterceptorScenario {
   @Test func `an issue stage cannot change how the message is framed`() async throws {
     try await withServer { server, request in
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `an issue stage sees what request stages have set`() async throws {
+  @Test func `an issue stage sees the headers that request stages have set`() async throws {
     try await withServer { server, request in
       let seen = Locked<String?>(nil)
       _ = try await run(
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `what an issue stage sets reaches the server and no later attempt`() async throws {
+  @Test func `a header of an issue stage reaches the server, but no later attempt`() async throws {
     try await withServer { server, request in
       let result = try await run(
         request,
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `the request that comes back is the caller's, the one that was issued stands beside it`() async throws {
+  @Test func `the result has both the caller's request and the issued one`() async throws {
     try await withServer { server, request in
       var request = request
       request.headers["User-Agent"] = "user request"
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a response stage sees content as it was meant, not as it was coded`() async throws {
+  func `a response stage sees decoded content`() async throws {
     let nginx = try await NginxServer.start()
     let seen = Locked<[String]>([])
     let result = try await run(
@@ -77,7 +77,7 @@ import Testing
     #expect(seen.withLock { $0 } == ["sixteen letters"])
   }
 
-  @Test func `a request stage makes a POST of a GET`() async throws {
+  @Test func `a request stage turns a GET into a POST`() async throws {
     try await withServer { server, request in
       let result = try await run(
         request,
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func `a request stage takes a header away`() async throws {
+  @Test func `a request stage removes a header`() async throws {
     try await withServer { server, request in
       var request = request
       request.headers["x-secret"] = "1"
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `a response stage takes the body away`() async throws {
+  @Test func `a response stage removes the body`() async throws {
     try await withServer { server, request in
       let result = try await run(request, StageCode(response: { response, _ in response.body = nil }))
       #expect(result.error == nil)
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `a response stage makes a success of an error`() async throws {
+  @Test func `a response stage turns an error into a success`() async throws {
     try await withServer({ _ in ServerResponse(status: 500) }) { server, request in
       let result = try await run(request, StageCode(response: { response, _ in response.status = 200 }))
       #expect(result.error == nil)

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceAssembly
 
 @Suite struct IssueTimesTests {
-  @Test func `what is kept is found, taken out once, and then gone`() {
+  @Test func `a stored time is found, removed once, and then gone`() {
     var times = IssueTimes(capacity: 4)
     let id = TransactionID(randomHigh: 1, randomLow: 2)
     #expect(times.remove(id) == nil)
@@ -19,7 +19,7 @@ import Testing
     #expect(times.count == 0)
   }
 
-  @Test(arguments: [UInt64](1...8)) func `it agrees with a dictionary, whatever the order and however ids collide`(
+  @Test(arguments: [UInt64](1...8)) func `it agrees with a dictionary, in any order and with any collisions`(
     seed: UInt64
   ) {
     var random = SeededRandom(seed: seed)

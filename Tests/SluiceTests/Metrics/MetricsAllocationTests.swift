@@ -8,14 +8,15 @@ import Testing
 @testable import SluiceAssembly
 @testable import SluicePipeline
 
-/// In a process that has no memory left, whatever allocates dies. Not under a sanitizer, which ends the process first.
+/// The process has no memory left, so any code that allocates ends it. Not under a sanitizer, which ends the process
+/// first.
 @Suite(.enabled(if: getenv("SLUICE_SANITIZER") == nil))
 struct MetricsAllocationTests {
   @Test func `counting a transaction allocates nothing`() async {
     await #expect(processExitsWith: .success) {
       let stage = MetricsStage(loops: 1)
       let events = try ledger()
-      // What allocates at its first call only has had it.
+      // Runs code that allocates only at its first call.
       count(events, stage, rounds: 1)
       ProcessMemory.exhaust()
       count(events, stage, rounds: 1000)
@@ -42,7 +43,7 @@ private func ledger() throws -> [TraceEvent] {
 }
 
 private func count(_ events: [TraceEvent], _ stage: MetricsStage, rounds: Int) {
-  // Unoptimized, a for loop allocates.
+  // In an unoptimized build, a for loop allocates.
   var round = 0
   while round < rounds {
     var index = 0
@@ -54,7 +55,7 @@ private func count(_ events: [TraceEvent], _ stage: MetricsStage, rounds: Int) {
   }
 }
 
-/// A loop on which nothing runs. Used by one thread; unchecked for that reason.
+/// A loop on which nothing runs. Unchecked because only one thread uses it.
 private final class IdleLoop: EventLoop, @unchecked Sendable {
   let index = 0
   let isCurrent = true

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// What a report says as text and as JSON, with literals.
+/// The content of a report as text and as JSON, with literals.
 @Suite struct MetricsReportTests {
   private static func counts(_ milliseconds: [UInt64]) -> DurationCounts {
     let histogram = DurationHistogram()
@@ -29,7 +29,7 @@ import Testing
     return report
   }
 
-  @Test func `durations stand in the bucket whose bound they do not pass`() {
+  @Test func `durations are in the bucket whose bound they do not exceed`() {
     #expect(Self.counts([0, 5]).counts.first == 2)
     let beyond = DurationHistogram()
     beyond.record(nanoseconds: 5_000_001)
@@ -47,7 +47,7 @@ import Testing
     #expect(Self.report.traffic.inFlight == 1)
   }
 
-  @Test func `methods that are not well known are one class`() {
+  @Test func `less common methods form one class`() {
     for method in MethodClass.allCases where method != .other { #expect(MethodClass(method: method.text) == method) }
     for method in ["get", "PROPFIND", "", "_OTHER"] { #expect(MethodClass(method: method) == .other) }
   }

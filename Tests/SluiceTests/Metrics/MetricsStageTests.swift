@@ -56,7 +56,7 @@ import Testing
     #expect(report.traffic.bytesSent > 0)
   }
 
-  @Test func `a transaction under way is in flight, and one that is cancelled counts as that`() async throws {
+  @Test func `a running transaction counts as in flight, and a cancelled one as cancelled`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -147,7 +147,7 @@ import Testing
     await bare.shutdown()
   }
 
-  @Test func `settings are refused, and so is any list but tracers`() throws {
+  @Test func `settings are refused, and so is any list except tracers`() throws {
     let words = "sluice.json:3: plugins.count.config.buckets: unknown key \"buckets\"; \"metrics\" has no settings"
     let setting = try Self.configuration("{\"buckets\": []}")
     #expect(throws: EngineError.self) { try Engine(setting) }

@@ -5,13 +5,13 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What plugins record, in the engine's reports.
+/// The metrics of plugins in the engine's reports.
 @Suite struct PluginMetricsReportTests {
   private static func engine(_ text: String) throws -> Engine {
     try Engine(Configuration(text: Array(text.utf8)))
   }
 
-  @Test func `the engine's reports have what a C plugin records, under its name`() async throws {
+  @Test func `the engine's reports have the metrics of a C plugin, under its name`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("records-metrics")
@@ -48,7 +48,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `the engine's reports have what a Swift plugin records`() async throws {
+  @Test func `the engine's reports have the metrics of a Swift plugin`() async throws {
     let engine = try Self.engine(
       #"{"plugins": {"work": {"library": "\#(BuiltProducts.library("swift-work"))"}}}"#)
     for number in 1...3 { _ = await engine.notify(topic: "swift-take", payload: ["number": JSONValue(Int64(number))]) }
@@ -62,7 +62,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `instances whose names differ in punctuation alone do not share a metric`() async throws {
+  @Test func `instances whose names differ only in punctuation do not share a metric`() async throws {
     let path = BuiltProducts.library("swift-work")
     let engine = try Self.engine(#"{"plugins": {"a-b": {"library": "\#(path)"}, "a.b": {"library": "\#(path)"}}}"#)
     let names = engine.pluginMetrics.metrics.map(\.prometheusName)

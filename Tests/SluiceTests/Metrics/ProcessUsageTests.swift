@@ -6,13 +6,13 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// What the process takes from the machine, in the metrics.
+/// The resources that the process uses, in the metrics.
 @Suite struct ProcessUsageTests {
   @Test(arguments: [
     ("100 25 3 4 0 6 0\n", 102_400 as Int?), ("100 25", 102_400), ("100", nil), ("", nil), ("a b c", nil),
     ("1 -1 0", nil), ("1 9223372036854775807 0", nil), ("1 99999999999999999999 0", nil),
   ])
-  func `resident memory is read from the number of pages, whatever it is`(_ statm: String, _ bytes: Int?) {
+  func `resident memory is computed from any number of pages`(_ statm: String, _ bytes: Int?) {
     #expect(ProcessUsage.residentBytes(Array(statm.utf8), pageBytes: 4096) == bytes)
   }
 
@@ -37,7 +37,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `what cannot be read is left out`() {
+  @Test func `values that cannot be read are left out`() {
     let unknown = ProcessUsage()
     #expect(unknown.document().count == 0)
     var text = PrometheusText(labels: [:])

@@ -2,7 +2,7 @@ import Sluice
 import SluiceJSON
 import Testing
 
-/// Whose metrics they are; what the environment says of it is tested with the command.
+/// The name of the service in the metrics; the variables for it are tested with the command.
 @Suite struct ServiceNameTests {
   @Test func `the document and target_info have the name of the service, escaped`() async throws {
     let engine = try Engine(Configuration(text: Array(##"{"serviceName": "the \"shop\""}"##.utf8)))

@@ -5,9 +5,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The scenarios that authentication interceptors are known by, each for both grants: a token is applied; requests wait
-/// while one is fetched; other statuses are left alone; refusals lead to a retry, with or without a refresh;
-/// failures reach everyone; too many refreshes end.
+/// The typical scenarios of authentication interceptors, each for both grants: a token is applied; requests wait while
+/// one is fetched; other statuses pass unchanged; refusals lead to a retry, with or without a refresh; failures reach
+/// every waiting request; too many refreshes end.
 @Suite struct AuthenticationScenarioTests {
   typealias Grant = TokenService.Grant
 
@@ -209,7 +209,7 @@ import Testing
   func windowPasses(_ grant: Grant) async throws {
     let service = try TokenService(grant, acceptsNew: false)
     let engine = try service.engine(token: "a0", config: ["window": ["refreshes": 1, "duration": "1ms"]])
-    // However slow the machine, a millisecond passes.
+    // Repeats until the window of a millisecond has passed, on a machine of any speed.
     while service.endpoint.requestCount < 3 { _ = try await engine.transaction(service.request()) }
     #expect(service.endpoint.requestCount == 3)
     await service.stop(engine)

@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What oauth-refresh sends to the token endpoint, what it takes from it, and where the token goes.
+/// What oauth-refresh sends to the token endpoint, what it reads from the answer, and where the token is sent.
 @Suite struct OAuthExchangeTests {
   @Test func `refresh tokens rotate: each refresh sends the newest`() async throws {
     let service = try TokenService(.refreshToken, expiresIn: 0)
@@ -16,7 +16,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a refresh token stays where the endpoint gives no other`() async throws {
+  @Test func `a refresh token stays if the endpoint gives no other`() async throws {
     let service = try TokenService(
       .refreshToken, expiresIn: 0, endpoint: { number, _ in TokenService.answer(number, 0) })
     let engine = try service.engine()
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `an endpoint that is not there, or leads elsewhere, is named`() async throws {
+  @Test func `an endpoint that is missing, or redirects, is named`() async throws {
     let service = try TokenService(endpoint: { _, _ in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "https://example.com/token")])
     })
@@ -128,8 +128,8 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `no secret is in the log, nor in an error`() async throws {
-    // The second answer tells in its description what it was sent in confidence.
+  @Test func `log and errors contain no secret`() async throws {
+    // The description in the second answer repeats the secrets of the request.
     let service = try TokenService(
       .refreshToken, expiresIn: 0,
       endpoint: { number, request in

@@ -19,7 +19,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `200 concurrent 401s make one refresh, and all go on with the new token`() async throws {
+  @Test func `200 concurrent 401s make one refresh, and all continue with the new token`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old", loops: 4)
     service.api.hold()
@@ -60,7 +60,7 @@ import Testing
     })
     let engine = try service.engine(code: code)
     #expect(try await engine.transaction(service.request()).response?.status == 200)
-    // The second request has the token already; the third gets a 401, and no other token.
+    // The second request already has the token; the third gets a 401, and no other token.
     #expect(try await engine.transaction(service.request()).response?.status == 200)
     #expect(spans.value.count == 1)
     service.accepted.update { $0 = "another" }
@@ -129,7 +129,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `an expired token is not used where its refresh fails`() async throws {
+  @Test func `an expired token is not used if its refresh fails`() async throws {
     let service = try TokenService(expiresIn: 0, endpoint: { number, _ in number == 2 ? .hangUp : nil })
     let engine = try service.engine()
     _ = try await engine.perform(service.request())
@@ -138,13 +138,13 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `where a refresh before expiry fails, a token that is still good is used on`() async throws {
+  @Test func `if a refresh before expiry fails, a valid token is still used`() async throws {
     let service = try TokenService(expiresIn: 4, endpoint: { number, _ in number > 1 ? .hangUp : nil })
     let engine = try service.engine(config: ["leeway": "1h"])
     let begin = ContinuousClock.now
     while service.endpoint.requestCount < 2 {
       let result = try await engine.transaction(service.request())
-      // A machine that stalls for as long as the token lives shows nothing here.
+      // If the machine stalls for the whole lifetime of the token, this proves nothing.
       guard ContinuousClock.now - begin < .seconds(4) else { break }
       #expect(result.response?.status == 200)
     }
@@ -152,7 +152,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a caller who gives up does not take the refresh from the others`() async throws {
+  @Test func `a cancelled caller does not cancel the refresh for the others`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old", loops: 2)
     service.endpoint.hold()
@@ -190,7 +190,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a 401 to a token that was replaced meanwhile is sent again without a refresh`() async throws {
+  @Test func `a request that got a 401 for an old token is sent again without a refresh`() async throws {
     let held = Watched<[DeferredResponse]>([])
     let service = try TokenService(api: { request, isAccepted in
       guard request.path == "/slow", !isAccepted else { return nil }
@@ -209,7 +209,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a 401 of the second attempt is the caller's, and starts no refresh`() async throws {
+  @Test func `a 401 of the second attempt goes to the caller, and starts no refresh`() async throws {
     let service = try TokenService(acceptsNew: false)
     let engine = try service.engine(token: "old")
     let result = try await engine.transaction(service.request())
@@ -228,7 +228,7 @@ import Testing
       #expect(result.response?.status == 401)
     }
     #expect(service.endpoint.requestCount == 3)
-    // Two attempts while the window lets refreshes through, then one.
+    // Two attempts while the window allows refreshes, then one.
     #expect(service.api.requestCount == 23)
     let lines = service.log.value.filter { $0.contains("a 401 is passed on") }
     #expect(lines.count == 1, "\(service.log.value)")
@@ -236,7 +236,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `where no token was ever given, a full window fails requests at once`() async throws {
+  @Test func `if there never was a token, a full window fails requests at once`() async throws {
     let service = try TokenService(endpoint: { _, _ in ServerResponse(status: 500) })
     let engine = try service.engine(config: ["window": ["refreshes": 2, "duration": "1h"]])
     for _ in 0..<6 {

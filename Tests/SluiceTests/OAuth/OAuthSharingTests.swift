@@ -34,7 +34,7 @@ import Testing
     return try Engine(configuration) { line in log.update { $0.append(line.message) } }
   }
 
-  @Test func `instances of one configuration make one refresh, and all go on with its token`() async throws {
+  @Test func `instances of one configuration make one refresh, and all continue with its token`() async throws {
     let service = try TokenService()
     let engine = try engine(service, configuration(service))
     service.endpoint.hold()
@@ -86,7 +86,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `an instance that is created in a swap begins with the token that there is`() async throws {
+  @Test func `an instance that is created in a swap begins with the existing token`() async throws {
     let service = try TokenService()
     let engine = try engine(service, configuration(service))
     #expect(try await engine.transaction(service.request("/a")).response?.status == 200)

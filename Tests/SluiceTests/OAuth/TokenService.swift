@@ -20,7 +20,7 @@ final class TokenService: Sendable {
 
   let endpoint: LoopbackServer
   let api: LoopbackServer
-  /// The one token that the API takes; nil for none.
+  /// The token that the API accepts; nil for none.
   let accepted: Watched<String?>
   let log = Watched<[String]>([])
   private let grant: Grant
@@ -76,7 +76,7 @@ final class TokenService: Sendable {
     let settings: JSONValue = [
       "tokenEndpoint": JSONValue(endpoint.baseURL + "/token?tenant=hidden"), "grant": JSONValue(grant.rawValue),
       "clientID": "client", "clientSecret": JSONValue(Self.secret), "hosts": ["127.0.0.1"],
-      // Beyond what a test waits for, so that a slow machine shows as slow and not as a failure.
+      // Longer than the waits of a test, so that a slow machine does not cause a failure.
       "timeout": "10m",
     ]
     if grant == .refreshToken { settings["refreshToken"] = JSONValue(Self.firstRefreshToken) }

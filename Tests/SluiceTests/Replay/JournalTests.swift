@@ -5,7 +5,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// What each stage did, beside the result of a request that wants to know.
+/// The journal of each stage's actions in the result of a request that wants it.
 @Suite struct JournalTests {
   private static func journal(
     _ configuration: Configuration, _ request: Request
@@ -80,7 +80,7 @@ import Testing
     #expect(calls.last?.changes.map(\.after) == [received.after])
   }
 
-  @Test func `a document that a plugin edits is compared with what was there before`() async throws {
+  @Test func `a document that a plugin edits is compared with the document before`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(
         headers: [HeaderLine("content-type", "application/json")], body: .bytes(Array("{\"secret\": 1}".utf8)))
@@ -104,7 +104,7 @@ import Testing
     #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == [#"{"name":"x","tenant":"a"}"#])
   }
 
-  @Test func `verdicts: respond, retry, fail, and what failure stages make of it`() async throws {
+  @Test func `verdicts: respond, retry, fail, and the effect of failure stages`() async throws {
     let server = try LoopbackServer { ServerResponse(status: $0.path == "/busy" ? 503 : 200) }
     defer { server.stop() }
     let stages = StageCode(
@@ -148,7 +148,7 @@ import Testing
     #expect(challenge.verdict == .respond && challenge.changes.map(\.part) == [.header("authorization")])
   }
 
-  @Test func `pieces of a body are told as one flow`() async throws {
+  @Test func `pieces of a body are one entry`() async throws {
     let server = try LoopbackServer { _ in .text(String(repeating: "abc", count: 100_000)) }
     defer { server.stop() }
     let product = try await PluginCompiler.compile("changes-pieces")

@@ -6,7 +6,7 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// What is kept of an exchange so that it can be replayed.
+/// The recording of an exchange for a replay.
 @Suite struct RecordingTests {
   static func recorded(
     _ request: Request, _ configuration: Configuration = Configuration(), sink: (any BodySink)? = nil
@@ -103,7 +103,7 @@ import Testing
     #expect(sink.bytes.withLock { $0 } == 8)
   }
 
-  @Test func `a body that nobody wanted is marked as missing`() async throws {
+  @Test func `an unwanted body is marked as missing`() async throws {
     let server = try LoopbackServer { _ in .text("real") }
     defer { server.stop() }
     let product = try await PluginCompiler.compile("differs-by-build", defines: [#"BODY="made""#])
@@ -134,7 +134,7 @@ import Testing
     return exchange
   }
 
-  @Test func `a file of recordings is its owner's alone, and has no secrets`() async throws {
+  @Test func `only the owner can read a file of recordings, and it has no secrets`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("recordings.jsonl")
     _ = try folder.write("something that others may read", to: "recordings.jsonl")
@@ -159,7 +159,7 @@ import Testing
     #expect(exchange.request.headers.marks(at: marked).contains(.sensitive))
   }
 
-  @Test func `what is too large for a file is left out and said to be`() throws {
+  @Test func `a body that is too large for a file is left out and marked`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("recordings.jsonl")
     try RecordingFile.write([Self.sample(1, body: .bytes([UInt8](repeating: 65, count: 2 << 20)))], to: path)
@@ -167,7 +167,7 @@ import Testing
     #expect(!read.isRequestWhole && read.request.body.isEmpty)
   }
 
-  @Test func `a file that was cut off is read up to there, one that is wrong is refused by line`() throws {
+  @Test func `a truncated file is read up to its end, an invalid one is refused with the line`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("recordings.jsonl")
     try RecordingFile.write([Self.sample(1), Self.sample(2)], to: path)

@@ -3,7 +3,7 @@ import SluicePluginHost
 import SluicePluginImage
 import Testing
 
-/// The comparison as such: literals in, differences out.
+/// The comparison alone: literals in, differences out.
 @Suite struct ReplayComparisonTests {
   private static func call(
     _ stage: String = "a", _ callback: StageCall.Callback = .request, attempt: Int = 0, hop: Int = 0,
@@ -32,13 +32,13 @@ import Testing
     ReplayDifference(stage: "a", callback: callback, subject: subject, old: old, new: new)
   }
 
-  @Test func `the same is the same`() {
+  @Test func `equal runs have no difference`() {
     let calls = [Self.call("a", .request, Self.header("x", [], "1")), Self.call("b", .response, verdict: .respond)]
     #expect(Self.compare(calls, to: calls).isEmpty)
     #expect(Self.compare([], to: []).isEmpty)
   }
 
-  @Test func `headers added, removed and changed otherwise`() {
+  @Test func `headers that are added, removed and changed differently`() {
     let old = [Self.call("a", .request, Self.header("x-a", [], "1"), Self.header("x-b", ["0"]))]
     let new = [Self.call("a", .request, Self.header("x-a", [], "1", "2"), Self.header("x-c", ["0"], "3"))]
     let expected: [ReplayDifference] = [
@@ -70,7 +70,7 @@ import Testing
     #expect(Set(Self.compare(old, to: new)) == expected)
   }
 
-  @Test func `what an earlier stage did otherwise is not told of a later one again`() {
+  @Test func `a difference in an earlier stage is not repeated for a later one`() {
     let old = [Self.call("a", .request, Self.header("x", ["1"], "3"))]
     let new = [Self.call("a", .request, Self.header("x", ["2"], "3"))]
     #expect(Self.compare(old, to: new).isEmpty)
@@ -88,7 +88,7 @@ import Testing
         == [Self.difference("verdict", "continue", text)])
   }
 
-  @Test func `a call that is not made any more is told once, without what it did`() {
+  @Test func `a missing call is reported once, without its changes`() {
     let calls = [
       Self.call("a", .request, Self.header("x", [], "1")), Self.call("a", .response, attempt: 1, verdict: .respond),
     ]
@@ -98,7 +98,7 @@ import Testing
     #expect(second == [Self.difference("call", "called", nil)])
   }
 
-  @Test func `suspension is a difference of its own`() {
+  @Test func `suspension is a separate difference`() {
     #expect(
       Self.compare([Self.call()], to: [Self.call("a", .request, suspended: true)])
         == [Self.difference("suspended", nil, "yes")])
@@ -119,7 +119,7 @@ import Testing
     #expect(differences == expected)
   }
 
-  @Test func `what varies between two runs of one build is no difference`() {
+  @Test func `variation between two runs of one build is not a difference`() {
     func run(_ time: String, _ build: String) -> ReplayedExchange {
       ReplayedExchange(
         calls: [Self.call("a", .request, Self.header("x-time", [], time), Self.header("x-build", [], build))])

@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Two builds of one plugin, and recordings of what went through the first.
+/// Two builds of one plugin, and recordings of requests through the first.
 final class ReplayFixture: Sendable {
   let folder: TemporaryDirectory
   let server: LoopbackServer
@@ -34,7 +34,7 @@ final class ReplayFixture: Sendable {
     _ = try folder.write(text, to: "sluice.json")
   }
 
-  /// Sends requests through the old build over real sockets, and gives the recordings.
+  /// Sends requests through the old build over real sockets, and returns the recordings.
   func record(_ requests: [Request]) async throws -> [RecordedExchange] {
     let engine = try Engine(Configuration(file: folder.path("sluice.json")))
     var recordings: [RecordedExchange] = []

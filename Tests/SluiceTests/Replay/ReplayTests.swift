@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `exactly what two builds do otherwise is shown`() async throws {
+  @Test func `exactly the differences between two builds are shown`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     let recordings = try await fixture.record("/a?sig=s", [:], ["x-late": "1"])
     let report = try await fixture.compare(recordings)
@@ -26,7 +26,7 @@ import Testing
     #expect(report.comparisons.first?.differences.map(\.callback) == [.request, .response, nil])
   }
 
-  @Test func `the same build is the same, whatever the host makes at random`() async throws {
+  @Test func `the same build has no differences, in spite of the host's random values`() async throws {
     let count = Locked(0)
     let fixture = try await ReplayFixture(
       plugins: #", "headers": {"builtin": "headers", "config": {"hosts": ["*"]}}"#,
@@ -65,7 +65,7 @@ import Testing
     #expect(report.isSame && report.comparisons.count == 1, "\(report.text())")
   }
 
-  @Test func `a secret that is another is a difference, and is not shown`() async throws {
+  @Test func `a different secret is a difference, and is not shown`() async throws {
     let fixture = try await ReplayFixture(new: [#"SECRET="Bearer two""#])
     let report = try await fixture.compare(try await fixture.record())
     let difference = try #require(report.comparisons.first?.differences.first)
@@ -74,7 +74,7 @@ import Testing
     #expect(!report.text().contains("Bearer") && !"\(report.document)".contains("Bearer"))
   }
 
-  @Test func `what varies by itself is told apart`() async throws {
+  @Test func `random variation is reported separately`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     let report = try await fixture.compare(try await fixture.record("/", ["x-varies": "1"]))
     #expect(report.comparisons.first?.varying.map(\.subject) == ["header x-now"])
@@ -111,7 +111,7 @@ import Testing
     #expect(started.duration(to: .now) < .seconds(30))
   }
 
-  @Test func `a body that was not recorded is an error for who wants it`() async throws {
+  @Test func `a body that was not recorded is an error for a stage that wants it`() async throws {
     let fixture = try await ReplayFixture(old: [#"BODY="made""#]) { _ in .text("real") }
     let report = try await fixture.compare(try await fixture.record())
     let lines = Self.lines(report)
@@ -177,7 +177,7 @@ import Testing
     ("constructor-exits", "status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"),
     ("create-misbehaves", "SIGABRT in create"),
   ])
-  func `a build that does not get so far is named`(behaviour: String, reason: String) async throws {
+  func `a build that cannot be started is named`(behaviour: String, reason: String) async throws {
     let fixture = try await ReplayFixture()
     let recordings = try await fixture.record()
     let product = try await PluginCompiler.compile(behaviour, defines: ["DOES=abort()"])
@@ -200,7 +200,7 @@ import Testing
     #expect(report.failures.map(\.side) == [.old])
     #expect(
       report.failures.first?.error.reason
-        == "had not come to an end in on_request of \"a\", with request 1 of 1", "\(report.failures)")
+        == "had not ended in on_request of \"a\", with request 1 of 1", "\(report.failures)")
     #expect(report.omissions.map(\.index) == [0])
     // The server, the recordings and another replay are not affected.
     #expect(try await fixture.compare(recordings, replay).isSame)
@@ -227,7 +227,7 @@ import Testing
     #expect(error?.description.contains("/nowhere/sluice") == true)
   }
 
-  @Test func `nothing, what is not whole, and 10,000 recordings`() async throws {
+  @Test func `no recordings, incomplete ones, and 10,000`() async throws {
     let fixture = try await ReplayFixture()
     let none = try await fixture.compare([])
     #expect(none.isSame && none.comparisons.isEmpty)

@@ -5,7 +5,7 @@ import SluicePipeline
 import SluiceServer
 import SluiceTestKit
 
-/// An engine with a stage that does not return where a request says so, with short bounds.
+/// An engine with a stage that does not return if a request says so, and with short time limits.
 final class StuckFixture: EngineFixture {
   let folder: TemporaryDirectory
   let server: LoopbackServer
@@ -61,7 +61,7 @@ final class StuckFixture: EngineFixture {
     return result.response?.headers["x-stamp-a"].flatMap { Int($0) }
   }
 
-  /// Sends requests until one is stamped: with a short `abandon`, a slow machine fails some as well.
+  /// Sends requests until one is stamped: with a short `abandon`, some requests fail on a slow machine.
   func waitForStamp() async throws {
     let end = ContinuousClock.now + Patience.limit
     while try await stamp() == nil {
@@ -69,7 +69,7 @@ final class StuckFixture: EngineFixture {
     }
   }
 
-  /// Lets the stage return, which has the other end open.
+  /// Lets the stage return. The stage has the other end open, so this does not wait.
   func openGate() throws {
     let end = open(folder.path("gate"), O_WRONLY | O_CLOEXEC)
     guard end >= 0 else { throw TestKitError("open: \(errno)") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// Swaps while a stage keeps its loop.
+/// Swaps while a stage blocks its loop.
 @Suite struct StuckSwapTests {
   @Test(arguments: [1, 4])
   func `a swap and a rollback are published on the loops that answer, and name the one that does not`(
@@ -38,7 +38,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a loop that comes back takes the newest of several swaps, and the snapshot that it kept ends then`()
+  @Test func `a loop that continues takes the newest of several swaps, and its old snapshot ends then`()
     async throws
   {
     let fixture = try await StuckFixture(loops: 2)

@@ -3,9 +3,9 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Requests, and the end of the engine, while a stage keeps its loop.
+/// Requests, and the end of the engine, while a stage blocks its loop.
 @Suite struct StuckTrafficTests {
-  @Test func `new transactions go to loops that move, and so do those that waited for the stuck one`()
+  @Test func `new transactions go to working loops, and so do those that waited for the stuck one`()
     async throws
   {
     let fixture = try await StuckFixture(loops: 2)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// When a new snapshot is worse than the one before.
+/// When a new snapshot is worse than the previous one.
 @Suite struct ProbationRuleTests {
   private typealias Sample = ProbationRule.Sample
 
@@ -11,7 +11,7 @@ import Testing
     ProbationRule(floor: floor).breach(new, against: old)
   }
 
-  @Test func `nothing is said of fewer transactions than asked for`() {
+  @Test func `with too few transactions there is no verdict`() {
     #expect(breach(Sample(ended: 99, failed: 99)) == nil)
     #expect(breach(Sample(ended: 100, failed: 100)) != nil)
   }
@@ -21,13 +21,13 @@ import Testing
     #expect(breach(Sample(ended: 100, failed: 6))?.hasPrefix("6.0 % of its transactions failed, 0.0 %") == true)
   }
 
-  @Test func `twice as many and five in a hundred are allowed where there were some`() {
+  @Test func `if there were failures before, twice as many plus five in a hundred are allowed`() {
     let old = Sample(ended: 200, failed: 20)
     #expect(breach(Sample(ended: 1000, failed: 250), old) == nil)
     #expect(breach(Sample(ended: 1000, failed: 251), old) != nil)
   }
 
-  @Test func `timeouts and broken rules count for themselves`() {
+  @Test func `timeouts and broken rules count separately`() {
     #expect(breach(Sample(ended: 100, timeouts: 6))?.contains("missed their deadline") == true)
     #expect(breach(Sample(ended: 100, violations: 6))?.contains("rules") == true)
     #expect(breach(Sample(ended: 100, failed: 5, timeouts: 5, violations: 5)) == nil)
@@ -40,12 +40,12 @@ import Testing
         + "their deadline, 0.0 % on the snapshot before; after 100 transactions")
   }
 
-  @Test func `a snapshot before without transactions is one without failures`() {
+  @Test func `a previous snapshot without transactions counts as one without failures`() {
     #expect(breach(Sample(ended: 100, failed: 5), Sample()) == nil)
     #expect(breach(Sample(ended: 100, failed: 6), Sample()) != nil)
   }
 
-  @Test func `one that always failed can be followed by one that does`() {
+  @Test func `a snapshot that always fails can follow another one that always failed`() {
     #expect(breach(Sample(ended: 100, failed: 100), Sample(ended: 10, failed: 10)) == nil)
   }
 }

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTestKit
 import Testing
 
-/// New snapshots on probation, and the way back.
+/// New snapshots on probation, and the return.
 @Suite struct ProbationTests {
   private static let long = #"{"probation": {"duration": "1h", "transactions": 20}}"#
 
@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: [StampedLibrary.Misbehaviour.failsRequests, .breaksRules])
-  func `a build that does harm is exchanged for the one before, and refused from then on`(
+  func `a build that fails in service is replaced by the previous one, and refused from then on`(
     _ misbehaviour: StampedLibrary.Misbehaviour
   ) async throws {
     let (fixture, library) = try await Self.fixture()
@@ -28,12 +28,12 @@ import Testing
     #expect(report.changes.first?.old?.generation == 2 && report.changes.first?.new?.generation == 1)
     #expect(report.reason?.contains("% ") == true)
     #expect(try await fixture.stamp() == 1)
-    // The instance before was never ended, the bad one is.
+    // The previous instance was not ended, the bad one was.
     try await fixture.waitForLine("destroyed=2")
     #expect(fixture.lines("deactivated=1").isEmpty && fixture.lines("activated=1").count == 1)
-    // The same content is refused, a good one is taken.
+    // The same content is refused, a good build is accepted.
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
-    #expect(error?.report.reason?.contains("is refused since it did harm") == true)
+    #expect(error?.report.reason?.contains("is refused because it failed in service") == true)
     let refused = await fixture.engine.status.refused
     #expect(refused.count == 1 && refused.keys.first == report.changes.first?.old?.hash)
     let project = try #require(FileTree.names(in: fixture.path("store/refused")).first)
@@ -48,7 +48,7 @@ import Testing
 
   /// The new build suspends each request and never resumes it.
   @Test(arguments: ["skip", "fail"])
-  func `a build whose calls miss their deadline is exchanged for the one before, under load`(
+  func `a build whose calls miss their deadline is replaced by the previous one, under load`(
     _ onFault: String
   ) async throws {
     let library = try await StampedLibrary.inC()
@@ -66,7 +66,7 @@ import Testing
     let reason = try #require(report.reason)
     #expect(reason.contains("calls for a transaction missed their deadline"), "\(reason)")
     #expect(reason.contains("of its transactions failed") == (onFault == "fail"), "\(reason)")
-    // What was suspended on the bad build has ended there, by its deadline.
+    // The calls suspended on the bad build have ended there, by their deadline.
     try await fixture.waitForLine("destroyed=2")
     let bad = try await fixture.waitForStatus("the bad build to be parked") {
       $0.generations.last?.state.description == "parked"
@@ -79,17 +79,17 @@ import Testing
     if onFault == "skip" {
       #expect(counts.failures.isEmpty, "\(counts)")
     } else {
-      // By the build's own fault, and by no other.
+      // Only by the build's own fault.
       #expect(!counts.failures.isEmpty)
       #expect(counts.failures.allSatisfy { $0.contains("deadline") }, "\(counts)")
     }
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
-    #expect(error?.report.reason?.contains("is refused since it did harm") == true)
+    #expect(error?.report.reason?.contains("is refused because it failed in service") == true)
     #expect(error?.report.reason?.contains("missed their deadline") == true, "\(String(describing: error))")
     await fixture.shutdown()
   }
 
-  @Test func `what was refused is remembered over a restart, until it is cleared`() async throws {
+  @Test func `a refusal is remembered over a restart, until it is cleared`() async throws {
     let (fixture, library) = try await Self.fixture()
     let hash = try #require(await fixture.engine.status.generations.first?.hash)
     try fixture.engine.refuse(hash: hash, because: "the moon fell")
@@ -110,7 +110,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a snapshot that stands its probation ends the one before`() async throws {
+  @Test func `a snapshot that passes its probation ends the previous one`() async throws {
     let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "300ms", "transactions": 1}}"#)
     try library.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
@@ -124,7 +124,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a return by command loads nothing while the snapshot before stands by`() async throws {
+  @Test func `a return by command loads nothing while the previous snapshot is on standby`() async throws {
     let (fixture, library) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     try await load.run()
@@ -142,12 +142,12 @@ import Testing
     #expect(status.budget.used == 2 && status.refused.isEmpty && status.probation == nil)
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.rollback() }
     #expect(error?.report.reason?.contains("there is no snapshot to return to") == true)
-    // The file is as it was: a swap takes it up again.
+    // The file has not changed: a swap loads it again.
     #expect(try await fixture.engine.swap().outcome == .published)
     await fixture.shutdown()
   }
 
-  @Test func `a return when the snapshot before is over loads its builds again, from their copies`() async throws {
+  @Test func `a return after the end of the previous snapshot loads its builds from their copies`() async throws {
     let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "0s"}}"#)
     try library.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
@@ -172,7 +172,7 @@ import Testing
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.rollback() }
     let reason = try #require(error?.report.reason)
     #expect(reason.contains("plugin \"a\" at \(fixture.path()): cannot be loaded again from \(copy)"), "\(reason)")
-    #expect(reason.contains("leave the store alone") && !reason.contains("check the key"), "\(reason)")
+    #expect(reason.contains("do not change the store") && !reason.contains("check the key"), "\(reason)")
     #expect(fixture.lines("trying again for about two seconds").isEmpty)
     #expect(try await fixture.stamp() == 2)
     await fixture.shutdown()

@@ -5,7 +5,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Another configuration, while requests flow.
+/// A new configuration while requests flow.
 @Suite struct ReloadTests {
   private static func fixture() async throws -> (SwapFixture, StampedLibrary) {
     let library = try await StampedLibrary.inC()
@@ -17,7 +17,7 @@ import Testing
 
   private static let quick = #"{"probation": {"duration": "0s"}}"#
 
-  @Test func `stages come and go, and what stays is not touched`() async throws {
+  @Test func `stages come and go, and the remaining ones are not touched`() async throws {
     let (fixture, _) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     try await load.run()
@@ -66,7 +66,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `what a request is bound by changes with the configuration`() async throws {
+  @Test func `the limits of requests change with the configuration`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
     other.acceptedStatuses = StatusSet([500...599])
@@ -81,7 +81,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a key that only a start reads is refused by name`() async throws {
+  @Test func `a key that the engine reads only at its start is refused by name`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], loops: 3, in: fixture.folder)
     other.store = "/elsewhere"
@@ -92,7 +92,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a configuration that is wrong leaves what serves alone`() async throws {
+  @Test func `an invalid configuration does not affect the serving snapshot`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so"), ("b", "b.so")], in: fixture.folder)
     other.tracers = [StageReference("b")]
@@ -103,7 +103,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `the counts of a built-in metrics go on over a new configuration`() async throws {
+  @Test func `the counts of a built-in metrics continue with a new configuration`() async throws {
     let library = try await StampedLibrary.inC()
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     func configuration() throws -> Configuration {

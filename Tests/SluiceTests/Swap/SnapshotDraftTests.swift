@@ -6,9 +6,9 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// What a swap can say of calls that do not return.
+/// Messages of a swap about calls that do not return.
 @Suite struct SnapshotDraftTests {
-  @Test func `a draft tells which call into which plugin has not returned`() async throws {
+  @Test func `a draft names the call, and the plugin, that has not returned`() async throws {
     let folder = try TemporaryDirectory()
     try await StampedLibrary.inC().install(1, at: folder.path("a.so"))
     let configuration = try SwapFixture.configuration([("a", "a.so")], in: folder)
@@ -23,7 +23,7 @@ import Testing
     let loaded = try registry.load(registry.loader().stage(library), for: ["a"])
     let draft = SnapshotDraft(configuration, [library: loaded], runtime: runtime, log: { _ in })
     drafted.update { $0 = draft }
-    // The plugin says something in the one and in the other.
+    // The plugin logs something in both calls.
     try draft.create()
     try draft.load(["a": SavedState(text: #"{"generations": 4}"#, version: 7)])
     try draft.activate()

@@ -31,7 +31,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `status shows who keeps an old build, and the call that is suspended in it`() async throws {
+  @Test func `status shows which transaction keeps an old build, and its suspended call`() async throws {
     let (fixture, library) = try await Self.fixture(.suspends, drain: "1h")
     let running = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
     try await fixture.waitForLine("token=")
@@ -48,14 +48,14 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `an old build that does not drain is parked as leaked, with who holds it, and never destroyed`()
+  @Test func `an old build that does not drain is parked as leaked, with its transactions, and never destroyed`()
     async throws
   {
     let library = try await StampedLibrary.inC()
     let fixture = try SwapFixture(swap: #"{"drain": "0s", "probation": {"duration": "0s"}}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }
-    // Not suspended in a stage: it waits for its server, as a long download would, while others come and go.
+    // Not suspended in a stage: it waits for its server, like a long download, while other requests come and go.
     let slow = try LoopbackServer()
     slow.hold()
     let load = try SwapLoad(fixture)
@@ -71,7 +71,7 @@ import Testing
     let old = try #require(status.generations.first)
     #expect(old.state.reason?.contains("leaked") == true && old.leases == 1 && old.holders.count == 1)
     slow.release()
-    // It finishes on what it began with all the same.
+    // It still finishes on the build on which it began.
     let result = await running.value
     #expect(result.error == nil && result.response?.headers["x-stamp-a"] == "1")
     #expect(result.id == old.holders.first?.id)
@@ -84,7 +84,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a token of a build that is over is stale, touches nothing and is counted`() async throws {
+  @Test func `a token of an ended build is stale, touches nothing and is counted`() async throws {
     let product = try await PluginCompiler.compile("resumes-late")
     let late = try withExtendedLifetime(product) { try FileTree.read(product.path) }
     let library = try await StampedLibrary.inC()
@@ -99,7 +99,7 @@ import Testing
     #expect(try await load.value.error?.code == "stage_timeout")
     // Its thread outlives it, waits for the end of the instance, and resumes.
     try await fixture.waitForStatus("the late resumption") { status in
-      // It comes while the build is being ended.
+      // The resumption comes while the build is being ended.
       status.generations.first?.violations == 2 && status.generations.first?.state.description == "parked"
     }
     #expect(try await fixture.stamp() == 2)
@@ -127,7 +127,7 @@ import Testing
     let counts = await load.stop()
     #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
     #expect(fixture.server.requestCount == counts.succeeded)
-    // OK (0) to the first of each, and to nothing else.
+    // OK (0) only to the first of each.
     let calls = fixture.lines("first=0").count
     #expect(calls >= 20 && fixture.lines("first=").count == calls)
     for name in ["second", "forged", "forged-loop"] {
@@ -143,7 +143,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  /// An engine in whose first build a call blocks, and that has swapped it for the second meanwhile.
+  /// An engine in whose first build a call blocks, and that has already swapped it for the second.
   private func swapWhileBlocked(
     drain: String
   ) async throws -> (SwapFixture, Task<TransactionResult, any Error>, openGate: () throws -> Void) {
@@ -164,7 +164,7 @@ import Testing
     return (
       fixture, running,
       {
-        // The call has the other end open, so that this does not wait.
+        // The call has opened the other end, so this does not wait.
         let end = withExtendedLifetime(folder) { open(gate, O_WRONLY | O_CLOEXEC) }
         try #require(end >= 0)
         close(end)
@@ -186,7 +186,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a call that blocks beyond the drain leaves its build leaked, and is let end`() async throws {
+  @Test func `a call that blocks beyond the drain leaves its build leaked, and may still end`() async throws {
     let (fixture, running, openGate) = try await swapWhileBlocked(drain: "20ms")
     let status = try await fixture.waitForStatus("the old build to be parked") {
       $0.generations.first?.state.description == "parked"
@@ -200,7 +200,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `swap after swap ends each build after what was under way on it`() async throws {
+  @Test func `in swap after swap each build ends after its running calls`() async throws {
     let (fixture, library) = try await Self.fixture(.nothing, drain: "1h")
     let load = try SwapLoad(fixture)
     for number in 2...4 {
@@ -210,7 +210,7 @@ import Testing
     }
     let counts = await load.stop()
     #expect(counts.failures.isEmpty && counts.torn == 0)
-    // What was under way on each has ended, and each has ended after it.
+    // All calls on each build have ended, and each build has ended after them.
     for number in 1...3 { try await fixture.waitForLine("destroyed=\(number)") }
     await fixture.shutdown()
   }

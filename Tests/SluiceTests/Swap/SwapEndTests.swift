@@ -6,13 +6,13 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// What becomes of the snapshot before, where a probation or the engine ends while another is published.
+/// What happens to the previous snapshot if a probation or the engine ends while another one is published.
 @Suite struct SwapEndTests {
   private let library: StampedLibrary
 
   init() async throws { library = try await StampedLibrary.inC() }
 
-  /// Build 2 is published, and build 1 stands by.
+  /// Build 2 is published, and build 1 is on standby.
   private func fixture() async throws -> SwapFixture {
     let fixture = try SwapFixture(swap: #"{"probation": {"duration": "1h"}}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
@@ -24,7 +24,7 @@ import Testing
     return fixture
   }
 
-  @Test func `what is gone back to is off its probation before any loop has it`() async throws {
+  @Test func `after a return, the old snapshot's probation is over before a loop takes it`() async throws {
     let fixture = try await fixture()
     let loop = try await HeldLoop(fixture.engine)
     defer { loop.letGo() }
@@ -59,7 +59,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `what was counted before a swap is there after the shutdown`() async throws {
+  @Test func `counts from before a swap are included after the shutdown`() async throws {
     let fixture = try await fixture()
     #expect(fixture.engine.metrics().completed == 2)
     await fixture.shutdown()

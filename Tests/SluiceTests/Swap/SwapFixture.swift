@@ -74,11 +74,11 @@ final class SwapFixture: EngineFixture {
   }
 }
 
-/// Requests without a pause, until it is told to stop.
+/// Sends requests without a pause, until it is stopped.
 final class SwapLoad: Sendable {
   struct Counts: Sendable {
     var succeeded = 0
-    /// What failed, and how; a few of them.
+    /// A few of the failures.
     var failures: [String] = []
     /// Responses whose phases were stamped by different builds.
     var torn = 0
@@ -129,7 +129,7 @@ final class SwapLoad: Sendable {
     }
   }
 
-  /// Ends the load; what it came to.
+  /// Ends the load; returns its result.
   func stop() async -> Counts {
     counts.update { $0.isStopping = true }
     await tasks.value

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// What the swap machine decides, event by event.
+/// The decisions of the swap machine, event by event.
 @Suite struct SwapMachineTests {
   private static let terms = SwapMachine.Terms(publish: .seconds(5), probation: nil, drain: .seconds(30))
   private static let watched = SwapMachine.Terms(publish: .seconds(5), probation: .seconds(30), drain: .seconds(30))
@@ -23,7 +23,7 @@ import Testing
     for loop in machine.loops.indices { _ = machine.handle(.took(loop: loop), at: now) }
   }
 
-  /// Brings out snapshots 2 and 3, at 10 and 20 s, which loop 0 does not take in time.
+  /// Publishes snapshots 2 and 3, at 10 and 20 s, which loop 0 does not take in time.
   private func publishTwiceWithoutLoop0(on machine: inout SwapMachine) {
     for (request, snapshot) in [(1, 2), (2, 3)] {
       let now = Duration.seconds(request * 10)
@@ -118,7 +118,7 @@ import Testing
     #expect(machine.handle(.passed, at: .seconds(10)).first == settled(2, 1, replaced: 2, late: [0]))
   }
 
-  @Test func `a loop that comes back takes the newest, and an older call changes nothing`() {
+  @Test func `a late loop takes the newest, and an older call changes nothing`() {
     var machine = machine()
     publishTwiceWithoutLoop0(on: &machine)
     #expect(machine.newest.snapshot == 3 && machine.loops[0].snapshot == 1)

@@ -41,7 +41,7 @@ import Testing
     Task { try await fixture.engine.swap(plugins: plugins) }
   }
 
-  @Test func `of swaps that wait the newest wins, and a return goes first`() async throws {
+  @Test func `of waiting swaps the newest wins, and a return goes first`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     try library.install(2, at: fixture.path())
@@ -65,7 +65,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `swaps of different libraries both come`() async throws {
+  @Test func `swaps of different libraries are both performed`() async throws {
     let (fixture, library, gate) = try await Self.fixture([("a", "a.so"), ("b", "b.so")])
     for file in ["a.so", "b.so"] { try library.install(2, at: fixture.path(file)) }
     let first = Self.ask(fixture, ["a"])
@@ -78,7 +78,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `cancelling the task takes a swap back, before and while it runs`() async throws {
+  @Test func `cancelling the task cancels a swap, before and while it runs`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     try library.install(2, at: fixture.path())
     let running = Self.ask(fixture, nil)
@@ -96,7 +96,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `the end of the engine ends swaps, the one under way included`() async throws {
+  @Test func `the end of the engine ends swaps, including the running one`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     try library.install(2, at: fixture.path())
     let running = Self.ask(fixture, nil)
@@ -112,7 +112,7 @@ import Testing
     #expect(status.snapshot == 1 && status.history.count == 3)
   }
 
-  @Test func `the end of the engine during a swap lets finish what is in flight, on its build`() async throws {
+  @Test func `if the engine ends during a swap, running requests finish on their build`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     fixture.server.hold()
     let request = Request(url: try fixture.url)

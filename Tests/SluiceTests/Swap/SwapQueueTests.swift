@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// Which of several swaps come, and in which order.
+/// Which of several swaps are performed, and in which order.
 @Suite struct SwapQueueTests {
   private func queue(_ kinds: [SwapQueue.Kind]) -> (left: [Int], superseded: [Int]) {
     var queue = SwapQueue()
@@ -18,14 +18,14 @@ import Testing
     #expect(queue([.swap(["a"]), .swap(["b"]), .swap(nil)]) == ([2], [0, 1]))
   }
 
-  @Test func `what a newer one does not do is kept`() {
+  @Test func `a swap that no newer one includes is kept`() {
     #expect(queue([.swap(["a"]), .swap(["b"])]) == ([0, 1], []))
     #expect(queue([.swap(["a", "b"]), .swap(["a"])]) == ([0, 1], []))
     #expect(queue([.swap(nil), .swap(["a"])]) == ([0, 1], []))
     #expect(queue([.reload, .swap(nil)]) == ([0, 1], []))
   }
 
-  @Test func `a configuration takes the place of swaps and of configurations`() {
+  @Test func `a configuration supersedes swaps and configurations`() {
     #expect(queue([.swap(nil), .reload, .swap(["a"]), .reload]) == ([3], [0, 1, 2]))
   }
 
@@ -34,7 +34,7 @@ import Testing
     #expect(queue([.rollback, .rollback]) == ([1], [0]))
   }
 
-  @Test func `one that waits can be taken out, once`() {
+  @Test func `a waiting swap can be removed once`() {
     var queue = SwapQueue()
     _ = queue.add(SwapQueue.Entry(id: 1, kind: .reload))
     let (first, second, next) = (queue.remove(1), queue.remove(1), queue.next())

@@ -6,14 +6,14 @@ import SluiceTestKit
 import SluiceTrial
 import Testing
 
-/// The failure table: what fails before publication leaves what serves alone, and says why.
+/// The failure table: a failure before publication does not affect the serving builds, and has a reason.
 @Suite struct SwapRefusalTests {
   private let library: StampedLibrary
 
   init() async throws { library = try await StampedLibrary.inC() }
 
-  /// Installs a build where build 1 serves under load, and gives the refusal; build 1 has to serve on, and a good one to
-  /// be taken after it.
+  /// Installs a build while build 1 serves under load, and returns the refusal. Build 1 must continue to serve, and a
+  /// later good build must be accepted.
   private func refusal(
     of bytes: [UInt8]?, swap: String = #"{"probation": {"duration": "0s"}}"#,
     during: (SwapFixture) async throws -> Void = { _ in }
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a file that is still being written is waited for, be it too short or not filled yet`(
+  func `the swap waits for a file that is still being written, too short or not filled yet`(
     _ isShort: Bool
   ) async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
@@ -71,13 +71,13 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a file whose parts are written in any order is waited for, whatever it contains meanwhile`()
+  @Test func `the swap waits for a file whose parts are written in any order`()
     async throws
   {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     let load = try SwapLoad(fixture)
     let build = library.build(2)
-    // It has its final size and its header, and nothing after that: no section has a name, and no entry point is found.
+    // It has only its final size and its header: no section has a name, and no entry point is found.
     let headers = 1024
     let unfinished = Array(build.prefix(headers)) + [UInt8](repeating: 0, count: build.count - headers)
     try StampedLibrary.write(unfinished, to: fixture.path())
@@ -126,7 +126,7 @@ import Testing
   @Test func `the loader's old mapping in place of the new build is refused, and a newer build taken`() async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     let load = try SwapLoad(fixture)
-    // The loader takes a library for the one that is asked for when its SONAME is the path.
+    // The loader takes a library as the requested one if its SONAME is the path.
     let hash = try #require(ContentHash(of: library.build(3))).hex
     let copy = fixture.path("store/\(hash)/1/plugin.so")
     try await StampedLibrary.inC(soname: copy).install(2, at: fixture.path())
@@ -155,7 +155,7 @@ import Testing
     #expect(error?.description.contains("built for") == true)
   }
 
-  @Test func `an entry point that gives nothing is refused in its words`() async throws {
+  @Test func `an entry point that returns NULL is refused with its message`() async throws {
     let error = try await refusal(of: try await compiled("entry-returns-null")) { fixture in
       let status = await fixture.engine.status
       #expect(status.generations.map(\.state.description) == ["active", "refused"])
@@ -164,7 +164,7 @@ import Testing
     #expect(error?.underlying != nil)
   }
 
-  @Test func `a create that fails is refused in its words`() async throws {
+  @Test func `a create that fails is refused with its message`() async throws {
     let error = try await refusal(of: try await build(.failsCreate))
     #expect(error?.description.contains("the moon is missing") == true)
   }
@@ -174,7 +174,7 @@ import Testing
     #expect(error?.description.contains("gave no instance") == true)
   }
 
-  @Test func `a state that is not taken is refused, and the new instance destroyed`() async throws {
+  @Test func `if a state is not accepted, the swap is refused, and the new instance destroyed`() async throws {
     let error = try await refusal(of: try await build(.refusesState)) { fixture in
       #expect(fixture.lines("activated=2").isEmpty && fixture.lines("destroyed=2").count == 1)
     }
@@ -189,7 +189,7 @@ import Testing
   }
 
   @Test(arguments: [StampedLibrary.Misbehaviour.savesNone, .savesTooMuch])
-  func `a state that cannot be had, or is too large, keeps the old build`(
+  func `if a state cannot be saved, or is too large, the old build stays`(
     _ misbehaviour: StampedLibrary.Misbehaviour
   ) async throws {
     let old = try await StampedLibrary.inC(misbehaviour)
@@ -201,7 +201,7 @@ import Testing
     let words = misbehaviour == .savesNone ? "the moon cannot be saved" : "16777216 are allowed"
     #expect(error?.report.reason?.contains(words) == true, "\(String(describing: error))")
     #expect(try await fixture.stamp() == 1)
-    // A build that can begin without is taken.
+    // A build that can begin without state is accepted.
     try await StampedLibrary.inC(isStateOptional: true).install(3, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 3)
@@ -212,7 +212,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `an optional state that is not taken is left out`() async throws {
+  @Test func `an optional state that is not accepted is left out`() async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     try StampedLibrary.install(try await build(.refusesState, optional: true), at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct SwapSoakTests {
   private static var isFull: Bool { getenv("SLUICE_SOAK") != nil }
 
-  @Test func `swaps under load lose, double and tear nothing; counters are exact, descriptors and memory bounded`()
+  @Test func `swaps under load lose, double and mix nothing; counters are exact, descriptors and memory limited`()
     async
   {
     await #expect(processExitsWith: .success) {
@@ -46,7 +46,7 @@ import Testing
     #expect(status.budget.used == 2 * (count + 1))
     #expect(status.generations.count { $0.state == .active } == 2)
     #expect(status.generations.allSatisfy { $0.leases == 0 && $0.violations == 0 })
-    // Each build lies where no other does: nothing was unloaded, and no hole can be reused.
+    // Each build has its own addresses: nothing was unloaded, and no gap can be reused.
     let maps = try FileTree.readText("/proc/self/maps").split(separator: "\n")
     let mapped = Set(maps.filter { $0.hasSuffix("/plugin.so") }.compactMap { $0.split(separator: " ").last })
     #expect(mapped.count == 2 * (count + 1))
@@ -59,7 +59,7 @@ import Testing
       #expect(fixture.engine.pluginMetrics[plugin, "calls"]?.series.first?.value == Double(total))
     }
     await fixture.shutdown()
-    // What the last of them found in the values, and in the state that went from each to the next.
+    // What the last build found in the values, and in the state that was passed from each build to the next.
     for plugin in ["c", "s"] {
       func last(_ name: String) -> String? {
         fixture.log.value.last { $0.stage == plugin && $0.message.hasPrefix("\(name)=") }?.message
@@ -82,7 +82,7 @@ import Testing
   ) throws {
     let after = facts()
     #expect(after.descriptors < before.descriptors + 20)
-    // What is mapped is counted, as far as it was touched: some of the pages of each build, never all of them.
+    // Mapped pages count only if they were touched: some of each build, never all.
     let perSwap = (after.bytes - before.bytes) / max(count - 10, 1)
     if !Sanitizer.isOn { #expect(perSwap < libraryBytes, "\(perSwap) bytes for each swap") }
   }

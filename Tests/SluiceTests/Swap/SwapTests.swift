@@ -42,7 +42,7 @@ import Testing
     #expect(fixture.lines("destroyed=2").count == 1)
   }
 
-  @Test func `the line that tells of a swap has its report, and no other line has one`() async throws {
+  @Test func `the log line about a swap has its report, and no other line has one`() async throws {
     let (fixture, load, library) = try await Self.start()
     try library.install(2, at: fixture.path())
     let report = try await fixture.engine.swap()
@@ -74,14 +74,14 @@ import Testing
       let report = try await fixture.engine.swap()
       #expect(report.changes.first?.new?.generation == generation)
       #expect(try await fixture.stamp() == number)
-      // Statics of its own, and the state of the one before.
+      // Its own static variables, and the state of the previous build.
       #expect(fixture.lines("before=").last == "before=\(generation - 1)")
     }
     Self.expectWhole(await load.stop())
     await fixture.shutdown()
   }
 
-  @Test func `size, inode and second of the file say nothing (L5)`() async throws {
+  @Test func `size, inode and time of the file are not used (L5)`() async throws {
     let (fixture, load, library) = try await Self.start()
     let path = fixture.path()
     var before = stat()
@@ -156,7 +156,7 @@ import Testing
     #expect(status.generations.map(\.plugins) == [["a", "b"], ["c"], ["a", "b"]])
     #expect(status.generations.map(\.state.description) == ["parked", "active", "active"])
     Self.expectWhole(await load.stop())
-    // The one that did not change was left alone.
+    // The unchanged instance was not touched.
     #expect(fixture.lines("destroyed=1").count == 2 && fixture.lines("deactivated=1").count == 2)
     await fixture.shutdown()
   }
@@ -173,7 +173,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a request in flight finishes on the build it began with, its response stages included`() async throws {
+  @Test func `a request in flight finishes on the build it began with, including its response stages`() async throws {
     let (fixture, load, library) = try await Self.start()
     Self.expectWhole(await load.stop())
     fixture.server.hold()
@@ -192,7 +192,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `counters in values and in metrics go on`() async throws {
+  @Test func `counters in values and in metrics continue`() async throws {
     let (fixture, load, library) = try await Self.start()
     for number in 2...5 {
       try await load.run()

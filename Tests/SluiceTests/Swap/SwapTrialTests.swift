@@ -5,20 +5,19 @@ import SluiceTestKit
 import SluiceTrial
 import Testing
 
-/// The failure table's rows that take a host along when nobody tries the library out first: an engine under load asks the
-/// helper, and serves on.
+/// The failures that would end a host without a trial: an engine under load asks the helper, and continues to serve.
 struct SwapTrialTests {
   @Test(arguments: [
     ("constructor-exits", "UNUSED", "status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"),
     ("constructor-crashes", "UNUSED", "SIGSEGV while it was loaded"),
     ("constructor-prints", "CRASH", "the last line"),
-    ("constructor-forks", "DAEMON=1", "went on after the trial"),
+    ("constructor-forks", "DAEMON=1", "continued after the trial"),
     ("constructor-hangs", "UNUSED", "while it was loaded"),
     ("create-misbehaves", "DOES=exit(7)", "status 7 in create of \"a\""),
     ("create-misbehaves", "DOES=abort()", "SIGABRT in create of \"a\""),
     ("tests-itself", "RUN=SLUICE_STATUS_FAILED", "the paint is dry"),
   ])
-  func `what would end the host ends a child, and no request fails`(
+  func `a library that would end the host ends only a child, and no request fails`(
     _ behaviour: String, _ define: String, _ reason: String
   ) async throws {
     let library = try await StampedLibrary.inC()
@@ -33,7 +32,7 @@ struct SwapTrialTests {
     #expect(error?.report.outcome == .refused)
     #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
     #expect(try await fixture.stamp() == 1)
-    // The next build gets in, tried out like the one before.
+    // The next build is swapped in, after the same trial.
     try library.install(2, at: fixture.path())
     let report = try await fixture.engine.swap()
     #expect(report.outcome == .published)
@@ -44,7 +43,7 @@ struct SwapTrialTests {
     await fixture.shutdown()
   }
 
-  @Test func `a build whose trial fails is examined again if its file has changed meanwhile`() async throws {
+  @Test func `a build whose trial fails is examined again if its file has changed since`() async throws {
     let library = try await StampedLibrary.inC()
     let folder = try TemporaryDirectory()
     let mark = folder.path("on-trial")
@@ -108,7 +107,7 @@ struct SwapTrialTests {
     let text = #"{"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "store": "store"}"#
     let engine = try Engine(
       Configuration(text: Array(text.utf8), file: folder.path("sluice.json")), trial: trial)
-    // It takes no state but a count, and has to be given one that it takes.
+    // It accepts only a count as state, and must get one that it accepts.
     let product = try await PluginCompiler.compile("keeps-state")
     let other = try withExtendedLifetime(product) { try FileTree.read(product.path) }
     try StampedLibrary.install(other, at: folder.path("a.so"))

@@ -26,7 +26,7 @@ import Testing
       }
     }
 
-    /// What lies behind the sections of a library does not matter to the loader.
+    /// The loader ignores data after the sections of a library.
     func installNext() throws { try StampedLibrary.install(library + [0], at: folder.path("worker.so")) }
 
     func waitForWork(of generation: Int, count: Int) async throws {
@@ -56,7 +56,7 @@ import Testing
     let left = setup.calls(of: 1)
     try await setup.waitForWork(of: 2, count: 5)
     #expect(await taker() == 2)
-    // One may have been under way. The old instance is active all the same, and can be returned to.
+    // One call may have been running. The old instance is still active, and the engine can return to it.
     #expect(setup.calls(of: 1) <= left + 1)
     #expect(try await setup.engine.rollback().outcome == .published)
     try await setup.waitForWork(of: 1, count: 3)

@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a loop whose thread has ended is stuck from the first look, asleep or not`() {
+  @Test func `a loop whose thread has ended is stuck from the first check, asleep or not`() {
     var detector = PulseDetector()
     let pulses = [LoopPulse(turn: 1), LoopPulse(turn: 7, isAsleep: true, hasDied: true)]
     detector.look(pulses, at: .zero, limit: Self.limit)

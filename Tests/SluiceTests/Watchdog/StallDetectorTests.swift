@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// What counts as a stall, by the watchdog's looks alone.
+/// What counts as a stall, from the watchdog's checks alone.
 @Suite struct StallDetectorTests {
   private static func call(_ number: UInt64, on loop: Int = 0) -> LoopCall {
     LoopCall(

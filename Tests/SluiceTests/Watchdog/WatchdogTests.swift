@@ -5,7 +5,7 @@ import SluiceMessages
 import SluiceTestKit
 import Testing
 
-/// A stage that keeps its loop, in a real engine.
+/// A stage that blocks its loop, in a real engine.
 @Suite struct WatchdogTests {
   /// One transaction that is in the stage, which waits for the gate.
   private struct Setup {
@@ -26,7 +26,7 @@ import Testing
          "watchdog": {"limit": "\(limit)"}, "store": "\(folder.path("store"))"}
         """
       let log = self.log
-      // The library is copied while its folder is there.
+      // The library is copied while its folder exists.
       let engine = try withExtendedLifetime(product) {
         try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line) } }
       }
@@ -36,7 +36,7 @@ import Testing
       try await log.wait(for: "the call") { $0.contains { $0.message == "kept=1" } }
     }
 
-    /// The call has the other end open, or is about to.
+    /// The call has opened the other end, or is about to.
     func openGate() throws {
       let end = open(folder.path("gate"), O_WRONLY | O_CLOEXEC)
       try #require(end >= 0)

@@ -74,7 +74,7 @@ import Testing
       (["x-datadog-tags": "_dd.p.tid=12"], "x-datadog-tags: _dd.p.tid is not"),
       (["x-datadog-tags": "_dd.p.a=" + String(repeating: "x", count: 512)], "x-datadog-tags: it has more than 512"),
     ] as [(Lines, String)])
-  func `what is invalid beside the ids is left out, and the trace goes on`(lines: Lines, reason: String) {
+  func `invalid parts besides the ids are left out, and the trace continues`(lines: Lines, reason: String) {
     let extraction = Self.extract(lines)
     #expect(
       extraction.trace == RemoteTrace(traceID: Self.traceID, spanID: 9_799_832_789_158_199_296, sampling: .deferred))
@@ -94,7 +94,7 @@ import Testing
       ])
   }
 
-  @Test func `over a service that speaks W3C alone nothing is lost`() {
+  @Test func `nothing is lost over a service that speaks only W3C`() {
     let sent = Propagators.of("datadog", "tracecontext").relay([
       "x-datadog-trace-id": "1", "x-datadog-parent-id": "2", "x-datadog-sampling-priority": "-1",
       "x-datadog-origin": "a=b;c~", "x-datadog-tags": "_dd.p.dm=-4",
@@ -110,7 +110,7 @@ import Testing
     #expect(back["tracestate"] == "other=1,dd=s:-1;o:a~b_c_;t.dm:-4")
   }
 
-  @Test func `a priority that contradicts the decision gives way to it`() {
+  @Test func `a priority that contradicts the decision is replaced`() {
     #expect(DatadogState("dd=s:2")?.priority(isSampled: true) == 2)
     #expect(DatadogState("dd=s:2")?.priority(isSampled: false) == 0)
     #expect(DatadogState("dd=s:-1")?.priority(isSampled: true) == 1)
@@ -126,7 +126,7 @@ import Testing
     #expect(TraceState.content(member.utf8.span) != nil)
   }
 
-  @Test func `a trace id that Datadog cannot spell is not written`() {
+  @Test func `a trace id that Datadog cannot express is not written`() {
     let sent = Propagators.of("datadog").relay(["traceparent": ""])
     #expect(sent["x-datadog-trace-id"] == "14829735431805717965")
     let parent = ParentContext(traceparent: "00-00000000000000010000000000000000-0000000000000001-01")

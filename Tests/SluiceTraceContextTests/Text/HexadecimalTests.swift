@@ -4,7 +4,7 @@ import Testing
 @testable import SluiceTraceContext
 
 @Suite struct HexadecimalTests {
-  @Test func `what is written is read back, as the standard library spells it`() {
+  @Test func `a written number is read back, and equals the standard library's text`() {
     var random = SeededRandom(seed: 41)
     for round in 0..<2000 {
       let number = round == 0 ? 0 : round == 1 ? .max : random.next() >> UInt64(round % 64)
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 7, 8, 9, 15, 16])
-  func `any number of digits up to sixteen is read, wherever they stand`(count: Int) {
+  func `any number of digits up to sixteen is read, at any position`(count: Int) {
     let text = "0123456789abcdef"
     for start in 0...(text.utf8.count - count) {
       let digits = text.utf8.dropFirst(start).prefix(count)

@@ -20,7 +20,7 @@ import Testing
     "a=1", "a=1,b=2", "a=1 , b = 2", "a=1;p", "a=1;p;q=2", "a = 1 ; p = 2", "user=%C3%A9", "a=", "A!=b", "a=1=2",
     "a=1,a=2", members(64),
   ])
-  func `valid baggage is passed on as it stands`(text: String) {
+  func `valid baggage is passed on unchanged`(text: String) {
     #expect(Self.content(text) == text)
   }
 
@@ -34,14 +34,14 @@ import Testing
     #expect(Self.content(text) == content)
   }
 
-  @Test func `the sixty-fifth valid member costs all, an invalid one none`() {
+  @Test func `with a sixty-fifth valid member nothing is passed on, an invalid one does not count`() {
     #expect(Self.content(Self.members(65)) == nil)
     #expect(Self.content(Self.members(64) + ",,=,") == Self.members(64))
     #expect(Self.content("=," + Self.members(65)) == nil)
     #expect(Baggage.content(Self.members(65).utf8.span) == .beyondLimits)
   }
 
-  @Test func `8192 bytes are passed on whole, and one more costs all`() {
+  @Test func `8192 bytes are passed on completely, and with one more nothing is`() {
     let first = "a=" + String(repeating: "x", count: 4000)
     let fits = "b=" + String(repeating: "y", count: 8192 - first.count - 3)
     #expect(Self.content(first + "," + fits)?.utf8.count == 8192)
@@ -51,7 +51,7 @@ import Testing
     #expect(Baggage.content((String(repeating: "k", count: 8192) + "=v").utf8.span) == .beyondLimits)
   }
 
-  @Test func `what is missing is said, and why`() {
+  @Test func `missing parts are reported with the reason`() {
     #expect(Baggage.refusal("a=1".utf8.span) == nil)
     #expect(Baggage.refusal(" ".utf8.span) == nil)
     #expect(Baggage.refusal("=".utf8.span)?.reason == "none of its members is valid")

@@ -3,9 +3,10 @@ import Testing
 
 @testable import SluiceTraceContext
 
-/// The sampling threshold `th` in the member `ot` of the caller's `tracestate`: passed on only where it is true of the hop.
+/// The sampling threshold `th` in the member `ot` of the caller's `tracestate`: passed on only if it is true for the
+/// hop.
 @Suite struct OpenTelemetryStateTests {
-  /// What a hop sends of a state. The right 56 bits of the trace id are 0x80000000000000.
+  /// The part of a state that a hop sends. The right 56 bits of the trace id are 0x80000000000000.
   private static func sent(
     _ state: String, _ kind: Sampler.Kind, ratio: Double = 1, flags: String, sampling: SamplingState? = nil
   ) -> String? {
@@ -37,7 +38,7 @@ import Testing
       (.parentBasedAlwaysOn, "00", .accepted, nil), (.parentBasedAlwaysOn, "01", .denied, nil),
       (.parentBasedAlwaysOn, "01", .accepted, "ot=th:c"), (.parentBasedAlwaysOn, "00", .denied, "ot=th:c"),
     ] as [(Sampler.Kind, String, SamplingState, String?)])
-  func `a decision beside the caller's traceparent replaces or removes the threshold where it differs from its flag`(
+  func `a decision that differs from the flag of the caller's traceparent replaces or removes the threshold`(
     kind: Sampler.Kind, flags: String, sampling: SamplingState, state: String?
   ) {
     #expect(Self.sent("ot=th:c", kind, ratio: 0.5, flags: flags, sampling: sampling) == state)
@@ -54,7 +55,7 @@ import Testing
       ("ot=rv:bfffffffffffff;th:c", "01", "ot=rv:bfffffffffffff"), ("ot=rv:ffff;th:c", "01", "ot=rv:ffff;th:c"),
       ("ot=th:X", "03", "ot=th:X"), ("ot=th:100000000000000", "02", "ot=th:100000000000000"),
     ] as [(String, String, String?)])
-  func `the threshold of a decision that is taken over stays, unless the random value contradicts the flag`(
+  func `the threshold of an adopted decision stays, unless the random value contradicts the flag`(
     state: String, flags: String, sent: String?
   ) {
     #expect(Self.sent(state, .parentBasedTraceIDRatio, ratio: 0.5, flags: flags) == sent)
@@ -84,7 +85,7 @@ import Testing
     #expect(TraceState.content(sent.utf8.span) == 0..<state.utf8.count)
   }
 
-  @Test func `a trace that is handed on keeps its threshold, whatever the sampler says`() {
+  @Test func `a trace that is passed on keeps its threshold, independent of the sampler`() {
     let parent = ParentContext(
       traceparent: "00-00000000000000010080000000000000-8899aabbccddeeff-03", tracestate: "ot=th:c")
     #expect(HopTrace(handingOn: parent).state == "ot=th:c")

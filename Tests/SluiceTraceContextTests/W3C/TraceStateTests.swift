@@ -16,7 +16,7 @@ import Testing
     "a=1", "a=1,b=2", "a=1, b=2", "a=1 \t,\tb=2", "a=1,,b=2", "0a=1", "tenant@system=1", "a_-*/@z=1", "a= 1", "a=!\"#~",
     "a=1,a=2", members(32), String(repeating: "k", count: 256) + "=" + String(repeating: "v", count: 256),
   ])
-  func `a valid state is passed on as it stands`(text: String) {
+  func `a valid state is passed on unchanged`(text: String) {
     #expect(Self.content(text) == text)
   }
 

@@ -21,7 +21,7 @@ import Testing
       ("\(root) ; \(parent) ; Sampled=1;Lineage=a87bd80c:1|68fd508a:5|c512fbe3:2;CalledFrom=app", .accepted),
       ("\(root);\(parent);;Sampled=1;", .accepted),
     ] as [(String, SamplingState)])
-  func `root, parent and decision are read in any order, and what others add is left aside`(
+  func `root, parent and decision are read in any order, and additional parts are ignored`(
     value: String, sampling: SamplingState
   ) {
     #expect(

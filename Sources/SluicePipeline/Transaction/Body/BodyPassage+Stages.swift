@@ -54,7 +54,7 @@ extension BodyPassage {
 
   private var kind: StagePhase { side == .request ? .request : .response }
 
-  /// Checks a stage's answer against what it did.
+  /// Checks that a stage's answer fits what the stage did.
   private func settle(
     _ verdict: PieceVerdict, _ output: [UInt8], piece: [UInt8], _ stage: Int, _ binding: StageBinding,
     _ transaction: Transaction
@@ -88,7 +88,7 @@ extension BodyPassage {
 
 // Suspended stages.
 extension BodyPassage {
-  /// Returns a token for the call under way; called by the exchange.
+  /// Returns a token for the current call; called by the exchange.
   func takeToken() -> SuspensionToken? {
     guard takenToken == nil, calledStage != nil, let transaction else { return nil }
     takenToken = transaction.environment.suspensions.take(for: transaction)
@@ -133,8 +133,8 @@ extension BodyPassage {
   func expireSuspensions(at now: Instant, _ reason: String? = nil) {
     for suspension in suspensions where reason != nil || suspension.deadline <= now {
       guard let transaction, let index = suspensions.firstIndex(where: { $0.token == suspension.token }) else { return }
-      // A token that does not expire was resumed before: that resumption is in the loop's inbox, which runs after the
-      // timers.
+      // If a token does not expire, it was already resumed: that resumption is in the loop's inbox, which runs after
+      // the timers.
       suspensions[index].deadline = .distantFuture
       guard transaction.environment.suspensions.expire(suspension.token) else { continue }
       suspensions.remove(at: index)

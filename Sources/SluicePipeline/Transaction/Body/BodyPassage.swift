@@ -3,7 +3,7 @@ import SluiceMetrics
 
 /// Moves one body of a transaction from its source through the stages to its receiver, as a ``BodyFlow`` decides.
 ///
-/// Confined to the loop, and unchecked for that reason. Keeps its transaction alive until ``close()``.
+/// Unchecked because it is confined to the loop. Keeps its transaction alive until ``close()``.
 final class BodyPassage: @unchecked Sendable {
   enum Source {
     /// The transfer under way delivers pieces.
@@ -23,17 +23,17 @@ final class BodyPassage: @unchecked Sendable {
     let token: SuspensionToken
     let stage: Int
     var deadline: Instant
-    /// What it has written since it was suspended.
+    /// The bytes that it has written since it was suspended.
     var output: [UInt8] = []
   }
 
   private static let pieceBytes = 65_536
-  /// How much one turn of the loop reads from a stream, so that other work gets its turn.
+  /// The most bytes that one turn of the loop reads from a stream, so that other work gets its turn.
   private static let bytesPerTurn = 1 << 20
 
   /// How a passage ended.
   enum Outcome {
-    /// With the whole body, if it was gathered.
+    /// Every piece has passed. The value is the whole body, if it was gathered.
     case done(Body?)
     /// `cause` is set if the source failed, not a stage or the receiver.
     case failed(TransactionError, cause: (any Error)?)
@@ -62,10 +62,10 @@ final class BodyPassage: @unchecked Sendable {
   var turnBytes = 0
   private var byteCount = 0
 
-  /// Whether the body waits for a stage, the caller's sink or the caller's stream, and not for the peer.
+  /// Whether the body waits for a stage, the caller's sink or the caller's stream, as opposed to the peer.
   private(set) var isHeld = false
   private(set) var outcome: Outcome?
-  /// Called once, if the outcome comes later than the call that led to it.
+  /// Called once, if the outcome comes after the call that caused it has returned.
   var whenOver: ((Outcome) -> Void)?
 
   init(_ transaction: Transaction, _ side: MessageSide, _ stages: [Int], from source: Source, to receiver: Receiver) {
@@ -240,7 +240,7 @@ final class BodyPassage: @unchecked Sendable {
   }
 
   private func pause() {
-    // Bytes that are ready wait for the peer.
+    // Bytes are ready, so the flow waits for the peer.
     if ready.isEmpty { hold(true) } else { wakeReader() }
   }
 
@@ -282,7 +282,7 @@ final class BodyPassage: @unchecked Sendable {
   private func deliver(_ piece: [UInt8]) -> BodyFlow.Event? {
     switch receiver {
     case .sink(let sink):
-      // The result was given from outside while a stage kept the loop: no piece may follow it.
+      // Another thread gave the result while a stage blocked the loop: no piece may follow the result.
       guard transaction?.answer.isTaken == false else {
         end(.failed(Self.stopped, cause: nil))
         return nil

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Decides who gives a running transaction its result: its loop, or another thread when the loop does not come back
-/// from a stage.
+/// Decides who gives a running transaction its result: its loop, or another thread if a stage on the loop does not
+/// return.
 ///
 ///     free ─ open ─► open ──────── close ──► free      the loop: it completes the transaction
 ///                     │ cancel      │ take
@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// One compare-and-swap decides. `state` is a serial number × 4 + phase, so that no thread touches a later transaction
 /// in the slot. Unchecked because of `transaction`: the loop writes it, and the thread that has taken the slot reads
-/// it. A taken slot is never used again, so that neither waits for the other.
+/// it. A taken slot is never used again, so neither thread waits for the other.
 final class AnswerSlot: @unchecked Sendable {
   private enum Phase: UInt64 {
     case free = 0
@@ -41,7 +41,7 @@ final class AnswerSlot: @unchecked Sendable {
     return true
   }
 
-  /// Makes the transaction count as due. [any]
+  /// Marks the transaction as due. [any]
   func cancel(_ serial: UInt64) { _ = move(serial, from: .open, to: .cancelled) }
 
   /// From any thread, while the transaction runs.

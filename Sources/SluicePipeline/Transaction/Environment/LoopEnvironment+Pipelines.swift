@@ -3,9 +3,9 @@ package import SluiceMessages
 /// A transaction that has begun and not completed, and therefore keeps a pipeline.
 package struct RunningTransaction: Sendable, Hashable {
   package let id: TransactionID
-  /// Since it began.
+  /// The time since it began.
   package let age: Duration
-  /// The stage that has suspended it; nil if none has.
+  /// The stage that has suspended the transaction; nil if no stage has.
   package let suspendedIn: String?
 }
 
@@ -21,7 +21,7 @@ extension LoopEnvironment {
   }
 
   /// Ends the suspensions of a pipeline's transactions as if their deadline had passed. [loop]
-  /// - Parameter reason: in place of the words about the stage's own deadline.
+  /// - Parameter reason: replaces the text about the stage's own deadline.
   package func expireSuspensions(on pipeline: Pipeline, reason: String) {
     for transaction in running(on: pipeline) { transaction.expireSuspensions(reason) }
   }

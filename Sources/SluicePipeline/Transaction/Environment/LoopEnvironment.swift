@@ -1,21 +1,21 @@
 import Synchronization
 
-/// The state that the transactions of one loop share. Confined to that loop, as the engine ensures; unchecked for that
-/// reason.
+/// The state that the transactions of one loop share. Unchecked because the engine confines it to that loop.
 package final class LoopEnvironment: @unchecked Sendable {
   package let loop: any EventLoop
   package let transport: any Transport
   package let suspensions: SuspensionTable
-  /// Whether the pause before another attempt is made: not in a replay.
+  /// Whether the engine waits before another attempt; false in a replay.
   package var waitsToRetry = true
   /// The transport for call-outs of plugins in a trial; nil means ``transport``.
   package var callOutTransport: (any Transport)?
-  /// Told before each call of a stage in transactions with a journal.
+  /// Called before each call of a stage in transactions with a journal.
   package var stageWatcher: ((_ stage: String, _ callback: StageCall.Callback) -> Void)?
   /// Decides, for each running transaction, which thread gives its result.
   let answers = AnswerTable()
   private var running: [Transaction?] = []
-  /// ``runningCount`` for other threads, and how many of these transactions have their result from another thread.
+  /// ``runningCount`` for other threads, and the number of these transactions that got their result from another
+  /// thread.
   private let runningNow = Atomic<Int>(0)
   private let stalledNow = Atomic<Int>(0)
   private var vacant: [Int] = []
@@ -23,7 +23,7 @@ package final class LoopEnvironment: @unchecked Sendable {
   private var begunCount: UInt64 = 0
   private var retryBudget = RetryBudget()
 
-  /// - Parameter suspensionChunks: bounds the calls that are suspended at a time; see ``SuspensionTable/init(loop:chunks:)``.
+  /// - Parameter suspensionChunks: limits the number of suspended calls; see ``SuspensionTable/init(loop:chunks:)``.
   package init(loop: any EventLoop, transport: any Transport, suspensionChunks: Int = SuspensionTable.maximumChunks) {
     self.loop = loop
     self.transport = transport
@@ -40,7 +40,7 @@ package final class LoopEnvironment: @unchecked Sendable {
   /// ended them.
   func countStalled(_ count: Int) { stalledNow.wrappingAdd(count, ordering: .relaxed) }
 
-  /// Ends every transaction with that error, tracers and completions included. [loop]
+  /// Ends every transaction with that error, and calls tracers and completions. [loop]
   package func abortAll(_ error: TransactionError) {
     for transaction in running { transaction?.run(.abort(error)) }
   }
@@ -60,7 +60,7 @@ package final class LoopEnvironment: @unchecked Sendable {
     return place
   }
 
-  /// Whether the retry policy may make one more attempt now; counts it as made.
+  /// Whether the retry policy may make another attempt now; if so, counts the attempt.
   func takeRetry(ratio: Double, now: Instant) -> Bool {
     retryBudget.take(ratio: ratio, transactions: begunCount, now: now)
   }
@@ -71,7 +71,7 @@ package final class LoopEnvironment: @unchecked Sendable {
     runningNow.store(runningCount, ordering: .relaxed)
   }
 
-  /// Returns a timer that an earlier transaction has given back, otherwise a new one.
+  /// Returns a timer that an earlier transaction has returned, otherwise a new one.
   func takeTimer() -> LoopTimer { spareTimers.popLast() ?? LoopTimer() }
 
   /// Takes back a timer that is disarmed.

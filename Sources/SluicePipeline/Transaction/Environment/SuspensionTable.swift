@@ -1,6 +1,6 @@
 /// The suspended calls of one loop.
 ///
-/// Taking and releasing slots is the loop's; resuming is anybody's and takes no lock: one compare-and-swap on the slot
+/// Only the loop takes and releases slots. Any thread may resume, without a lock: one compare-and-swap on the slot
 /// decides who wins. Unchecked because of the free list, which only the loop's thread touches.
 package final class SuspensionTable: @unchecked Sendable {
   /// 256 slots, then twice as many with each further chunk, up to 2^24 - 256.
@@ -32,12 +32,12 @@ package final class SuspensionTable: @unchecked Sendable {
     return SuspensionToken(slot: UInt32(loop.index) << 24 | index, generation: generation, nonce: nonce)
   }
 
-  /// Ends a suspension with a verdict, from any thread; the transaction goes on in a later turn of its loop.
+  /// Ends a suspension with a verdict, from any thread; the transaction continues in a later turn of its loop.
   package func resume(_ token: SuspensionToken, _ verdict: Verdict) -> ResumeAnswer {
     resume(token) { _ in verdict }
   }
 
-  /// Likewise, where the verdict is to be found out on the loop, when the resumption is delivered.
+  /// Ends a suspension. The verdict is computed on the loop when the resumption is delivered.
   package func resume(
     _ token: SuspensionToken, resolving verdict: @escaping @Sendable (Exchange) -> Verdict
   ) -> ResumeAnswer {
@@ -54,13 +54,13 @@ package final class SuspensionTable: @unchecked Sendable {
     slot(of: token)?.isIn(.open, token.generation) ?? false
   }
 
-  /// The exchange that a token suspends, nil when it is gone. [loop]
+  /// The exchange that a token suspends; nil if the exchange has ended. [loop]
   package func exchange(for token: SuspensionToken) -> Exchange? {
     guard let slot = slot(of: token), slot.isIn(.open, token.generation) else { return nil }
     return slot.occupant?.exchange
   }
 
-  /// Withdraws a token before anybody resumed it; false when a resumption is under way. [loop]
+  /// Withdraws a token that was not resumed; false if a resumption is under way. [loop]
   func expire(_ token: SuspensionToken) -> Bool {
     guard let slot = slot(of: token), slot.leaveOpen(token.generation, to: .expired) else { return false }
     slot.occupant = nil
@@ -74,7 +74,7 @@ package final class SuspensionTable: @unchecked Sendable {
     if let transaction { transaction.wasResumed(token, verdict(transaction.exchange)) }
   }
 
-  /// The slot that a token of this loop names, unless the nonce shows that it is another's.
+  /// The slot that a token of this loop names, unless the nonce shows that the token belongs to another table.
   private func slot(of token: SuspensionToken) -> TokenSlot<Transaction>? {
     token.loopIndex == loop.index ? slots[token.slot & 0xFF_FFFF, token.nonce] : nil
   }

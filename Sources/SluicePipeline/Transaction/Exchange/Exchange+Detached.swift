@@ -12,7 +12,7 @@ extension Exchange {
     copy.limits = limits
     copy.issued = issued
     copy.detachedConnection = connection
-    // What has ended is the loop's to tell.
+    // The loop reports ended spans, so the copy gets none of them.
     transaction?.tellSpans()
     copy.spans = spans
     copy.detachedWantsSpans = wantsSpans
@@ -26,7 +26,7 @@ extension Exchange {
     return copy
   }
 
-  /// Takes over what a stage did to a copy. [loop]
+  /// Takes over a stage's changes to a copy. [loop]
   package func adopt(_ copy: Exchange) {
     nativeRequest = copy.nativeRequest
     nativeResponse = copy.nativeResponse

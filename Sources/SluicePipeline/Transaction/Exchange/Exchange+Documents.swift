@@ -2,8 +2,8 @@ import SluiceMessages
 
 // Which of the two forms of a message is the truth.
 extension Exchange {
-  /// Updates the native request from its document and drops the document. A document that was only read stays. So does
-  /// an invalid one, because the transaction must not continue with the earlier request.
+  /// Updates the native request from its document and drops the document. A document that was only read stays. An
+  /// invalid document stays too, because the transaction must not continue with the earlier request.
   package func settleRequest() throws(TransactionError) {
     if requestDocument != nil { try settleRequestDocument() }
   }
@@ -28,20 +28,20 @@ extension Exchange {
     if case .empty? = nativeResponse?.body {} else { hasOwnResponseBody = true }
   }
 
-  /// Lets a view of the response go that was made before the body was there. A stage that was lent it keeps it until its
-  /// call returns.
+  /// Releases a view of the response that was made before the body arrived. A stage that has borrowed it keeps it until
+  /// its call returns.
   func dropResponseView() {
     guard responseDocument != nil, responseDocument?.isTruth == false else { return }
     responseDocument = nil
   }
 
-  /// Whether a match holds for the current request, in whichever form it is; converts nothing.
+  /// Whether a match holds for the current request, in either form; converts nothing.
   func isMatched(by match: StageMatch) throws(TransactionError) -> Bool {
     guard let form = requestDocument, form.isTruth else { return match.matches(nativeRequest) }
     do { return match.matches(try form.document.target(from: nativeRequest)) } catch { throw Self.blame(form, error) }
   }
 
-  /// The error when a document turned out to be invalid while a stage was called, whatever the stage answered.
+  /// The error if a document turned out to be invalid during a stage's call, independent of the stage's answer.
   var documentFailure: TransactionError? {
     guard requestDocument != nil || responseDocument != nil else { return nil }
     return Self.failure(of: requestDocument) ?? Self.failure(of: responseDocument)

@@ -1,13 +1,13 @@
 package import SluiceMessages
 import SluiceTraceContext
 
-// What stages do with their spans.
+// The functions for spans of stages.
 extension Exchange {
   /// Whether a tracer wants spans; otherwise none begins.
   package var wantsSpans: Bool { transaction?.pipeline.traced.contains(.didEndSpan) ?? detachedWantsSpans }
 
-  /// Begins a span that belongs to the owner. ``SpanHandle/none`` if no tracer wants it; nil if the transaction has had too
-  /// many. [loop]
+  /// Begins a span that belongs to the owner. ``SpanHandle/none`` if no tracer wants it; nil if the transaction has too
+  /// many spans. [loop]
   package func beginSpan(_ name: String, _ kind: SpanKind, of owner: AnyObject, named stage: String) -> SpanHandle? {
     guard wantsSpans else { return SpanHandle.none }
     guard spans?.isFull != true else { return nil }
@@ -24,7 +24,7 @@ extension Exchange {
     return handle
   }
 
-  /// False if the span has its number of attributes; nil if the owner has no such open span. [loop]
+  /// False if the span has the maximum number of attributes; nil if the owner has no such open span. [loop]
   package func setSpanAttribute(_ attribute: Attribute, of handle: SpanHandle, by owner: AnyObject) -> Bool? {
     spans?.change(handle, of: ObjectIdentifier(owner)) { $0.set(attribute, limit: SpanTable.maximumAttributes) } ?? nil
   }
@@ -41,7 +41,7 @@ extension Exchange {
     return isChanged != nil
   }
 
-  /// Ends a span, which tracers are told before the next event; false if the owner has no such open span. [loop]
+  /// Ends a span, which tracers get before the next event; false if the owner has no such open span. [loop]
   package func endSpan(_ handle: SpanHandle, by owner: AnyObject) -> Bool {
     spans?.end(handle, of: ObjectIdentifier(owner), at: loop.now) ?? false
   }

@@ -3,67 +3,66 @@ package import SluiceTraceContext
 
 /// One attempt as the stages see it: request, response when there is one, and the facts of its transaction.
 ///
-/// Unchecked because it is confined: it is touched on the loop of its transaction only, which the transaction upholds by
-/// calling stages there and nowhere else.
+/// Unchecked because it is confined to the loop of its transaction: the transaction calls stages only there.
 package final class Exchange: @unchecked Sendable {
-  /// The part of a transaction's way in which the stages are called now.
+  /// The phase of the transaction in which the stages are called now.
   package enum Phase: Sendable, Hashable {
     case request, issue, redirect, challenge, response, failure, trace
   }
 
   package let id: TransactionID
   package internal(set) var phase = Phase.request
-  /// 0 first, then one more for each retry.
+  /// Counted from 0; each retry adds one.
   package internal(set) var attempt = 0
-  /// Within the attempt, 0 first.
+  /// The hop within the attempt, counted from 0.
   package internal(set) var hop = 0
   package let started: Instant
   package internal(set) var deadline: Instant
   /// A stage has set the deadline.
   var isDeadlineOwn = false
-  /// What stages have lowered; nil for nothing.
+  /// The limits that stages have lowered; nil if none.
   package internal(set) var limits: ExchangeLimits?
   package let parent: ParentContext
   let requestIDHeader: String
 
-  /// The request of this attempt; while a document is the truth, not up to date (see ``requestDocument``).
+  /// The request of this attempt; not up to date while its document is authoritative (see ``requestDocument``).
   package var nativeRequest: Request
-  /// The response, once there is one; while a document is the truth, not up to date.
+  /// The response, if there is one; not up to date while its document is authoritative.
   package var nativeResponse: Response?
-  /// The document forms that stages asked for in this phase.
+  /// The document forms that stages have requested in this phase.
   package var requestDocument: DocumentForm?
   package var responseDocument: DocumentForm?
-  /// The headers of the hop, while it is issued.
+  /// The headers of the hop, while it is being issued.
   package var issueHeaders: HeaderFields?
-  /// The headers of the hop once it has been issued; nil before.
+  /// The headers of the hop after it was issued; nil before.
   package internal(set) var issued: IssuedFields?
-  /// What became of the headers of each hop so far; nil where nobody wants to know.
+  /// What happened to the headers of each hop so far; nil if no explanation is wanted.
   package internal(set) var explanation: [HopExplanation]?
 
-  /// The stages that asked in this attempt for the whole response body.
+  /// The stages that have requested the whole response body in this attempt.
   var responseBodyAskers: [ObjectIdentifier] = []
 
-  /// A stage has put a body, if only an empty one, in place of the wire's: what is still to come of that, trailers
-  /// included, is thrown away. Until the next head.
+  /// A stage has replaced the body from the wire, perhaps by an empty one: the rest of the wire's body and its trailers
+  /// are discarded. Valid until the next head.
   package var hasOwnResponseBody = false
 
-  /// Gives the response that a stage has set a body that comes piece by piece. [loop]
+  /// Sets a streamed body for a response that a stage has set. [loop]
   package func streamResponseBody(_ stream: BodyStream) {
     nativeResponse?.body = .stream(stream)
     hasOwnResponseBody = true
     transaction?.machine.streamsOwnBody = true
   }
 
-  /// What stages have set; over all attempts.
+  /// The attributes that stages have set, over all attempts.
   package var attributes = AttributeList()
 
-  /// The place that is called now, if what is called there wants to know it.
+  /// The place that is called now, if it has its own configuration.
   package var place: (any AnyObject & Sendable)?
 
-  /// What instances keep for this transaction; released when it ends.
+  /// The data that instances keep for this transaction; released when it ends.
   package var attachments = Attachments()
 
-  /// Who calls the stages; let go when the transaction ends.
+  /// The transaction that calls the stages; released when it ends.
   var transaction: Transaction?
   package let loop: any EventLoop
 
@@ -80,7 +79,8 @@ package final class Exchange: @unchecked Sendable {
     nativeRequest = request
   }
 
-  /// The same over all attempts: what the caller's request carries in the request id header, else the transaction's id.
+  /// The same in all attempts: the value of the request id header in the caller's request, otherwise the transaction's
+  /// id.
   package var requestID: String {
     makeRequestID()
     return madeRequestID ?? ""
@@ -88,20 +88,20 @@ package final class Exchange: @unchecked Sendable {
 
   private var madeRequestID: String?
 
-  /// Calls with the bytes of ``requestID`` where it is kept: a copy would count a reference. [loop]
+  /// Calls the body with the bytes of ``requestID`` in place, because a copy would cost reference counting. [loop]
   package func withRequestID(_ body: (Span<UInt8>) -> Void) {
     makeRequestID()
     Self.lend(&madeRequestID, body)
   }
 
-  /// For a copy, whose request may have been changed since the id was asked for.
+  /// Set in a copy, because its request may have changed since the id was read.
   func keepRequestID(_ id: String) { madeRequestID = id }
 
   private func makeRequestID() {
     if madeRequestID == nil { madeRequestID = nativeRequest.headers[requestIDHeader] ?? id.description }
   }
 
-  /// A function of its own, which no other access to the id can reach into.
+  /// A separate function, so that no other access to the id can overlap with it.
   @inline(never)
   private static func lend(_ id: inout String?, _ body: (Span<UInt8>) -> Void) {
     if let id { body(id.utf8.span) }
@@ -110,16 +110,16 @@ package final class Exchange: @unchecked Sendable {
   /// 64 random bits, for ids. [loop]
   package func randomBits() -> UInt64 { loop.random.next() }
 
-  /// The status of the response, 0 without one; while a document is the truth, not up to date. Reached in place: reading
-  /// the optional response would copy and retain all of it.
+  /// The status of the response, 0 without one; not up to date while its document is authoritative. Read in place,
+  /// because reading the optional response would copy and retain all of it.
   package var responseStatus: Int { Self.status(&nativeResponse) }
 
-  /// Whether there is a response, asked in place for the same reason.
+  /// Whether there is a response; read in place for the same reason.
   package var hasResponse: Bool { Self.isThere(&nativeResponse) }
 
   var isResponseBodyEmpty: Bool { Self.isBodyEmpty(&nativeResponse) }
 
-  /// Whether a stage gives the body of the response piece by piece, and nobody has taken it yet.
+  /// Whether a stage streams the body of the response, and no reader has taken the stream yet.
   var hasStreamedResponse: Bool {
     guard let response = nativeResponse, case .stream = response.body else { return false }
     return true
@@ -131,18 +131,18 @@ package final class Exchange: @unchecked Sendable {
   private static func isThere(_ response: inout Response?) -> Bool { response != nil }
   private static func isBodyEmpty(_ response: inout Response?) -> Bool { response?.body.isEmpty ?? true }
 
-  /// Takes the token with which the stage that is being called will be resumed; nil when it has taken one already, or where
+  /// Takes the token with which the stage that is being called will be resumed; nil if it has already taken one, or if
   /// suspending is not allowed. [loop]
   package func suspend() -> SuspensionToken? { transaction?.takeToken() }
 
-  /// Asks that the stage be called with the whole response body of this attempt. [loop, from on_request]
+  /// Requests that the stage is called with the whole response body of this attempt. [loop, from on_request]
   package func wantResponseBody(_ interceptor: any Interceptor) {
     let asker = interceptor.identity
     if !responseBodyAskers.contains(asker) { responseBodyAskers.append(asker) }
   }
 
-  /// Adds bytes that replace the piece of a suspended call; they are sent on when the call is resumed. Returns false
-  /// when they would exceed `limit`, nil when the token suspends no such call. [loop]
+  /// Adds bytes that replace the piece of a suspended call; they are sent on when the call is resumed. Returns false if
+  /// they would exceed `limit`, nil if the token suspends no such call. [loop]
   package func writePiece(_ bytes: UnsafeBufferPointer<UInt8>, upTo limit: Int, by token: SuspensionToken) -> Bool? {
     for passage in transaction?.openPassages ?? [] {
       if let isTaken = unsafe passage.write(bytes, upTo: limit, by: token) { return isTaken }
@@ -150,28 +150,29 @@ package final class Exchange: @unchecked Sendable {
     return nil
   }
 
-  /// Where tokens of this exchange are resumed; nil once the transaction has ended. [loop]
+  /// The table in which tokens of this exchange are resumed; nil after the transaction has ended. [loop]
   package var suspensions: SuspensionTable? { transaction?.environment.suspensions }
 
-  /// The connection of the current hop, from its issue stages on; nil before, and unless such facts are wanted
+  /// The connection of the current hop, from its issue stages on; nil before, and if such facts are not wanted
   /// (``ConnectionFacts/areWanted``). [loop]
   package var connection: ConnectionFacts? {
     guard let transaction else { return detachedConnection }
     return transaction.transfer?.connection ?? transaction.endedConnection
   }
 
-  /// Of a copy.
+  /// The connection in a copy.
   var detachedConnection: ConnectionFacts?
   var detachedWantsSpans = false
 
   /// Nil before the first span.
   var spans: SpanTable?
 
-  /// Who is called now; nil between calls.
+  /// The stage that is called now; nil between calls.
   package var currentStageName: String? { transaction?.currentStageName }
 }
 
-/// What instances keep for one transaction, by the identity of the instance. Few enough to search through.
+/// The data that instances keep for one transaction, by the identity of the instance. The list is short enough to
+/// search.
 package struct Attachments {
   private var entries: [(owner: ObjectIdentifier, value: AnyObject)] = []
 

@@ -1,17 +1,17 @@
 /// Limits that stages have set for one transaction; each only lowers what the configuration allows.
 package struct ExchangeLimits: Sendable, Hashable {
-  /// Of one attempt on the wire, in nanoseconds.
+  /// The time limit for one attempt on the wire, in nanoseconds.
   package var attemptNanoseconds = UInt64.max
-  /// Of the response body, whether it is gathered or streamed.
+  /// The size limit for the response body, gathered or streamed.
   package var responseBytes = Int.max
-  /// Attempts, the first included.
+  /// The maximum number of attempts, including the first.
   package var attempts = Int.max
 
   package init() {}
 }
 
 extension Exchange {
-  /// Ends the transaction at that time, unless it would end before. [loop]
+  /// Ends the transaction at that time, unless its deadline is earlier. [loop]
   package func lowerDeadline(to deadline: Instant) {
     guard deadline < self.deadline else { return }
     self.deadline = deadline
@@ -19,7 +19,7 @@ extension Exchange {
     transaction?.armTimer()
   }
 
-  /// Lowers limits: a value above the one before has no effect. [loop]
+  /// Lowers limits: a value above the current one has no effect. [loop]
   package func lowerLimits(_ change: (inout ExchangeLimits) -> Void) {
     var wanted = ExchangeLimits()
     change(&wanted)

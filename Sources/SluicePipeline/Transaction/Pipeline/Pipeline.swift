@@ -1,7 +1,7 @@
 package import SluiceMessages
 package import SluiceMetrics
 
-/// The whole pipeline as one immutable value: what a transaction pins when it begins, and finishes on.
+/// The whole pipeline as one immutable value. A transaction keeps it from its beginning to its end.
 package final class Pipeline: Sendable {
   package let requestStages: [StageBinding]
   package let issueStages: [StageBinding]
@@ -10,20 +10,20 @@ package final class Pipeline: Sendable {
   /// The stages that are asked about redirects and challenges: each instance once, at its first place in the lists of
   /// request, issue and response stages.
   let hopStages: [StageBinding]
-  /// Asked after the stages and the delegate of the transaction.
+  /// The engine's delegate. It is asked after the stages and the transaction's own delegate.
   let delegate: StageBinding?
   package let settings: PipelineSettings
   /// Counts published pipelines of one engine from 1.
   package let generation: Int
-  /// What is counted on each loop, by the loop's index.
+  /// The counts of each loop, by the loop's index.
   package let metrics: [PipelineMetrics]
-  /// What runs on it on each loop, by the loop's index.
+  /// The transactions that run on it on each loop, by the loop's index.
   package let leases: [PipelineLeases]
-  /// Kept alive as long as any transaction runs on this pipeline: instances, libraries.
+  /// Objects that must live as long as a transaction runs on this pipeline: instances, libraries.
   private let resources: [any AnyObject & Sendable]
 
   /// Each list holds the stages in the order in which they are called.
-  /// - Parameter loops: how many loops the engine has.
+  /// - Parameter loops: the number of the engine's loops.
   package init(
     requestStages: [StageBinding] = [], issueStages: [StageBinding] = [], responseStages: [StageBinding] = [],
     tracers: [TracerBinding] = [], settings: PipelineSettings = PipelineSettings(), generation: Int = 1, loops: Int = 1,
@@ -60,16 +60,16 @@ package final class Pipeline: Sendable {
     retriesFailures = settings.retry.concernsFailures
   }
 
-  /// Those of the settings that every transaction begins with; the greatest number for no deadline.
+  /// The limits with which every transaction begins, from the settings; the greatest number if there is no deadline.
   let deadlineNanoseconds: UInt64
   let attemptTimeoutNanoseconds: UInt64
-  /// What any tracer is told.
+  /// The kinds of events that at least one tracer wants.
   let traced: TraceInterests
-  /// Whether any tracer has a time budget, so that the clock has to be read around its calls.
+  /// Whether a tracer has a time budget, so that the clock must be read around its calls.
   let measuresTracers: Bool
   let requestStagesWantBody: Bool
   let responseStagesWantBody: Bool
-  /// Those whose match asks for a path.
+  /// The stages whose match has a path.
   let pathStages: [StageBinding]
   let takesInformational: Bool
   let changesRequestPieces: Bool
@@ -87,33 +87,33 @@ package final class Pipeline: Sendable {
   }
 }
 
-/// What holds for every transaction of a pipeline.
+/// The settings for every transaction of a pipeline.
 package struct PipelineSettings: Sendable {
-  /// Bounds a whole transaction; nil for none.
+  /// The time limit for a whole transaction; nil for none.
   package var deadline: Duration?
-  /// Bounds one attempt on the wire.
+  /// The time limit for one attempt on the wire.
   package var attemptTimeout: Duration
-  /// Attempts of one transaction, the first included; at least 1.
+  /// The maximum number of attempts of one transaction, including the first; at least 1.
   package var maximumAttempts: Int
-  /// What the engine repeats by itself.
+  /// Which requests the engine retries by itself.
   package var retry: RetryPolicy
   package var transfer: TransferOptions
   package var requestIDHeader: String
-  /// Which statuses are a success.
+  /// The statuses that are a success.
   package var acceptedStatuses: StatusSet
-  /// What else is asked of a response; nil where its status is all.
+  /// Further checks of a response; nil if only its status is checked.
   package var checks: ResponseChecks?
   package var redirects: RedirectSettings
-  /// Converts hosts beyond ASCII that redirects lead to; without it such a redirect is refused.
+  /// Converts hosts beyond ASCII in the targets of redirects; without it such a redirect is refused.
   package var hostEncoder: HostEncoder?
   /// The default handling of challenges; nil leaves the response as it is.
   package var challengeResponder: (any ChallengeResponder)?
-  /// How the journals of requests that want one show messages.
+  /// How journals show messages.
   package var journal: JournalSettings
-  /// What errors call the settings that bound a transaction.
+  /// The names of the settings that limit a transaction, for errors.
   package var names: SettingNames
 
-  /// What is hidden wherever a message is shown: in journals and in errors.
+  /// The secrets that are hidden wherever a message is shown: in journals and in errors.
   var secrets: SecretList { journal.secrets }
 
   package init(

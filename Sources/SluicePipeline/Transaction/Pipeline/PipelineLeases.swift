@@ -1,8 +1,8 @@
 /// The transactions of one loop that run on one pipeline.
 ///
-/// Confined to that loop, and unchecked for that reason: counting costs no atomic operation.
+/// Unchecked because it is confined to that loop: counting needs no atomic operation.
 package final class PipelineLeases: @unchecked Sendable {
-  /// Those that have begun and whose completion has not returned.
+  /// The transactions that have begun and whose completion has not returned.
   package private(set) var count = 0
   private var whenNone: (() -> Void)?
 
@@ -13,14 +13,16 @@ package final class PipelineLeases: @unchecked Sendable {
     if count == 0, let body = whenNone.take() { body() }
   }
 
-  /// Runs the body once, when none is left, possibly at once. To be called when no new one begins on that pipeline. [loop]
+  /// Runs the body once, when no transaction is left, possibly at once. Call it when no new transaction begins on that
+  /// pipeline. [loop]
   package func notifyWhenNone(_ body: @escaping () -> Void) {
     if count == 0 { return body() }
     whenNone = body
   }
 }
 
-// Safe because the pipeline keeps its leases; else counting, which is no atomic operation, would come with six of them.
+// Safe because the pipeline keeps its leases. Without this, counting would cost six atomic operations of reference
+// counting.
 extension Pipeline {
   func takeLease(on loop: Int) {
     unsafe Unmanaged.passUnretained(leases[loop])._withUnsafeGuaranteedRef { $0.take() }

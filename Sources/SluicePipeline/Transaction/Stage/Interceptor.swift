@@ -8,7 +8,7 @@ package protocol Interceptor: AnyObject, Sendable {
   /// The capabilities of the stage; constant.
   var capabilities: StageCapabilities { get }
 
-  /// The same for all places of one instance.
+  /// An identity that all places of one instance share.
   var identity: ObjectIdentifier { get }
 
   /// Called before the request is sent.
@@ -21,8 +21,8 @@ package protocol Interceptor: AnyObject, Sendable {
   /// the response, or a failure; may suspend.
   func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict
 
-  /// Credentials are demanded. Answers ``Verdict/respond`` once the request carries them, ``Verdict/proceed`` to leave it
-  /// to the next, or a failure; may suspend.
+  /// Credentials are demanded. Answers ``Verdict/respond`` if the request now has them, ``Verdict/proceed`` to ask the
+  /// next stage, or a failure; may suspend.
   func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict
 
   /// An informational (1xx) response has arrived; the final one is still to come.
@@ -44,8 +44,8 @@ package protocol Interceptor: AnyObject, Sendable {
   /// The suspended call will not be resumed any more. At most once for a token.
   func suspensionWasCancelled(_ token: SuspensionToken)
 
-  /// What a call failed to do within its deadline, as part of a sentence. For calls that are held up by something other
-  /// than the stage's own suspension.
+  /// What a call failed to do within its deadline, as part of a sentence. For calls that wait for something other than
+  /// the stage's own suspension.
   var overdueWords: String { get }
 }
 

@@ -1,12 +1,12 @@
-/// A place in the pipeline bound to an instance. A class, since every call of a stage refers to it.
+/// A place in the pipeline bound to an instance. A class, because every call of a stage refers to it.
 package final class StageBinding: Sendable {
   /// The instance's name in the configuration.
   package let name: String
   package let interceptor: any Interceptor
   package let capabilities: StageCapabilities
-  /// Which transactions the stage is for; nil for all.
+  /// The transactions for which the stage is called; nil for all.
   package let match: StageMatch?
-  /// Bounds one suspended call; nil leaves it to the transaction's deadline.
+  /// The time limit for one suspended call; with nil only the transaction's deadline applies.
   package let deadline: Duration?
   package let onFault: FaultPolicy
 
@@ -27,6 +27,6 @@ package final class StageBinding: Sendable {
 public enum FaultPolicy: String, Sendable, Hashable, CaseIterable {
   /// The transaction fails.
   case fail
-  /// The transaction goes on as if the stage had not been there.
+  /// The transaction continues as if the stage did not exist.
   case skip
 }

@@ -2,12 +2,12 @@ package import SluiceMessages
 
 /// A stage that only watches. Called on the loop of the transaction; must not block.
 package protocol Tracer: AnyObject, Sendable {
-  /// The kinds of events that it gets; constant. An event that no tracer wants is not created.
+  /// The kinds of events that the tracer gets; constant. An event that no tracer wants is not created.
   var interests: TraceInterests { get }
 
   func record(_ event: TraceEvent)
 
-  /// The same for a tracer that may have to drop an event; false if it did.
+  /// Like ``record(_:)``, for a tracer that may drop an event; returns false if it did.
   func offer(_ event: TraceEvent) -> Bool
 }
 
@@ -35,21 +35,21 @@ package struct TraceInterests: OptionSet, Sendable, Hashable {
 /// One entry of the ledger that the engine keeps for every transaction.
 ///
 /// The events of a transaction come in order, from one thread at a time; each `willExecute` has one `didComplete`, and
-/// `didIssue` always precedes its `didReceive`. Each hop that was begun has one `didEndHop`, also where no connection came
-/// about; its `didReceive` comes before it.
+/// `didIssue` always precedes its `didReceive`. Each hop that was begun has one `didEndHop`, even without a connection;
+/// its `didReceive` comes before it.
 package struct TraceEvent {
   package typealias Kind = TraceEventKind
 
   package let kind: Kind
-  /// Position among the events of the transaction, from 0. Events that the tracer is not told are counted too.
+  /// Position among the events of the transaction, from 0. Events that the tracer does not get are counted too.
   package let sequence: Int
   package let time: Instant
-  /// For reading, during the call only.
+  /// Only for reading, during the call.
   package let exchange: Exchange
-  /// The status of the response it is about, 0 without one.
+  /// The status of the event's response, 0 without one.
   package let status: Int
-  /// The status of the hop's `didReceive`, or 0 without one, where ``status`` is another: a stage has changed the response or
-  /// answered itself, or a head came whose `didReceive` was never told. Nil where both are the same.
+  /// The status of the hop's `didReceive`, or 0 without one, if ``status`` differs: a stage has changed the response or
+  /// answered itself, or the head's `didReceive` was never reported. Nil if both are the same.
   package let receivedStatus: Int?
   /// In `didComplete`; nil elsewhere.
   package let outcome: TransactionOutcome?
@@ -60,7 +60,7 @@ package struct TraceEvent {
   /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, in `didEndHop` and in
   /// `didComplete`.
   package let finalTimings: TransferTimings?
-  /// Apart, because it is large and other events have none.
+  /// Stored separately, because it is large and most events have none.
   var endedSpan: EndedSpan?
 
   /// In `didEndSpan`; nil elsewhere.

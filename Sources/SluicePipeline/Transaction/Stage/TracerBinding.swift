@@ -11,7 +11,7 @@ package final class TracerBinding: Sendable {
   package static let defaultBudget = Duration.milliseconds(10)
   /// An overrun weighs as much as this many timely calls, because a busy machine makes a good tracer late now and then.
   private static let weight = 16
-  /// Eight overruns, with few other calls in between.
+  /// The score that switches a tracer off: eight overruns with few other calls between them.
   private static let limit = 128
 
   /// The instance's name in the configuration.

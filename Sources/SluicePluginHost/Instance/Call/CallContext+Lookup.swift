@@ -6,7 +6,7 @@ import SluicePluginImage
 /// A call and its exchange, or why the call was not found.
 struct CalledExchange {
   let call: Call
-  /// Strong, so that a function retains it once and not at each use.
+  /// A strong reference, so that a function retains it once and not at each use.
   let exchange: Exchange
 }
 
@@ -49,11 +49,11 @@ extension CallContext {
     let kind: Violation = current == nil ? .wrongThread : .keptExchange
     let name = UInt(bitPattern: handle)
     let named = name & 1 == 1 ? HostSeat.at(seatIndex(of: name)) : nil
-    // A name that was never given is counted where it was used.
+    // A name that was never given out is counted where it was used.
     (named ?? current?.pointee.instance.seat)?.report(kind)
   }
 
-  /// What a function answers when ``find(_:)`` found nothing.
+  /// A function's answer if ``find(_:)`` found nothing.
   static var misuse: sluice_status { current == nil ? Status.wrongThread : Status.stale }
 }
 

@@ -11,7 +11,7 @@ typealias Call = UnsafeMutablePointer<CallContext>
 /// context: it is compared, and never dereferenced.
 struct CallContext {
   enum Scope: UInt8 {
-    /// A function of the plugin's tables.
+    /// A function in one of the plugin's tables.
     case call
     /// A posted function; it has no exchange until it enters one.
     case posted
@@ -23,7 +23,7 @@ struct CallContext {
   let name: UInt
   let scope: Scope
   let phase: CallPhase
-  /// On a thread of the pool, with a copy of the exchange.
+  /// Set if the call runs on a thread of the pool, with a copy of the exchange.
   var isBlocking = false
   /// Set by `respond`.
   var hasResponded = false
@@ -36,11 +36,11 @@ struct CallContext {
   var previous: UnsafeMutableRawPointer?
   /// The token that the call has taken, or with which it was entered.
   var token: SuspensionToken?
-  /// The token that the host took beforehand, because the call had to wait for its turn.
+  /// The token that the host took earlier, because the call had to wait for its turn.
   var offeredToken: SuspensionToken?
-  /// Where `body_write` puts what it is given.
+  /// The output of `body_write`.
   var output: UnsafeMutablePointer<[UInt8]>?
-  /// What was lent to the plugin until the call returns; nil before anything was.
+  /// Objects lent to the plugin until the call returns; nil if there are none.
   var kept: [AnyObject]?
   /// The `stage` of an entered exchange, as it was when the call was suspended.
   var enteredStage: UnsafeMutableRawPointer?
@@ -57,8 +57,8 @@ struct CallContext {
 
   var exchange: Exchange? { borrowedExchange?.takeUnretainedValue() }
 
-  /// Bits 40…: the number of the instance's seat; 1…39: the number of the call; bit 0 is set, so that it is no address
-  /// that anything aligned could have.
+  /// Bits 40…: the number of the instance's seat; 1…39: the number of the call; bit 0 is set, so that it differs from
+  /// the address of any aligned object.
   static func makeName(of seat: Int) -> UInt {
     UInt(truncatingIfNeeded: seat) << 40 | UInt(sluice_next_call_number() & 0x7F_FFFF_FFFF) << 1 | 1
   }
@@ -69,7 +69,7 @@ struct CallContext {
   @inline(__always)
   static var current: Call? { sluice_current_call()?.assumingMemoryBound(to: CallContext.self) }
 
-  /// Makes the context the innermost one for the length of the body.
+  /// Makes the context the innermost one while the body runs.
   @inline(__always)
   static func push<Result>(_ context: inout CallContext, _ body: (Call) -> Result) -> Result {
     let previous = sluice_current_call()
@@ -86,9 +86,9 @@ struct CallContext {
   }
 }
 
-// Of the pointer, since reading it from the structure would copy that.
+// Reads through the pointer, since reading from the structure would copy it.
 extension Call {
-  /// What the plugin has made for the place that is called; nil for a place without a configuration.
+  /// The plugin's object for the place that is called; nil for a place without a configuration.
   var stage: UnsafeMutableRawPointer? {
     if pointee.scope == .entered { return pointee.enteredStage }
     guard pointee.phase != .event, let place = pointee.borrowedExchange?._withUnsafeGuaranteedRef({ $0.place }) else {
@@ -116,7 +116,7 @@ extension CallContext {
     return nil
   }
 
-  /// Puts an exchange on the stack until the posted function returns; gives its name.
+  /// Puts an exchange on the stack until the posted function returns; returns its name.
   static func enter(
     _ exchange: Exchange, _ token: SuspensionToken, _ suspended: InstanceRecord.Suspension, _ instance: PluginInstance
   ) -> UInt {
@@ -131,7 +131,7 @@ extension CallContext {
     return call.pointee.name
   }
 
-  /// After a resumption: its exchange is no longer this function's.
+  /// Called after a resumption: this function must not use the exchange any more.
   static func leave(_ token: SuspensionToken) {
     var next = current
     while let call = next, call.pointee.scope == .entered {
@@ -140,7 +140,7 @@ extension CallContext {
     }
   }
 
-  /// Runs a posted function, and takes off the stack what it entered.
+  /// Runs a posted function, and removes the exchanges that it entered from the stack.
   static func runPosted(_ instance: PluginInstance, _ body: () -> Void) {
     var context = CallContext(instance, nil, .posted, scope: .posted)
     push(&context) { base in

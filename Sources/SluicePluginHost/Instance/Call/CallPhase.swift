@@ -1,4 +1,4 @@
-/// What a call may do with the exchange that it was given. Numbered as ``PluginCallback`` numbers the functions.
+/// What a call may do with its exchange. Numbered like the functions in ``PluginCallback``.
 enum CallPhase: UInt8 {
   case request
   case issue
@@ -9,14 +9,14 @@ enum CallPhase: UInt8 {
   /// on_chunk, on_end and on_trailer of the side.
   case requestPiece
   case responsePiece
-  /// A tracer's.
+  /// A tracer's call.
   case event
   /// on_informational.
   case informational
-  /// A posted function's, before it enters an exchange.
+  /// A posted function, before it enters an exchange.
   case posted
 
-  /// Method, URL and body of the request.
+  /// Whether method, URL and body of the request can be changed.
   var writesRequest: Bool { self == .request }
   var writesRequestHeaders: Bool { self == .request || self == .issue || self == .challenge }
   /// Whether the response can be replaced.

@@ -6,14 +6,14 @@ import SluicePipeline
 /// The live document of one message, between the plugins that change it and the native form.
 final class LiveDocument: MessageDocument {
   let json: JSONValue
-  /// Whether the body member was asked for; if not, a missing one means that the body is as it was.
+  /// Whether the body member was requested; if not, a missing member means that the body is unchanged.
   var isBodyFilled = false
-  /// What the host lets no stage change in the message: the method and URL, the body.
+  /// The parts of the message that the host lets no stage change: method and URL, or the body.
   var isLineFixed = false
   var isBodyFixed = false
-  /// Names that were marked as secret, which a document cannot say.
+  /// Names that were marked as secret; a document cannot express this.
   private var sensitiveNames: [[UInt8]] = []
-  /// Who wrote last, to be counted when the document turns out invalid.
+  /// The plugin that wrote last; an invalid document counts as its violation.
   private var writer: HostSeat?
   /// The name of the call that may change the document, until its changes have been checked.
   private var writingCall: UInt?
@@ -80,7 +80,7 @@ final class LiveDocument: MessageDocument {
     } catch { throw reported(error) }
   }
 
-  /// A document is no way around the rule for hop-by-hop fields; what was there before may stay.
+  /// The rule for hop-by-hop fields applies to documents too; fields that existed before may stay.
   private static func checkFields(_ fields: HeaderFields, against original: HeaderFields) throws(MessageError) {
     for index in fields.indices {
       let name = fields.buffer.span.extracting(fields.nameRange(at: index))

@@ -4,16 +4,16 @@ import SluicePipeline
 import SluiceSupport
 
 /// A request that a plugin makes itself, from `start` to the return of its completion. It goes to the transport of its
-/// loop, past the stages, and follows no redirect.
+/// loop without passing the stages, and follows no redirect.
 ///
 ///     start ─post─► begin ──► transport ──► transferDidEnd ──► completion, once
 ///                     │ parent gone, cancelled, host closing ────▲
 ///
-/// Unchecked: what can change is touched on the loop only; that it was cancelled is known to the ``CallOutSet``.
+/// Unchecked: its variables are touched only on the loop; the ``CallOutSet`` notes whether it was cancelled.
 final class CallOut: @unchecked Sendable {
   typealias Completion = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<sluice_call_result>?) -> Void
 
-  /// What was asked for. Unchecked: the pointer is the plugin's, and only handed back.
+  /// The plugin's order. Unchecked: the pointer belongs to the plugin, and is only passed back.
   struct Order: @unchecked Sendable {
     var request: Request
     var parent: SuspensionToken?
@@ -31,7 +31,7 @@ final class CallOut: @unchecked Sendable {
   private var transfer: (any Transfer)?
   private var head: Response?
   private var isTimedOut = false
-  /// Ends the call with the exchange that it was made for.
+  /// Ends the call when the exchange ends for which it was made.
   private weak var record: InstanceRecord?
 
   init(_ id: UInt64, _ order: Order, of instance: PluginInstance, on environment: LoopEnvironment) {
@@ -43,7 +43,7 @@ final class CallOut: @unchecked Sendable {
 
   var loop: any EventLoop { environment.loop }
 
-  /// Sends the request, unless nobody waits for it any more. [loop]
+  /// Sends the request, unless the call was cancelled. [loop]
   func begin() {
     guard !instance.callOuts.isCancelled(id), !instance.runtime.gate.isClosed else { return complete(.cancelled) }
     let now = loop.now
@@ -63,7 +63,7 @@ final class CallOut: @unchecked Sendable {
     transfer = transport.start(order.request, options, observer: self)
   }
 
-  /// Has the transfer end, after the set noted that it was cancelled. [any]
+  /// Ends the transfer, after the set has noted the cancellation. [any]
   func abort() {
     loop.post { [self] in transfer?.cancel() }
   }
@@ -74,7 +74,7 @@ final class CallOut: @unchecked Sendable {
       message: "\(order.request.url.origin): no whole response in time; raise the call's timeout, or the transaction's")
   }
 
-  /// Tells the plugin, inside a function in which it may enter exchanges of this loop. [loop]
+  /// Calls the plugin's completion, in which it may enter exchanges of this loop. [loop]
   private func complete(_ outcome: CallOutOutcome) {
     loop.disarm(timer)
     transfer = nil

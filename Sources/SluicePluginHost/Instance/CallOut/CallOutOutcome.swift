@@ -14,7 +14,7 @@ enum CallOutOutcome {
 
   init(_ error: TransportError) { self = .failed(code: error.code, message: error.message) }
 
-  /// Lends the outcome as the ABI has it. The body stays as it came, text or base64, so that no byte of it is lost.
+  /// Lends the outcome in the form of the ABI. The body stays text or base64, so that no byte of it is lost.
   func lend(_ body: (UnsafePointer<sluice_call_result>) -> Void) {
     var result = sluice_call_result()
     result.size = UInt32(MemoryLayout<sluice_call_result>.size)

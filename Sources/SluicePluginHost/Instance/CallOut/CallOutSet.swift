@@ -37,12 +37,12 @@ final class CallOutSet: Sendable {
     }
   }
 
-  /// Takes a call out because it completes; true where it was cancelled before.
+  /// Removes a call because it completes; true if it was cancelled before.
   func remove(_ id: UInt64) -> Bool { state.withLock { $0.calls.removeValue(forKey: id)?.isCancelled ?? false } }
 
   func isCancelled(_ id: UInt64) -> Bool { state.withLock { $0.calls[id]?.isCancelled ?? false } }
 
-  /// Ends a call; false where it is complete.
+  /// Ends a call; false if it is already complete.
   func cancel(_ id: UInt64) -> Bool {
     let call = state.withLock { state in
       state.calls[id]?.isCancelled = true

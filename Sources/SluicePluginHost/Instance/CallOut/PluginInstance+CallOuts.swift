@@ -2,15 +2,16 @@ import CSluice
 import SluicePipeline
 import SluiceSupport
 
-// Requests of the plugin's own.
+// Requests that the plugin makes itself.
 extension PluginInstance {
   enum CallOutRefusal: Error { case tooMany, closing, stale }
 
-  /// Has a loop begin a call-out: the parent's, else the caller's own, else any. [any]
+  /// Makes a loop begin a call-out: the parent's loop, otherwise the caller's own, otherwise any. [any]
   func startCallOut(_ order: CallOut.Order) -> Result<UInt64, CallOutRefusal> {
     guard !runtime.gate.isClosed else { return .failure(.closing) }
     guard let environment = callOutEnvironment(order.parent) else { return .failure(.stale) }
-    // Counted before it is in the set: the thread that closes the set then waits for it, or it finds the set closed.
+    // Counted before it is added to the set, so that the thread that closes the set waits for it, or it finds the set
+    // closed.
     openWork.update { $0 += 1 }
     let started = post(order, to: environment)
     if case .failure = started { openWork.update { $0 -= 1 } }
@@ -42,7 +43,7 @@ extension PluginInstance {
     return environment
   }
 
-  /// The log tells of the first, the tenth, the hundredth and so on.
+  /// The log reports the first, the tenth, the hundredth refusal and so on.
   private func refuse(_ count: Int) -> Result<UInt64, CallOutRefusal> {
     var number = count
     while number % 10 == 0 { number /= 10 }

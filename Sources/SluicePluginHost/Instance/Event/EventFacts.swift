@@ -46,7 +46,7 @@ extension sluice_timings {
 }
 
 extension TraceEvent {
-  /// The request as it is now, whichever of its forms is the truth. [loop]
+  /// The current request, in whichever form is authoritative. [loop]
   var requestLine: (method: String, url: String) {
     let request = exchange.nativeRequest
     guard let form = exchange.requestDocument, form.isTruth, let document = form.document as? LiveDocument else {

@@ -29,7 +29,7 @@ extension sluice_span {
   }
 }
 
-/// The texts of a span, which differ in how long they may be.
+/// The texts of a span, which have different limits.
 enum SpanText {
   case name, value, stage
 

@@ -5,12 +5,12 @@ import SluiceSupport
 
 /// A response body that a plugin writes piece by piece: a bounded queue between the plugin's threads and the loop.
 ///
-/// It closes when its body is no longer referred to, whoever drops it; the plugin is told so on the loop, once. Unchecked: the
-/// context is the plugin's and only handed back, the rest is locked.
+/// It closes when the last reference to its body is released; the plugin gets one call about this, on the loop.
+/// Unchecked: the context belongs to the plugin and is only passed back; the rest is locked.
 final class ResponseStream: @unchecked Sendable {
   typealias Function = @convention(c) (UnsafeMutableRawPointer?, sluice_stream_event) -> Void
 
-  /// From here on nothing more is taken until the queue is half empty.
+  /// From this size on, no more is accepted until the queue is half empty.
   static let queueBytes = 256 << 10
   static let writeBytes = 1 << 20
 
@@ -25,7 +25,7 @@ final class ResponseStream: @unchecked Sendable {
     var byteCount = 0
     var end = End.open
     var isClosed = false
-    /// A write was refused, and the plugin waits to be told.
+    /// A write was refused, and the plugin waits for a call when there is room.
     var isAwaited = false
   }
 
@@ -35,7 +35,7 @@ final class ResponseStream: @unchecked Sendable {
   private let function: Function
   private let context: UncheckedPointer
   private let state = Locked(State())
-  /// Woken when there is something to read. Not retained: its reader is what keeps the body.
+  /// Woken when there is something to read. Not retained, because its reader keeps the body.
   private weak var body: BodyStream?
 
   init(
@@ -49,7 +49,7 @@ final class ResponseStream: @unchecked Sendable {
     self.context = context
   }
 
-  /// The body that is read from it. [loop, once]
+  /// The body that reads from this stream. [loop, once]
   func makeBody(length: Int?) -> BodyStream {
     let lease = Lease(self)
     let body = BodyStream(byteCount: length) { try lease.stream.read($0) }
@@ -111,7 +111,7 @@ final class ResponseStream: @unchecked Sendable {
     return piece
   }
 
-  /// Not after it is closed.
+  /// Not called after the stream is closed.
   private func tell(_ event: UInt32) {
     guard state.withLock({ !$0.isClosed }) else { return }
     instance.runPosted { function(context.address, event) }
@@ -139,14 +139,14 @@ final class ResponseStream: @unchecked Sendable {
     instance.openWork.update { $0 -= 1 }
   }
 
-  /// What the body holds on to.
+  /// The object that the body keeps alive.
   private final class Lease: Sendable {
     let stream: ResponseStream
     init(_ stream: ResponseStream) { self.stream = stream }
     deinit { stream.close() }
   }
 
-  /// Runs once: on the loop, or at once if that loop has ended and drops what is posted.
+  /// Runs once: on the loop, or at once if that loop has ended and drops posted work.
   private final class Closing: Sendable {
     private let stream: ResponseStream
     init(_ stream: ResponseStream) { self.stream = stream }

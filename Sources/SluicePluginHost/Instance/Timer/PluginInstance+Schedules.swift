@@ -6,10 +6,10 @@ import SluiceSupport
 
 // Scheduled work: `sluice.timers/1` and on_schedule of `sluice.notifications/1`.
 extension PluginInstance {
-  /// What became of the scheduled work so far, by its name.
+  /// The results of the scheduled work so far, by its name.
   package var schedules: [ScheduleReport] { scheduleReports.withLock { $0.values.sorted { $0.name < $1.name } } }
 
-  /// Has `on_schedule` called in every period.
+  /// Calls `on_schedule` in every period.
   func startSchedule(
     _ name: String, every period: Duration, deadline: Duration
   ) -> Result<UInt64, TimerSet.Refusal> {
@@ -22,7 +22,7 @@ extension PluginInstance {
     return added.map(\.id)
   }
 
-  /// False for one name too many.
+  /// False if there are too many names.
   private func remember(_ name: String, _ period: Duration, _ deadline: Duration) -> Bool {
     scheduleReports.withLock { reports in
       guard reports[name] == nil else {
@@ -39,7 +39,7 @@ extension PluginInstance {
 
   private static let maximumScheduleNames = 1000
 
-  /// On a control thread.
+  /// Runs on a control thread.
   func callSchedule(_ name: String, _ token: CompletionToken) {
     guard let function = notificationCalls.on_schedule else { return }
     name.withText { name in subject.call(.onSchedule) { function(handle, name, sluice_completion(token)) } }
@@ -56,7 +56,7 @@ extension PluginInstance {
     seat.log(level, "ended the scheduled work \"\(name)\" with \(outcome.rawValue) after \(duration)")
   }
 
-  /// Logged at the first, the tenth, the hundredth.
+  /// Logs the first, the tenth, the hundredth period and so on.
   func leftOut(_ periods: Int, of name: String) {
     let count = scheduleReports.withLock { $0[name]?.countLeftOut(periods) ?? 0 }
     var rest = count

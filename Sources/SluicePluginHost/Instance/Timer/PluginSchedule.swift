@@ -3,10 +3,10 @@ import SluiceSupport
 
 /// Calls `on_schedule` in every period until it is cancelled.
 ///
-/// Periods are counted from the start, so that a late call does not move those after it. One in which the call before has
-/// not returned, or is neither completed nor overdue, is left out.
+/// Periods are counted from the start, so that a late call does not move later ones. A period is left out if the
+/// previous call has not returned, or is neither completed nor overdue.
 final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
-  // Sendable: `timer` and `next` are touched on the loop only; the rest is constant or locked.
+  // Sendable: `timer` and `next` are touched only on the loop; the rest is constant or locked.
   static let shortestPeriod = Duration.milliseconds(1)
 
   let id: UInt64
@@ -20,7 +20,7 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
 
   private struct State: Sendable {
     var isCancelled = false
-    /// An outcome is due.
+    /// An outcome is open.
     var isOpen = false
     /// The call has not returned, or has not begun.
     var isCalling = false
@@ -48,7 +48,7 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     }
   }
 
-  /// True: it will not be called again. A call that has begun goes on, and its outcome counts. [any]
+  /// Returns true: it will not be called again. A call that has begun continues, and its outcome counts. [any]
   func cancel() -> Bool {
     let waiting = state.withLock { state in
       state.isCancelled = true
@@ -63,7 +63,7 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     let due = next
     let skipped = skip()
     arm()
-    // One that does not serve is not late: another does the work.
+    // An instance that does not serve is not late: another instance does the work.
     guard let instance, instance.isServing else { return }
     if skipped > 0 { instance.leftOut(skipped, of: name) }
     begin(on: instance, due)
@@ -73,7 +73,8 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     if !state.withLock({ $0.isCancelled }) { loop.arm(timer, at: next, for: self) }
   }
 
-  /// Moves on to the next period that has not begun; how many have gone by whole, because the loop was held up.
+  /// Moves to the next period that has not begun. Returns the number of whole periods that passed because the loop was
+  /// blocked.
   private func skip() -> Int {
     let late = loop.now.duration(since: next)
     let skipped = Int(late / period)
@@ -100,7 +101,8 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     instance.completions.close(token, .cutOff)
   }
 
-  /// On a control thread. What is overdue already, because other calls of the instance took so long, is not called.
+  /// Runs on a control thread. If the work is already overdue, because other calls of the instance took too long, the
+  /// call is skipped.
   private func call(_ instance: PluginInstance, _ token: CompletionToken) {
     let isWanted = state.withLock { state in
       state.waiting = nil

@@ -1,9 +1,9 @@
 import SluicePipeline
 import Synchronization
 
-/// A timer that a plugin started: it fires or is cancelled, never both.
+/// A timer of a plugin. It fires or is cancelled, never both.
 ///
-/// Unchecked: everything but `state` is touched on the loop only.
+/// Unchecked: everything except `state` is touched only on the loop.
 final class PluginTimer: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
   enum State: UInt8, AtomicRepresentable { case pending, fired, cancelled }
 
@@ -28,7 +28,7 @@ final class PluginTimer: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
     loop.arm(timer, at: loop.now + delay, for: self)
   }
 
-  /// True where this call keeps it from firing. [any]
+  /// True if this call prevents it from firing. [any]
   func cancel() -> Bool {
     guard state.compareExchange(expected: .pending, desired: .cancelled, ordering: .acquiringAndReleasing).exchanged
     else { return false }

@@ -1,10 +1,10 @@
 import SluiceSupport
 
-/// What an instance has started, once or again and again, and can cancel.
+/// A timer or schedule that an instance has started and can cancel.
 protocol InstanceTimer: AnyObject, Sendable {
   var id: UInt64 { get }
 
-  /// True where this call keeps it from being called. [any]
+  /// True if this call prevents the function from being called. [any]
   func cancel() -> Bool
 }
 
@@ -15,7 +15,7 @@ final class TimerSet: Sendable {
     var timers: [UInt64: any InstanceTimer] = [:]
     var last: UInt64 = 0
     var isClosed = false
-    /// Functions of timers that have not returned.
+    /// The number of timer functions that have not returned.
     var running = 0
   }
   private let state = Monitor(State())
@@ -37,7 +37,7 @@ final class TimerSet: Sendable {
 
   func remove(_ id: UInt64) -> (any InstanceTimer)? { state.withLock { $0.timers.removeValue(forKey: id) } }
 
-  /// Takes out a timer that fires; false where it was cancelled. Ends with ``end()``.
+  /// Removes a timer that fires; false if it was cancelled. Must be followed by ``end()``.
   func begin(_ id: UInt64) -> Bool {
     state.withLock { state in
       guard state.timers.removeValue(forKey: id) != nil else { return false }

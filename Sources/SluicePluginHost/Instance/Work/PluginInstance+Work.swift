@@ -13,7 +13,8 @@ extension PluginInstance {
       }
       loop = environment.loop
     }
-    // Counted before it is in the set: the thread that closes the set then waits for it, or it finds the set closed.
+    // Counted before it is added to the set, so that the thread that closes the set waits for it, or it finds the set
+    // closed.
     openWork.update { $0 += 1 }
     let status = submit(order, on: loop)
     if status != Status.ok { openWork.update { $0 -= 1 } }
@@ -36,12 +37,12 @@ extension PluginInstance {
       {
         return Status.ok
       }
-      // Dropped meanwhile: then it completes, and `run` has not failed.
+      // If it was dropped in the meantime, it completes, and `run` still succeeds.
       return self.work.drop(work.id) ? Status.closing : Status.ok
     }
   }
 
-  /// The exchange no longer waits for it.
+  /// The exchange does not wait for it any more.
   func dropWork(for parent: SuspensionToken) {
     for work in work.drop(for: parent) { work.complete(Status.stale) }
   }

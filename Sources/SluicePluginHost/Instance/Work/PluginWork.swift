@@ -8,12 +8,13 @@ import SluiceSupport
 ///     run ─► waiting ── a thread takes it ──► running ── returns ──► completion, once
 ///               └────── parent or instance ends ──────────────────────▲
 ///
-/// ``WorkSet`` decides between the thread and the end. Unchecked: the pointer is the plugin's, and only handed back.
+/// ``WorkSet`` decides between the thread and the end. Unchecked: the pointer belongs to the plugin, and is only passed
+/// back.
 final class PluginWork: @unchecked Sendable {
   typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
   typealias Completion = @convention(c) (UnsafeMutableRawPointer?, sluice_status) -> Void
 
-  /// What was asked for.
+  /// The plugin's order.
   struct Order: @unchecked Sendable {
     var parent: SuspensionToken?
     var function: Function
@@ -24,7 +25,7 @@ final class PluginWork: @unchecked Sendable {
   let id: UInt64
   let order: Order
   private let instance: PluginInstance
-  /// Where it completes; nil in a host without loops.
+  /// The loop on which it completes; nil in a host without loops.
   private let loop: (any EventLoop)?
 
   init(_ id: UInt64, _ order: Order, of instance: PluginInstance, on loop: (any EventLoop)?) {
@@ -34,14 +35,14 @@ final class PluginWork: @unchecked Sendable {
     self.loop = loop
   }
 
-  /// On a thread of the pool.
+  /// Runs on a thread of the pool.
   func run() {
     guard instance.work.begin(id) else { return }
     instance.subject.call(.work) { order.function(order.context.address) }
     end(Status.ok)
   }
 
-  /// Called while the thread ends.
+  /// Called while the thread is ending.
   func threadEnded() {
     instance.seat.log(.error, "has ended a thread of the host with pthread_exit")
     end(Status.failed)
@@ -52,14 +53,14 @@ final class PluginWork: @unchecked Sendable {
     complete(status)
   }
 
-  /// To be called by the one that took it out of the set.
+  /// Called by the code that has removed it from the set.
   func complete(_ status: sluice_status) {
     let call: @Sendable () -> Void = { [self] in
       instance.runPosted { order.completion(order.context.address, status) }
       instance.openWork.update { $0 -= 1 }
     }
     if let loop, instance.runtime.post(to: loop, call) { return }
-    // The loops have ended, or are about to. The plugin still has to be told.
+    // The loops have ended, or are about to. The plugin must still get its completion.
     call()
   }
 }

@@ -3,7 +3,7 @@ import SluiceSupport
 
 /// The functions of an instance that wait for a thread of the pool, or run on one.
 final class WorkSet: Sendable {
-  /// How many may wait or run.
+  /// The maximum number that may wait or run.
   static let limit = 256
 
   private struct State: Sendable {
@@ -37,13 +37,13 @@ final class WorkSet: Sendable {
     }
   }
 
-  /// It has run.
+  /// The work has run.
   func remove(_ id: UInt64) { state.withLock { _ = $0.running.remove(id) } }
 
   /// Removes work that has not begun; false if it has begun, or was already dropped.
   func drop(_ id: UInt64) -> Bool { state.withLock { $0.waiting.removeValue(forKey: id) != nil } }
 
-  /// Takes out what has not begun of those that a suspended exchange waits for.
+  /// Removes and returns the work that a suspended exchange waits for and that has not begun.
   func drop(for parent: SuspensionToken) -> [PluginWork] {
     state.withLock { state in
       guard !state.waiting.isEmpty else { return [] }
@@ -53,7 +53,7 @@ final class WorkSet: Sendable {
     }
   }
 
-  /// Takes out all that has not begun, in the order in which it came, and accepts nothing further.
+  /// Removes and returns all work that has not begun, in its order, and accepts no more.
   func close() -> [PluginWork] {
     state.withLock { state in
       state.isClosed = true

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePluginImage
 
-/// What a stage keeps and answers: data, respond, fail, retry, suspend.
+/// The functions for a stage's data and answers: data, respond, fail, retry, suspend.
 enum ExchangeAnswers {
   static func setData(
     _ handle: OpaquePointer?, _ data: UnsafeMutableRawPointer?, _ release: InstanceRecord.Release?
@@ -125,8 +125,8 @@ enum ExchangeAnswers {
 extension CalledExchange {
   var record: InstanceRecord { call.pointee.instance.record(exchange) }
 
-  /// Whether the host lets the call set a response. One that replaces a received response takes no feature beside that of
-  /// the call.
+  /// Whether the host lets the call set a response. To replace a received response, the feature of the call itself is
+  /// enough.
   var mayRespond: Bool { phase == .response || offers(.respond) }
 }
 

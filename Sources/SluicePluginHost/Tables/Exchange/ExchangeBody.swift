@@ -7,7 +7,7 @@ import SluicePluginImage
 
 /// The body functions of an exchange.
 enum ExchangeBody {
-  /// What one call may write.
+  /// The most bytes that one call may write.
   static let maximumWriteBytes = 64 << 20
 
   static func get(
@@ -126,7 +126,7 @@ enum ExchangeBody {
   }
 }
 
-// Where the body is: in the document once that is the truth and has one, else in the native form.
+// The place of the body: the document if that is authoritative and has a body, otherwise the native form.
 extension ExchangeBody {
   private static func body(_ called: CalledExchange, _ side: sluice_side) -> Body? {
     let native = side == 0 ? called.exchange.nativeRequest.body : called.exchange.nativeResponse?.body
@@ -137,7 +137,7 @@ extension ExchangeBody {
       return .file(FileBody(path: path, byteCount: Int(member["bytes"]?.integer ?? 0)))
     }
     guard let bytes = bytes(of: member) else { return nil }
-    // These bytes are created here, because the document holds the content in another form.
+    // These bytes are created here, because the document has the content in another form.
     called.keep(bytes)
     return .bytes(bytes)
   }
@@ -186,7 +186,7 @@ extension ExchangeBody {
     called.exchange.streamResponseBody(stream)
   }
 
-  /// From here on the native body counts, until the document's is asked for again.
+  /// From here on the native body is authoritative, until the document's body is requested again.
   private static func forgetBody(of document: LiveDocument, _ called: CalledExchange) {
     if let old = document.json["body"] { called.keep(old) }
     document.json["body"] = nil
@@ -199,8 +199,7 @@ extension CalledExchange {
     phase == .requestPiece && side == 0 || phase == .responsePiece && side == 1
   }
 
-  /// Whether the host lets the call read and set the whole body of the side; that of a response of the call's own is
-  /// always its.
+  /// Whether the host lets the call read and set the whole body of the side. It may always do so for its own response.
   func offersBody(of side: sluice_side) -> Bool {
     offers(.body(of: side)) || side == 1 && call.pointee.hasResponded
   }
@@ -216,7 +215,7 @@ extension CalledExchange {
 }
 
 extension HeaderFields {
-  /// A content length that is there becomes that of the body.
+  /// An existing content length is set to that of the body.
   fileprivate mutating func follow(_ body: Body) {
     guard contains("content-length") else { return }
     self["content-length"] = String(body.byteCount ?? 0)

@@ -64,15 +64,15 @@ enum ExchangeContext {
 }
 
 extension CalledExchange {
-  /// Fills a struct of the plugin's that begins with its size, as far as it reaches.
-  /// - Parameter size: what the plugin has said, at least the 4 bytes of that member.
+  /// Fills a struct of the plugin that begins with its size, up to that size. - Parameter size: the size that the
+  /// plugin has set, at least the 4 bytes of that member.
   func fill<Record>(_ target: UnsafeMutableRawPointer, size: UInt32, with record: Record) {
     var (record, size) = (record, size)
     withUnsafeBytes(of: &record) { bytes in
       let target = UnsafeMutableRawBufferPointer(start: target, count: Int(size))
       let known = min(target.count, bytes.count)
       target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<known]))
-      // What a plugin of a later revision knows and this host does not.
+      // Members that a plugin of a later revision knows, but this host does not, become zero.
       for index in known..<target.count { target[index] = 0 }
       withUnsafeBytes(of: &size) { target.copyMemory(from: $0) }
     }

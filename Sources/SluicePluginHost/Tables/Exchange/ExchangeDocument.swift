@@ -10,7 +10,7 @@ enum ExchangeDocument {
   private static let write = UInt32(SLUICE_JSON_WRITE)
   private static let body = UInt32(SLUICE_JSON_BODY)
 
-  /// The document that the plugin is lent; the exchange keeps it, or the call does once the exchange lets it go.
+  /// The document that the plugin borrows. The exchange keeps it; if the exchange releases it, the call keeps it.
   static func lend(_ handle: OpaquePointer?, _ side: sluice_side, _ flags: UInt32) -> LiveDocument? {
     guard let called = CallContext.find(handle) else { return nil }
     guard side < 2, flags & (read | write) != 0 else {
@@ -31,14 +31,14 @@ enum ExchangeDocument {
   private static func isAllowed(_ called: CalledExchange, _ side: sluice_side, _ flags: UInt32) -> Bool {
     guard flags & write != 0 else { return true }
     if side == 0 { return called.phase.writesRequest }
-    // Without a response there is nothing to refuse.
+    // Without a response there is no document that could be refused.
     return called.writesResponse || called.exchange.nativeResponse == nil
   }
 
   private static func request(_ called: CalledExchange, _ flags: UInt32) -> LiveDocument? {
     let exchange = called.exchange
     let present = exchange.requestDocument?.document as? LiveDocument
-    // A failure here is kept, and fails the transaction.
+    // A failure here is stored, and fails the transaction.
     if present == nil { guard (try? exchange.settleRequest()) != nil else { return nil } }
     guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
     if let present { BodyDocument.nameMediaType(in: present.json, original: exchange.nativeRequest.headers) }
@@ -66,7 +66,7 @@ enum ExchangeDocument {
 
   private static func fill(_ document: LiveDocument, _ native: Body, _ flags: UInt32) {
     guard flags & body != 0 else { return }
-    // A body that was taken out of the document since it was filled stays out.
+    // A body that was removed from the document after it was filled is not added again.
     let isEmptied = document.isBodyFilled && document.json["body"] == nil
     if !isEmptied { BodyDocument.fill(document.json, from: native, .parsed) }
     document.isBodyFilled = true

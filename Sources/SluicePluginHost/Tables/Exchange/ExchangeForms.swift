@@ -3,9 +3,9 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-// The two forms of a message: which of them a function has to act on.
+// The two forms of a message, and which of them a function must use.
 extension CalledExchange {
-  /// The document of the request where it is the truth.
+  /// The document of the request, if it is authoritative.
   @inline(__always)
   var requestTruth: LiveDocument? {
     guard exchange.requestDocument != nil else { return nil }
@@ -25,8 +25,8 @@ extension CalledExchange {
     return form.document as? LiveDocument
   }
 
-  /// Before the native form changes: a document that was only read would be wrong from here on. The plugin may still
-  /// hold it until its call returns.
+  /// Called before the native form changes: a document that was only read would be out of date. The plugin may still
+  /// use it until its call returns.
   @inline(__always)
   func dropRequestView() {
     guard exchange.requestDocument != nil else { return }
@@ -45,7 +45,7 @@ extension CalledExchange {
     form = nil
   }
 
-  /// Whether the response may be changed: where it is the call's own, or was set by it.
+  /// Whether the call may change the response: in a response call, or if the call itself has set it.
   var writesResponse: Bool {
     switch phase {
     case .response: exchange.hasResponse

@@ -81,8 +81,8 @@ extension ExchangeHeaders {
     return isThere ? Status.ok : Status.absent
   }
 
-  /// Where the headers of a side are, for changing; ``Source/none`` where the call may not. A document that was only
-  /// read is dropped.
+  /// The place of the headers of a side, for changes; ``Source/none`` if the call may not change them. A document that
+  /// was only read is dropped.
   @inline(__always)
   private static func target(_ called: CalledExchange, _ side: sluice_side) -> Source {
     let isAllowed = side == 0 ? called.phase.writesRequestHeaders : called.writesResponse
@@ -97,8 +97,8 @@ extension ExchangeHeaders {
     return source
   }
 
-  /// Name and value where they can be set, nil where they can't. The answer to a proxy's challenge is the one field of a
-  /// connection that a stage may set.
+  /// Name and value if they can be set; otherwise nil. Of the connection's fields, a stage may set only the answer to a
+  /// proxy's challenge.
   @inline(__always)
   static func fields(_ name: sluice_text, _ value: sluice_text, _ phase: CallPhase) -> (Bytes, Bytes)? {
     guard let name = name.bytes, let value = value.bytes, FieldSyntax.isToken(name.span),
@@ -112,7 +112,7 @@ extension ExchangeHeaders {
   @inline(__always)
   private static func isHost(_ name: Bytes) -> Bool { name.count == 4 && FieldSyntax.equals(name.span, "host") }
 
-  /// What is wrong with a `Host` of a request, which has one at most, and a valid one.
+  /// The mistake in a `Host`: a request has at most one, which must be valid.
   @inline(never)
   private static func hostFault(_ name: Bytes, _ value: Bytes, addedTo called: CalledExchange? = nil) -> String? {
     do throws(MessageError) { try HeaderFields.checkHost(value.span) } catch { return error.description }
@@ -127,7 +127,7 @@ extension ExchangeHeaders {
     return isThere ? "header \"host\": the request has one; header_set replaces it" : nil
   }
 
-  /// Says what is wrong with a field that ``fields(_:_:)`` did not take.
+  /// Reports the mistake in a field that ``fields(_:_:)`` has refused.
   @inline(never)
   static func refuseField(_ called: CalledExchange, _ name: sluice_text, _ value: sluice_text) -> sluice_status {
     guard let name = name.bytes, let value = value.bytes else {

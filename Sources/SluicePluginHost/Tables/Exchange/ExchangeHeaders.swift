@@ -5,9 +5,8 @@ import SluicePipeline
 
 /// The header functions of an exchange.
 ///
-/// The native form is reached through an inout access to the exchange's own property, so that reading a header copies
-/// and retains nothing. If such a text was lent, the first function that changes the fields keeps the list that holds
-/// it (``CalledExchange/keepLentFields(_:)``).
+/// The native form is accessed in place, so that reading a header copies and retains nothing. If such a text was lent,
+/// the first function that changes the fields keeps the list that contains it (``CalledExchange/keepLentFields(_:)``).
 enum ExchangeHeaders {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -33,7 +32,7 @@ enum ExchangeHeaders {
     }
   }
 
-  /// The text stays where it is until the call returns: the next hop begins after it.
+  /// The text stays at its address until the call returns, because the next hop begins later.
   static func getIssued(
     _ handle: OpaquePointer?, _ name: sluice_text, _ value: UnsafeMutablePointer<sluice_text>?
   ) -> sluice_status {
@@ -82,7 +81,7 @@ extension CalledExchange {
     call.pointee.lentFields |= 1 << UInt8(truncatingIfNeeded: side)
   }
 
-  /// Called before the native fields of a side change: the plugin may read texts that it was lent from them until the
+  /// Called before the native fields of a side change: the plugin may read borrowed texts of these fields until the
   /// call returns.
   @inline(__always)
   func keepLentFields(_ side: sluice_side) {
@@ -101,9 +100,9 @@ extension CalledExchange {
   }
 }
 
-// Mutating though they change nothing: so they work on the fields where they are, also inside of an optional.
+// Mutating although they change nothing, so that they work on the fields in place, even inside an optional.
 extension HeaderFields {
-  /// The first value of that name, in the buffer itself, which stays where it is until the fields change.
+  /// The first value of that name, in the buffer itself, which does not move until the fields change.
   @inline(__always)
   fileprivate mutating func lend(_ name: UnsafeBufferPointer<UInt8>) -> sluice_text? {
     firstIndex(named: name.span).map { lend(valueRange(at: $0)) }
@@ -121,7 +120,7 @@ extension HeaderFields {
 }
 
 extension ExchangeHeaders {
-  /// Where the headers of a side are, for reading.
+  /// The place of the headers of a side, for reading.
   enum Source {
     case request
     case issue

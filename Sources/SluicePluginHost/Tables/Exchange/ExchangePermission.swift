@@ -2,8 +2,7 @@ import CSluice
 import SluicePipeline
 import SluicePluginImage
 
-/// What functions of an exchange do, as far as a call may or may not do it; numbered as `exchange.h` and the drafts number
-/// them.
+/// The actions on an exchange that a call may or may not perform; numbered as in `exchange.h` and the drafts.
 enum ExchangePermission: UInt32, CaseIterable {
   case writeRequestHeaders = 1
   case writeRequestLine
@@ -30,7 +29,7 @@ enum ExchangePermission: UInt32, CaseIterable {
 }
 
 extension CalledExchange {
-  /// OK, or what the functions answer.
+  /// OK, or the status that the functions return.
   func status(of permission: ExchangePermission) -> sluice_status {
     guard isOffered(permission) else { return Status.unsupported }
     guard isAllowed(permission) else { return Status.refused }

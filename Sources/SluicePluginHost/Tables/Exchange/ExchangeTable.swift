@@ -3,7 +3,7 @@ import SluiceJSON
 
 /// The one table of exchange functions, the same for every instance.
 enum ExchangeTable {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// Never freed and never written after this; all threads share it as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_exchange_api> = {
     let table = UnsafeMutablePointer<sluice_exchange_api>.allocate(capacity: 1)
     table.initialize(to: functions())

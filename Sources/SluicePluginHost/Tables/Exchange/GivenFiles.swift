@@ -2,8 +2,8 @@ import Glibc
 import SluiceMessages
 import SluiceSupport
 
-/// The files that plugins have given to the host with `SLUICE_FILE_REMOVE`. Each is removed when the last body that refers to
-/// it is gone.
+/// The files that plugins have given to the host with `SLUICE_FILE_REMOVE`. Each is removed when the last body that
+/// refers to it is released.
 package enum GivenFiles {
   private static let counts = Locked<[String: Int]>([:])
 
@@ -15,13 +15,13 @@ package enum GivenFiles {
         // `removeAll` has forgotten it.
         guard let count = counts[path] else { return }
         counts[path] = count > 1 ? count - 1 : nil
-        // In the lock, so that nobody gives the same file meanwhile.
+        // Under the lock, so that the same file cannot be given at the same time.
         if count == 1 { unlink(path) }
       }
     }
   }
 
-  /// Removes what is left, for a process that is about to end without freeing its bodies.
+  /// Removes the remaining files, for a process that is about to end without releasing its bodies.
   package static func removeAll() {
     let paths = counts.withLock { counts in
       defer { counts = [:] }
