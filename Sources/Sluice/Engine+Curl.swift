@@ -21,13 +21,15 @@ extension Engine {
     log: @escaping @Sendable (LogLine) -> Void = { _ in }
   ) throws(EngineError) {
     try self.init(
-      configuration, sources: [:], on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel, log: log)
+      configuration, sources: [:], on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
+      log: log)
   }
 
   /// - Parameter sources: the files from which libraries are read at the start, by their paths in the configuration.
   package convenience init(
     _ configuration: Configuration, sources: [String: String], on loop: HostedLoop? = nil,
-    delegate: (any TransactionDelegate)? = nil, trial: (any LibraryTrial)? = nil, minimumLogLevel: LogLine.Level = .debug,
+    delegate: (any TransactionDelegate)? = nil, trial: (any LibraryTrial)? = nil,
+    minimumLogLevel: LogLine.Level = .debug,
     log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     try self.init(

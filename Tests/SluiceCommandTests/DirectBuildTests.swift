@@ -158,7 +158,8 @@ import Testing
         Tool.path, ["plugin", "build", "--direct", "my"],
         environment: Tool.cleared.merging(["PATH": "/nowhere"]) { $1 },
         workingDirectory: folder.path, limit: Patience.limit)
-      #expect(result.status == 1 && result.errorText.contains(Self.package + "there is no record"), "\(result.errorText)")
+      #expect(
+        result.status == 1 && result.errorText.contains(Self.package + "there is no record"), "\(result.errorText)")
     }
     try StampedLibrary.install(Array(text.utf8), at: record)
     let result = try await Command.run(

@@ -94,7 +94,8 @@ import Testing
     let kept = Watched<TransactionAttributes?>(nil)
     let run = try await run { configuration in
       configuration.addStage(
-        "program", StageCode(
+        "program",
+        StageCode(
           request: { _, context in
             await Task.yield()
             context.attributes["seen"] = context.attributes["http.route"]

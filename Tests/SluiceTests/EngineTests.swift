@@ -14,7 +14,8 @@ import Testing
     var configuration = Configuration()
     configuration.addStage("first", StageCode(request: { request, _ in request.headers["x-order"] = "first" }))
     configuration.addStage(
-      "second", StageCode(request: { request, context in
+      "second",
+      StageCode(request: { request, context in
         request.headers["x-order"] = (request.headers["x-order"] ?? "") + ",second"
         request.headers["x-attempt"] = String(context.attemptNumber)
       }))
@@ -30,7 +31,8 @@ import Testing
     defer { server.stop() }
     var configuration = Configuration()
     configuration.addStage(
-      "late", StageCode(request: { request, _ in
+      "late",
+      StageCode(request: { request, _ in
         await Task.detached {}.value
         await Task.yield()
         request.headers["x-late"] = "yes"
@@ -47,7 +49,8 @@ import Testing
     defer { server.stop() }
     var configuration = Configuration()
     configuration.addStage(
-      "seen", StageCode(response: { response, context in
+      "seen",
+      StageCode(response: { response, context in
         response.headers["x-seen"] = "\(response.status) \(context.duration > .zero)"
       }))
     let engine = try Engine(configuration)
@@ -61,7 +64,8 @@ import Testing
     defer { server.stop() }
     var configuration = Configuration()
     configuration.addStage(
-      "again", StageCode(
+      "again",
+      StageCode(
         request: { request, context in request.headers["x-attempt"] = String(context.attemptNumber) },
         response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
     let engine = try Engine(configuration)

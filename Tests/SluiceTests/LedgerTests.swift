@@ -133,7 +133,8 @@ import Testing
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
       $0.addStage(
-        "again", StageCode(response: { _, context in
+        "again",
+        StageCode(response: { _, context in
           if context.attemptNumber < 2 { throw RetryRequestError(after: .milliseconds(2)) }
         }))
     }

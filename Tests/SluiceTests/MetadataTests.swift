@@ -25,7 +25,8 @@ import Testing
     let url = server.baseURL + "/a?b=c"
     let result = try await result(url) {
       $0.addStage(
-        "sets", StageCode(
+        "sets",
+        StageCode(
           request: { request, _ in request.headers["x-stage"] = "2" },
           issue: { request, _ in request.headers["x-hop"] = "3" }))
     }
@@ -47,7 +48,8 @@ import Testing
     defer { server.stop() }
     let result = try await result(server.baseURL + "/a") {
       $0.addStage(
-        "again", StageCode(
+        "again",
+        StageCode(
           issue: { request, context in request.headers["x-attempt"] = String(context.attemptNumber) },
           response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
     }

@@ -222,7 +222,8 @@ import Testing
       """
     var configuration = try Configuration(text: Array(text.utf8))
     configuration.addStage(
-      "facts", StageCode(request: { request, context in
+      "facts",
+      StageCode(request: { request, context in
         request.headers["x-facts"] =
           "\(context.attemptNumber) \(context.requestId) \(request.headers["x-facts"] != nil)"
       }))

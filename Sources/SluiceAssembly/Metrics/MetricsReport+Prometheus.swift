@@ -32,7 +32,9 @@ extension MetricsReport {
     for (labels, report) in reports { text.histogram(report.timeToHeadCounts, labels) }
     text.begin("sluice_transactions_total", "counter", "Transactions that ended.")
     for (labels, report) in reports {
-      for outcome in OutcomeClass.allCases { text.sample(report.traffic[outcome], labels + [("outcome", "\(outcome)")]) }
+      for outcome in OutcomeClass.allCases {
+        text.sample(report.traffic[outcome], labels + [("outcome", "\(outcome)")])
+      }
     }
     for (name, help, value) in counters {
       text.begin(name, "counter", help)

@@ -7,7 +7,8 @@ extension MetricsSnapshot {
     let statuses = JSONValue.object()
     for status in StatusClass.allCases where self[status] > 0 { statuses[status.text] = Self.number(self[status]) }
     return [
-      "transactions": outcomesDocument(), "statuses": statuses, "duration": duration.document(), "attempts": Self.number(attempts),
+      "transactions": outcomesDocument(), "statuses": statuses, "duration": duration.document(),
+      "attempts": Self.number(attempts),
       "retries": Self.number(retries), "retriesOverBudget": Self.number(retriesOverBudget),
       "redirects": Self.number(redirects), "hops": Self.number(hops), "bytesSent": Self.number(bytesSent),
       "bytesReceived": Self.number(bytesReceived), "stages": .array(of: stages.map(Self.member)),

@@ -34,7 +34,8 @@ struct PipelineBuilder {
     var redirects = configuration.redirects
     redirects.secret += configuration.redaction.headers
     return PipelineSettings(
-      deadline: configuration.deadline, attemptTimeout: transport.timeout, maximumAttempts: configuration.maximumAttempts,
+      deadline: configuration.deadline, attemptTimeout: transport.timeout,
+      maximumAttempts: configuration.maximumAttempts,
       retry: configuration.retry,
       transfer: TransferOptions(
         maximumResponseBytes: transport.maximumHeldResponseBytes,

@@ -33,7 +33,8 @@ final class StageFixture {
     let product = try await LibraryFixture.compile(behaviour, defines: defines)
     try await self.init(
       library: product.path, configuration: configuration, isActive: isActive, features: features, isTrial: isTrial,
-      suspensionChunks: suspensionChunks, minimumLogLevel: minimumLogLevel, blockingThreads: blockingThreads, answer: answer
+      suspensionChunks: suspensionChunks, minimumLogLevel: minimumLogLevel, blockingThreads: blockingThreads,
+      answer: answer
     )
     withExtendedLifetime(product) {}
   }

@@ -54,7 +54,8 @@ private final class Chaos: Sendable {
     configuration.addStage("first", ChaosStage.code(seed: seed, name: "first"))
     configuration.addStage("second", ChaosStage.code(seed: seed, name: "second"))
     configuration.addStage(
-      "ledger", StageCode(observing: { event in
+      "ledger",
+      StageCode(observing: { event in
         do throws(LedgerViolation) {
           try ledger.withLock { ledger throws(LedgerViolation) in try ledger.check(LedgerEntry(event)) }
         } catch { violations.withLock { $0.append("\(error) (\(LedgerEntry(event)))") } }

@@ -13,7 +13,8 @@ import Testing
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage(
-          "again", StageCode(response: { _, context in
+          "again",
+          StageCode(response: { _, context in
             if context.attemptNumber == 0 { throw RetryRequestError(after: .milliseconds(1)) }
           }))
       }
@@ -68,7 +69,8 @@ import Testing
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage(
-          "again", StageCode(response: { _, context in
+          "again",
+          StageCode(response: { _, context in
             if context.attemptNumber < 2 { throw RetryRequestError(after: .milliseconds(20)) }
           }))
       }

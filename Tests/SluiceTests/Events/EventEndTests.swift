@@ -176,7 +176,8 @@ import Testing
     let hasBegun = Signal()
     let story = try await tellCancelled(get("http://127.0.0.1:1/")) {
       $0.addStage(
-        "waits", StageCode(request: { _, _ in
+        "waits",
+        StageCode(request: { _, _ in
           hasBegun.set()
           try await Task.sleep(for: .seconds(3600))
         }))
@@ -191,7 +192,8 @@ import Testing
       let hasBegun = Signal()
       let story = try await tellCancelled(get(server.baseURL + "/")) {
         $0.addStage(
-          "waits", StageCode(response: { _, _ in
+          "waits",
+          StageCode(response: { _, _ in
             hasBegun.set()
             try await Task.sleep(for: .seconds(3600))
           }))
@@ -241,7 +243,8 @@ import Testing
       configuration.transport.loops = 1
       configuration.transport.connectTimeout = Patience.limit
       configuration.addStage(
-        "again", StageCode(
+        "again",
+        StageCode(
           response: { _, _ in throw RetryRequestError(after: .seconds(3600)) },
           trace: { if $0.kind == .willRetry { isWaiting.set() } }))
       configuration.addStage("ledger", log.code)

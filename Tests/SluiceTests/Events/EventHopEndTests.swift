@@ -78,7 +78,8 @@ import Testing
     ])
     let story = try await tell(get(server.baseURL + "/a")) {
       $0.addStage(
-        "thinks", StageCode(
+        "thinks",
+        StageCode(
           redirect: { _, _, _ in
             isAsked.set()
             try await hasEnded.wait()

@@ -73,7 +73,8 @@ import Testing
       var configuration = Configuration()
       let inner = try get(server.baseURL + "/inner")
       configuration.addStage(
-        "asks", StageCode(request: { request, context in
+        "asks",
+        StageCode(request: { request, context in
           guard context.path == "/outer", let engine = engine.withLock({ $0 }) else { return }
           request.headers["x-inner"] = "\(await engine.transaction(inner).status ?? 0)"
         }))

@@ -135,7 +135,8 @@ import Testing
     defer { server.stop() }
     let tracer = try await HopTracer {
       $0.addStage(
-        "sends", StageCode(issue: { request, _ in
+        "sends",
+        StageCode(issue: { request, _ in
           try request.headers.add("00-\(Self.trace)-0011223344556677-01", for: "traceparent")
           try request.headers.add("00-\(Self.trace)-1011223344556677-01", for: "traceparent")
         }))

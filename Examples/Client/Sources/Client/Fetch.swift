@@ -4,7 +4,8 @@ import Sluice
 func fetch(_ url: HTTPURL) async throws {
   var configuration = Configuration()
   configuration.addStage(
-    "attempts", StageCode(
+    "attempts",
+    StageCode(
       request: { request, context in
         request.headers["x-attempt"] = String(context.attemptNumber)
       },
