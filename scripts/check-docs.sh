@@ -1,7 +1,8 @@
 #!/bin/sh
-# Checks the examples in the documentation. A block that is marked ```c is compiled alone, against include/, as C and as C++; if
-# a file is named behind it, the block has to be that file. One that is marked ```swift FILE has to stand in that file of Examples/ or plugins/, line for line but for its indentation and
-# comments; scripts/check-examples.sh builds those. A link to a file of the repository has to lead to one.
+# Checks the examples in the documentation. A block that is marked ```c is compiled alone, against include/, as C and as
+# C++; if a file is named behind it, the block must be that file. A block that is marked ```swift FILE must be in that
+# file of Examples/ or plugins/, line for line except for indentation and comments; scripts/check-examples.sh builds those
+# files. A link to a file of the repository must lead to a file.
 # usage: scripts/check-docs.sh [FILE…]
 set -u
 cd "$(dirname "$0")/.."
@@ -58,7 +59,7 @@ check_swift() { # document, block
     FNR == NR { block = block $0 "\n"; next }
     { file = file $0 "\n" }
     END { exit index("\n" file, "\n" block) == 0 }
-  ' "$2" "$source"; then passed=$((passed + 1)); else fail "$place: these lines do not stand in $source"; fi
+  ' "$2" "$source"; then passed=$((passed + 1)); else fail "$place: these lines are not in $source"; fi
 }
 
 # Links without a scheme, relative to the folder of the document.

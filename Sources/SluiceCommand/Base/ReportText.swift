@@ -9,7 +9,7 @@ enum ReportText {
     let words =
       switch outcome {
       case "published": "published as snapshot \(snapshot)"
-      case "rolled-back": "went back to snapshot \(snapshot)"
+      case "rolled-back": "returned to snapshot \(snapshot)"
       default: outcome
       }
     let what = changes(report)

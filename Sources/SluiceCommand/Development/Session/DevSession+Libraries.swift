@@ -165,7 +165,7 @@ extension DevSession {
       let reason = report["reason"]?.string ?? ""
       say(
         DevEvent(
-          .rolledBack, plugins: plugins, "went back to snapshot \(report["snapshot"]?.integer ?? 0): \(reason)",
+          .rolledBack, plugins: plugins, "returned to snapshot \(report["snapshot"]?.integer ?? 0): \(reason)",
           tone: .bad
         ).with("report", report).with("reason", JSONValue(reason)))
     case "refused":
