@@ -97,7 +97,7 @@ final class UnixSocketFile: Sendable {
   }
 }
 
-/// The folder of a socket: only its owner may replace the socket by another file.
+/// The folder of a socket. Refused if another user, except root, could replace the socket by another file.
 private final class SocketFolder {
   private static let patience = Duration.seconds(5)
 

@@ -133,7 +133,7 @@ import Testing
     #expect(lookUps.ask("b", 1, at: at(0)) == .joined)
     #expect(lookUps.ask("c", 2, at: at(0)) == .joined)
     guard case .failed(let error) = lookUps.ask("d", 3, at: at(0)) else { throw Unexpected() }
-    #expect(error.kind == .notAsked && error.reason.hasPrefix("2 names wait to be looked up already; send"))
+    #expect(error.kind == .notAsked && error.reason.hasPrefix("2 names already wait to be looked up; send"))
     // Who waits for the same name takes no place.
     #expect(lookUps.ask("c", 4, at: at(0)) == .joined)
     #expect(lookUps.ask("a", 5, at: at(0)) == .joined)

@@ -56,9 +56,10 @@ struct RequestDocumentTests {
 
   @Test(arguments: [
     ("{", "line 1, column 1: not JSON: it ends too early"),
-    (#"{"a": 18446744073709551616}"#, "an integer beyond 64 bits, or a number beyond a double"),
+    (#"{"a": 18446744073709551616}"#, "an integer of more than 64 bits, or a number too large for a double"),
     (#"{"a": 1, "a": 2}"#, "a duplicate member"), (#"["\u0000"]"#, "U+0000 in a string"),
-    ("1e999", "an integer beyond 64 bits, or a number beyond a double"), (#"{"secret" "hidden"}"#, "not JSON"),
+    ("1e999", "an integer of more than 64 bits, or a number too large for a double"),
+    (#"{"secret" "hidden"}"#, "not JSON"),
   ])
   func `content that cannot be parsed without loss stays text and says why`(text: String, reason: String) throws {
     let body = try #require(try made(.text(text), .parsed)["body"])

@@ -27,7 +27,7 @@ import Testing
     return lstat(path ?? self.path, &status) == 0 ? status : nil
   }
 
-  /// The socket of a killed process.
+  /// Leaves a socket file at which no process listens, as a killed process does.
   private func abandon() throws {
     let server = try serve()
     #expect(link(path, folder.path("kept")) == 0)

@@ -1,4 +1,4 @@
-// Starts a helper process, and controls the processes that it starts. In C because parts need _GNU_SOURCE, prctl is
+// Starts helper processes, ends them with their parent, and lists their children. In C because parts need _GNU_SOURCE, prctl is
 // variadic, and Swift cannot call fork.
 #ifndef SLUICE_HELPER_PROCESS_H
 #define SLUICE_HELPER_PROCESS_H

@@ -19,9 +19,10 @@ final class ReplayHost: Sendable {
   private let wire = ReplayWire()
   private let patience: Duration
 
-  /// Loads the libraries, and creates and activates the instances. - Parameter makeTransport: makes the transport,
-  /// which only reads and writes the files of bodies and sends nothing. - Parameter step: gets a text for each next
-  /// step, for the report of a crash.
+  /// Loads the libraries, and creates and activates the instances.
+  /// - Parameter makeTransport: makes the transport, which only reads and writes the files of bodies and sends
+  ///   nothing.
+  /// - Parameter step: gets a text for each next step, for the report of a crash.
   init(
     _ configuration: Configuration, copies: [String: String], key: MessageHash.Key, patience: Duration,
     makeTransport: TransportMaker, step: @escaping @Sendable (String) -> Void

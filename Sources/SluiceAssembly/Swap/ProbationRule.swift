@@ -28,25 +28,25 @@ struct ProbationRule: Sendable {
   func breach(_ new: Sample, against old: Sample) -> String? {
     guard new.ended >= UInt64(floor) else { return nil }
     let breaches = [
-      Self.breach("of its transactions failed", new.failed, new, old.failed, old),
-      Self.breach("calls for a transaction missed their deadline", new.timeouts, new, old.timeouts, old),
-      Self.breach("rules for a transaction were broken", new.violations, new, old.violations, old),
+      Self.breach(" %", "of its transactions failed", new.failed, new, old.failed, old),
+      Self.breach("", "missed deadlines per 100 transactions", new.timeouts, new, old.timeouts, old),
+      Self.breach("", "faults and violations per 100 transactions", new.violations, new, old.violations, old),
     ].compactMap(\.self)
     return breaches.isEmpty ? nil : breaches.joined(separator: "; ") + "; after \(new.ended) transactions"
   }
 
   private static func breach(
-    _ what: String, _ newCount: UInt64, _ new: Sample, _ oldCount: UInt64, _ old: Sample
+    _ unit: String, _ what: String, _ newCount: UInt64, _ new: Sample, _ oldCount: UInt64, _ old: Sample
   ) -> String? {
     let share = Double(newCount) / Double(max(new.ended, 1))
     let before = Double(oldCount) / Double(max(old.ended, 1))
     guard share > before * factor + allowance else { return nil }
-    return "\(percent(share)) \(what), \(percent(before)) on the snapshot before"
+    return "\(hundredfold(share))\(unit) \(what), \(hundredfold(before))\(unit) with the previous snapshot"
   }
 
-  private static func percent(_ share: Double) -> String {
+  private static func hundredfold(_ share: Double) -> String {
     let tenths = Int((share * 1000).rounded())
-    return "\(tenths / 10).\(tenths % 10) %"
+    return "\(tenths / 10).\(tenths % 10)"
   }
 }
 

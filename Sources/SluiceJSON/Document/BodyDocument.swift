@@ -99,7 +99,7 @@ package enum BodyDocument {
   private static func reason(_ error: JSONError) -> String {
     let what =
       switch error.code {
-      case .numberOutOfRange: "an integer beyond 64 bits, or a number beyond a double"
+      case .numberOutOfRange: "an integer of more than 64 bits, or a number too large for a double"
       case .duplicateKey: "a duplicate member"
       case .nul: "U+0000 in a string"
       case .invalidUTF8: "not UTF-8"

@@ -20,7 +20,7 @@ public struct JSONError: Error, Hashable, Sendable {
     public static let invalidUTF8 = Code(rawValue: "invalid_utf8")
     /// A string holds U+0000 and the options don't allow it, or a key holds it.
     public static let nul = Code(rawValue: "nul")
-    /// An integer beyond 64 bits or a real number beyond a double.
+    /// An integer of more than 64 bits, or a real number too large for a double.
     public static let numberOutOfRange = Code(rawValue: "number_out_of_range")
     /// Arrays and objects nested deeper than 2048 levels.
     public static let tooDeep = Code(rawValue: "too_deep")

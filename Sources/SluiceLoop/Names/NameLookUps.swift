@@ -119,7 +119,7 @@ struct NameLookUps<Reply> {
 
   private var tooMany: NameError {
     NameError(
-      "\(limits.waitingNames) names wait to be looked up already; send requests to fewer hosts at the same time",
+      "\(limits.waitingNames) names already wait to be looked up; send requests to fewer hosts at the same time",
       .notAsked)
   }
 }

@@ -46,7 +46,8 @@ package struct LedgerChecker: Sendable {
     }
   }
 
-  /// The log is over. - Throws: if a transaction has no end; the error names the one that began first.
+  /// The log is over.
+  /// - Throws: if a transaction has no end; the error names the one that began first.
   package func finish() throws(LedgerViolation) {
     guard let (id, first) = open.min(by: { $0.value.line < $1.value.line }) else { return }
     let others = open.count == 1 ? "" : ", nor have \(open.count - 1) other transactions"

@@ -42,19 +42,19 @@ package protocol BodyGatherer: AnyObject {
 
   /// Takes a piece; it is accepted even when the result is `pause`.
   ///
-  /// - Returns: ``BodyProgress/pause`` if the disk cannot keep up and the next piece should wait for ``whenReady``. -
-  /// Throws: ``TransportError/Code/responseTooLarge``, or an error if the file cannot be written.
+  /// - Returns: ``BodyProgress/pause`` if the disk cannot keep up and the next piece should wait for ``whenReady``.
+  /// - Throws: ``ErrorCode/responseTooLarge``, or an error if the file cannot be written.
   func append(_ piece: [UInt8]) throws(TransportError) -> BodyProgress
 
-  /// - Returns: nil if a part of the body is not on disk yet; ``whenReady`` is called later. - Throws: if the file
-  /// cannot be written.
+  /// - Returns: nil if a part of the body is not on disk yet; ``whenReady`` is called later.
+  /// - Throws: if the file cannot be written.
   func finish() throws(TransportError) -> Body?
 }
 
 /// The options of one hop.
 package struct TransferOptions: Sendable {
   /// A collected response body that is longer than this ends the transfer with
-  /// ``TransportError/Code/responseTooLarge``.
+  /// ``ErrorCode/responseTooLarge``.
   package var maximumResponseBytes: Int
   /// The limit for streamed response bodies.
   package var maximumStreamedBytes: Int
@@ -82,7 +82,7 @@ package struct TransferOptions: Sendable {
 
 /// A hop under way. Confined to the loop.
 package protocol Transfer: AnyObject {
-  /// Ends the transfer; `didEnd` follows with ``TransportError/Code/cancelled``, later on the loop and not from within this call.
+  /// Ends the transfer; `didEnd` follows with ``ErrorCode/cancelled``, later on the loop and not from within this call.
   /// Harmless after the end.
   func cancel()
 
@@ -116,9 +116,9 @@ package protocol TransferObserver: AnyObject {
   ///
   /// Called exactly once for a transfer that connects. The library may want to send again by itself (a reused
   /// connection died, a second round of authentication). The transport aborts that and ends with
-  /// ``TransportError/Code/resent``.
+  /// ``ErrorCode/resent``.
   /// - Parameter headers: the fields of the request as they will be sent; changes last for this hop.
-  /// - Returns: false ends the transfer with ``TransportError/Code/cancelled``.
+  /// - Returns: false ends the transfer with ``ErrorCode/cancelled``.
   func transferWillIssue(_ headers: inout HeaderFields) -> Bool
 
   /// An informational (1xx) response.

@@ -13,11 +13,11 @@ public struct TransportSettings: Sendable {
   public var maximumConnectionsPerHost: Int?
   /// The highest version spoken. ``HTTPVersion/http2`` is offered only over TLS; clear text uses HTTP/1.1.
   public var httpVersion = HTTPVersion.http2
-  /// A request body that is known to be longer fails with ``TransportError/Code/requestTooLarge`` before anything is
+  /// A request body that is known to be longer fails with ``ErrorCode/requestTooLarge`` before anything is
   /// sent. Nil limits only bodies that are held: those in memory, and those that a stage wants whole. A file or a
   /// stream that is sent unchanged has no limit then.
   public var maximumRequestBytes: Int?
-  /// A longer response body fails with ``TransportError/Code/responseTooLarge``. Nil limits only collected bodies; a
+  /// A longer response body fails with ``ErrorCode/responseTooLarge``. Nil limits only collected bodies; a
   /// streamed body has no limit then.
   public var maximumResponseBytes: Int?
   /// A collected body of more bytes goes to a temporary file without a name in `TMPDIR`, or `/tmp`.

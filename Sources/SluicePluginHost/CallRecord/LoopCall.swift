@@ -31,8 +31,8 @@ package struct LoopCall: Sendable, Hashable {
     self.transaction = transaction
   }
 
-  /// The current calls of these loops, at most one for each. From any thread; the loops are not affected. - Parameter
-  /// loops: the indices of the loops, keyed by the loops themselves.
+  /// The current calls of these loops, at most one for each. From any thread; the loops are not affected.
+  /// - Parameter loops: the indices of the loops, keyed by the loops themselves.
   package static func current(on loops: [ObjectIdentifier: Int]) -> [LoopCall] {
     var calls: [LoopCall] = []
     var next = sluice_call_records()

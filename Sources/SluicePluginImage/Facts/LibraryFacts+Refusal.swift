@@ -67,7 +67,8 @@ extension LibraryFacts {
     }
     if let other = needed.first(where: { $0.hasPrefix("libjansson.") && $0 != Self.jansson }) {
       return PluginError(
-        .ownJansson, subject, "needs \(other), this host uses \(Self.jansson)", advice: "build it with that version")
+        .ownJansson, subject, "needs \(other), but this host uses \(Self.jansson)",
+        advice: "build the plugin with \(Self.jansson)")
     }
     guard usesJansson, !needed.contains(Self.jansson) else { return nil }
     return PluginError(

@@ -76,8 +76,8 @@ package final class RefusalList: Sendable {
       store, "the refusal of build \(hash.hex.prefix(12)) ends with this process, since \(folder) cannot be written to")
   }
 
-  /// Removes one hash from the list; nil removes all. - Throws: if a file cannot be removed: the next process refuses
-  /// that build again.
+  /// Removes one hash from the list; nil removes all.
+  /// - Throws: if a file cannot be removed: the next process refuses that build again.
   package func clear(_ hash: String? = nil) throws(PluginError) {
     let hash = hash.map { ContentHash(hex: $0)?.hex ?? $0 }
     let cleared = reasons.withLock { reasons in

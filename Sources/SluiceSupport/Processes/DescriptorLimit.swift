@@ -27,8 +27,8 @@ package struct DescriptorLimit: Sendable, Hashable {
     return DescriptorLimit(soft: Int(clamping: limit.rlim_cur), hard: Int(clamping: limit.rlim_max))
   }
 
-  /// Raises the limit to `needed`, or as far as possible; never lowers it. - Returns: the limits afterwards; if `soft`
-  /// is below `needed`, the limit could not be raised enough.
+  /// Raises the limit to `needed`, or as far as possible; never lowers it.
+  /// - Returns: the limits afterwards; if `soft` is below `needed`, the limit could not be raised enough.
   @discardableResult
   package static func raise(to needed: Int) -> DescriptorLimit {
     let before = current

@@ -9,7 +9,7 @@ struct OpenTelemetryState: Sendable {
   /// The number of digits of a random value, and the maximum for a threshold.
   private static let digits = 14
 
-  /// Of 2^56 random values, the values below the threshold are not sampled; nil if `th` is not valid.
+  /// A trace whose random value (56 bits) is below this is not sampled. Nil if `th` is not valid.
   let threshold: UInt64?
   /// `rv`, which replaces the random bits of the trace id; nil if it is absent or not valid.
   let randomValue: UInt64?

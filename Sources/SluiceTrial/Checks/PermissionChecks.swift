@@ -52,7 +52,7 @@ extension CheckRun {
     for (index, request) in ([TrafficGenerator.plainRequest] + PhaseTraffic.requests).enumerated() {
       let result = try pass(host, instance, request)
       if let error = result.error, error.code == .stageFault {
-        throw TrialFailure("a call of it was a fault: \(error.message)")
+        throw TrialFailure("a call of the plugin failed: \(error.message)")
       }
       if index == 0 { isSuccess = result.error == nil }
     }

@@ -22,7 +22,7 @@ extension ConformanceCheck {
         for number in 0..<200 {
           let result = host.run(generator.request(), through: host.pipeline(instance), loop: number % 2)
           if let error = result?.error, error.code == .stageFault {
-            throw TrialFailure("a call of it was a fault: \(error.message)")
+            throw TrialFailure("a call of the plugin failed: \(error.message)")
           }
         }
         try instance.requireNoViolations(in: host)

@@ -37,8 +37,8 @@ package struct ConformanceRun: Sendable {
     instances = configuration.map { [TrialRequest.Instance(name: "plugin", configuration: $0)] } ?? []
   }
 
-  /// Runs the checks in order; calls `report` for each before it begins and when it is over. - Throws: an error if the
-  /// library cannot be used at all.
+  /// Runs the checks in order; calls `report` for each before it begins and when it is over.
+  /// - Throws: an error if the library cannot be used at all.
   /// - Parameter derived: called with the configuration if it comes from the schema.
   package mutating func run(
     derived: (JSONValue) -> Void = { _ in }, begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void

@@ -23,7 +23,8 @@ struct SelfTestRun {
     self.channel = channel
   }
 
-  /// Runs all cases; returns their number. - Throws: the fault of the first case that fails.
+  /// Runs all cases; returns their number.
+  /// - Throws: the fault of the first case that fails.
   @discardableResult
   func run() throws(PluginError) -> Int {
     let cases = try instance.generation.selfTests()

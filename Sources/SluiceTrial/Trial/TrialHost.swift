@@ -64,8 +64,8 @@ final class TrialHost: Sendable {
     for loop in loops { loop.shutdown() }
   }
 
-  /// A pipeline with only this instance, in every list. - Parameter place: the place with its own configuration; nil if
-  /// there is none.
+  /// A pipeline with only this instance, in every list.
+  /// - Parameter place: the place with its own configuration; nil if there is none.
   func pipeline(
     _ instance: PluginInstance, at place: PluginPlace? = nil,
     settings: PipelineSettings = PipelineSettings(deadline: patience)

@@ -1,4 +1,4 @@
-// Asks the server that the header `x-target` names, and sets the answer as the header `x-called`.
+// Calls out to the URL in the header `x-target`, and sets the header `x-called` to the status of the answer.
 //
 //   PARENT=0      no parent                        WAIT=0      does not suspend
 //   TIMEOUT=ns, MAXIMUM=bytes                      THREAD=1    starts the call on a thread of its own

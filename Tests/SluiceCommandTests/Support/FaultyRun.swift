@@ -46,7 +46,7 @@ struct FaultyRun {
     return #"{"id": \#(number), \#(form)\#(id)}"# + "\n"
   }
 
-  /// The URL that the events of a line begin with.
+  /// The URL in the first event of a line's request.
   func url(of number: Int) -> String { "\(baseURL)/\(number)\(number % 5 == 0 ? "?sig=REDACTED" : "")" }
 
   func verify() async throws -> CommandResult { try await Self.run("verify-trace", "--json", events) }

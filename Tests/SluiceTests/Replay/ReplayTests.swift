@@ -166,7 +166,7 @@ import Testing
     let report = try await fixture.compare(try await fixture.record("/", [:], ["x-trap": "1"], [:]))
     #expect(report.failures.map(\.side) == [.new])
     #expect(report.failures.first?.error.reason.contains(reason) == true, "\(report.failures)")
-    // What it did before is compared.
+    // The requests that the build finished before it ended are compared.
     #expect(report.omissions.map(\.index) == [1, 2])
     #expect(report.comparisons.map(\.index) == [0])
     #expect(!report.isSame && report.text().hasPrefix("new: library "))

@@ -28,16 +28,18 @@ import Testing
   }
 
   @Test func `timeouts and broken rules count separately`() {
-    #expect(breach(Sample(ended: 100, timeouts: 6))?.contains("missed their deadline") == true)
-    #expect(breach(Sample(ended: 100, violations: 6))?.contains("rules") == true)
+    #expect(
+      breach(Sample(ended: 100, timeouts: 6))?.contains("6.0 missed deadlines per 100 transactions, 0.0 with") == true)
+    #expect(
+      breach(Sample(ended: 100, violations: 6))?.contains("6.0 faults and violations per 100 transactions") == true)
     #expect(breach(Sample(ended: 100, failed: 5, timeouts: 5, violations: 5)) == nil)
   }
 
   @Test func `the reason names everything that is worse`() {
     #expect(
       breach(Sample(ended: 100, failed: 100, timeouts: 99, violations: 5), Sample(ended: 100, failed: 1))
-        == "100.0 % of its transactions failed, 1.0 % on the snapshot before; 99.0 % calls for a transaction missed "
-        + "their deadline, 0.0 % on the snapshot before; after 100 transactions")
+        == "100.0 % of its transactions failed, 1.0 % with the previous snapshot; 99.0 missed deadlines per 100 "
+        + "transactions, 0.0 with the previous snapshot; after 100 transactions")
   }
 
   @Test func `a previous snapshot without transactions counts as one without failures`() {

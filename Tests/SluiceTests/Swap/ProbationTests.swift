@@ -64,7 +64,7 @@ import Testing
     #expect(report.outcome == .rolledBack && report.trigger == .probation)
     #expect(report.changes.first?.old?.generation == 2 && report.changes.first?.new?.generation == 1)
     let reason = try #require(report.reason)
-    #expect(reason.contains("calls for a transaction missed their deadline"), "\(reason)")
+    #expect(reason.contains("missed deadlines per 100 transactions"), "\(reason)")
     #expect(reason.contains("of its transactions failed") == (onFault == "fail"), "\(reason)")
     // The calls suspended on the bad build have ended there, by their deadline.
     try await fixture.waitForLine("destroyed=2")
@@ -85,7 +85,7 @@ import Testing
     }
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
     #expect(error?.report.reason?.contains("is refused because it failed in service") == true)
-    #expect(error?.report.reason?.contains("missed their deadline") == true, "\(String(describing: error))")
+    #expect(error?.report.reason?.contains("missed deadlines") == true, "\(String(describing: error))")
     await fixture.shutdown()
   }
 

@@ -6,7 +6,7 @@ import Testing
 /// The sampling threshold `th` in the member `ot` of the caller's `tracestate`: passed on only if it is true for the
 /// hop.
 @Suite struct OpenTelemetryStateTests {
-  /// The part of a state that a hop sends. The right 56 bits of the trace id are 0x80000000000000.
+  /// The `tracestate` that a hop sends if the caller sent `state`. The right 56 bits of the trace id are 0x80000000000000.
   private static func sent(
     _ state: String, _ kind: Sampler.Kind, ratio: Double = 1, flags: String, sampling: SamplingState? = nil
   ) -> String? {

@@ -64,8 +64,8 @@ enum ExchangeContext {
 }
 
 extension CalledExchange {
-  /// Fills a struct of the plugin that begins with its size, up to that size. - Parameter size: the size that the
-  /// plugin has set, at least the 4 bytes of that member.
+  /// Fills a struct of the plugin that begins with its size, up to that size.
+  /// - Parameter size: the size that the plugin has set, at least the 4 bytes of that member.
   func fill<Record>(_ target: UnsafeMutableRawPointer, size: UInt32, with record: Record) {
     var (record, size) = (record, size)
     withUnsafeBytes(of: &record) { bytes in
