@@ -58,7 +58,7 @@ struct LibraryFactsTests {
   @Test func `jansson must be the one that the host uses`() throws {
     #expect(try reason { $0.needed = ["libc.so.6"] } == "uses jansson without naming libjansson.so.4")
     #expect(
-      try reason { $0.needed = ["libjansson.so.5"] } == "needs libjansson.so.5, this host uses libjansson.so.4")
+      try reason { $0.needed = ["libjansson.so.5"] } == "needs libjansson.so.5, but this host uses libjansson.so.4")
     #expect(
       try reason {
         $0.needed = []

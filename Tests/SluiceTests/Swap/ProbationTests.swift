@@ -26,7 +26,7 @@ import Testing
     let report = try #require(status.history.last)
     #expect(report.outcome == .rolledBack && report.trigger == .probation && report.snapshot == 1)
     #expect(report.changes.first?.old?.generation == 2 && report.changes.first?.new?.generation == 1)
-    #expect(report.reason?.contains("% ") == true)
+    #expect(report.reason?.contains("with the previous snapshot") == true)
     #expect(try await fixture.stamp() == 1)
     // The previous instance was not ended, the bad one was.
     try await fixture.waitForLine("destroyed=2")
