@@ -13,7 +13,7 @@ public struct MetricsSnapshot: Sendable, Hashable {
   /// Decisions to make another attempt, by stages and by the retry policy.
   public internal(set) var retries: UInt64 = 0
   /// Attempts that the retry policy wanted and its budget did not allow.
-  package internal(set) var retriesOverBudget: UInt64 = 0
+  public internal(set) var retriesOverBudget: UInt64 = 0
   /// Redirects that were followed.
   public internal(set) var redirects: UInt64 = 0
   /// Requests on the wire, including those after redirects and challenges.

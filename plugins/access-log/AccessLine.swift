@@ -26,7 +26,7 @@ struct AccessLine: Sendable {
 
   private func add(_ reason: TransactionEvent.Reason, to line: inout JSONLine) {
     line.open("error")
-    line.add("code", reason.code)
+    line.add("code", reason.code.rawValue)
     line.add("message", reason.message)
     if let stage = reason.stage { line.add("stage", stage) }
     line.close()

@@ -50,7 +50,7 @@ public final class Engine: Sendable {
         configuration, sources: sources, workers: workers, delegate: delegate?.binding, trial: trial,
         minimumLogLevel: minimumLogLevel, log: log)
     } catch {
-      for worker in workers { worker.loop.shutdown() }
+      for worker in workers { _ = worker.loop.shutdown(within: SnapshotDraft.undoLimit) }
       throw error
     }
     swaps.runtime.reportMetrics { [weak self] in self?.metricsDocument() }

@@ -79,7 +79,9 @@ struct ReplayPlan: Sendable {
     let loader = try PluginLoader(store: configuration.store)
     var copies: [String: StoredPlugin] = [:]
     for library in configuration.libraries {
-      copies[library] = try loader.stage(build.libraries[library] ?? library).copy
+      copies[library] = try loader.stage(
+        build.libraries[library] ?? library, allowing: configuration.allowed(of: library)
+      ).copy
     }
     return copies
   }

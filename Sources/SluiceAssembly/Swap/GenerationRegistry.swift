@@ -65,7 +65,10 @@ final class GenerationRegistry: Sendable {
     if let way = state.withLock({ $0.way }) { return way }
     let loader = try PluginLoader(store: store, offer: runtime.offer)
     let way = Way(loader: loader, refusals: RefusalList(store: loader.store, project: project))
-    state.withLock { $0.way = way }
-    return way
+    // Another thread may have been first.
+    return state.withLock { state in
+      state.way = state.way ?? way
+      return state.way ?? way
+    }
   }
 }

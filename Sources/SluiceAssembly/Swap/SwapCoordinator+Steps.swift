@@ -53,7 +53,7 @@ extension SwapCoordinator {
       let changed = try await read(goal, current, &changes)
       if goal.kind == .swap, changed.isEmpty { throw .unchanged }
       try checkRefusals(changed, goal)
-      try checkBudget(changed.count, goal.configuration.swap)
+      if goal.kind != .start { try checkBudget(changed.count, goal.configuration.swap) }
       let candidates = try await stage(changed, goal.configuration)
       do {
         try await examine(candidates, goal)
@@ -101,8 +101,9 @@ extension SwapCoordinator {
           break
         } catch {
           // A private copy never changes.
-          let isCopy = file != library
-          guard goal.kind != .start, !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
+          let isStart = goal.kind == .start
+          let isCopy = !isStart && file != library
+          guard !isStart, !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
             throw refusal(isCopy ? Self.useless(file, of: library, error) : error, library, goal.configuration)
           }
@@ -281,7 +282,7 @@ extension SwapCoordinator {
       handle(.leftBehind)
       if let call = draft.callUnderWay { throw .refused(call.overdue(after: Self.stepLimit)) }
       throw .impossible(
-        "\(what) of all new instances took longer than \(Self.stepLimit); swap fewer at a time")
+        "\(what) of all new instances together took longer than \(Self.stepLimit)")
     }
   }
 

@@ -27,8 +27,8 @@ public struct TransactionEvent: ~Copyable {
 
   /// The failure, in `didEndHop` and `didComplete`, or the reason for another attempt, in `willRetry`.
   public struct Reason: Sendable, Hashable {
-    /// For programs, as in ``Failure/code``: `dns`, `timeout`, or what a stage failed with.
-    public let code: String
+    /// The kind of the failure, as in ``Failure/code``.
+    public let code: ErrorCode
     /// For people; queued delivery cuts it off after 1024 bytes.
     public let message: String
     /// The stage at fault; nil if no stage was.
@@ -69,7 +69,7 @@ extension TransactionEvent {
   public var reason: Reason? {
     guard event.pointee.error_code.size > 0 else { return nil }
     return Reason(
-      code: String(event.pointee.error_code), message: String(event.pointee.error_message),
+      code: ErrorCode(rawValue: String(event.pointee.error_code)), message: String(event.pointee.error_message),
       stage: event.pointee.error_stage.size == 0 ? nil : String(event.pointee.error_stage))
   }
 

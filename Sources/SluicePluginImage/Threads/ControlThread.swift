@@ -17,12 +17,11 @@ package enum ControlThread {
     within limit: Duration, _ body: @escaping @Sendable () -> Result, late: @escaping @Sendable (Result) -> Void
   ) async -> Result? {
     await FirstAnswer<Result?>.race(within: limit) { answer in
-      let isStarted = SystemThread.start {
+      let perform: @Sendable () -> Void = {
         let result = body()
         if !answer.give(result) { late(result) }
-      } then: {
       }
-      if !isStarted { _ = answer.give(body()) }
+      if !SystemThread.start("sluice-control", perform) { perform() }
     } orElse: {
       nil
     }

@@ -10,7 +10,8 @@ public protocol LibraryTrial: Sendable {
   ///
   /// Called once for each library, on no event loop; several may be examined at the same time. If the task is cancelled,
   /// the trial must stop the examination and end everything that the examination started. At the start of an engine, the
-  /// thread that creates the engine runs the task, and waits for it.
+  /// thread that creates the engine runs the task, and waits for it: the trial must end by itself, and must not wait for the
+  /// actor or the thread that creates the engine.
   ///
   /// - Throws: why the candidate is refused. The start fails with it; a swap reports it as its reason.
   func examine(_ candidate: TrialCandidate) async throws(PluginError)

@@ -54,7 +54,7 @@ final class Recorder: Sendable {
   private func facts(_ event: borrowing TransactionEvent, _ resendCount: Int) -> HopFacts {
     let reason = event.reason
     var facts = HopFacts(
-      method: event.method, url: event.url, status: event.status, errorCode: reason?.code,
+      method: event.method, url: event.url, status: event.status, errorCode: reason?.code.rawValue,
       errorMessage: reason?.message ?? "")
     facts.resendCount = resendCount
     if let request = event.request, let connection = hostConnections?.facts(of: request) {
@@ -89,7 +89,7 @@ final class Recorder: Sendable {
       Attribute("sluice.outcome", event.outcome?.name ?? "unknown"),
     ]
     if let status = event.status { attributes.append(Attribute("http.response.status_code", .integer(Int64(status)))) }
-    if let reason = event.reason { attributes.append(Attribute("error.type", reason.code)) }
+    if let reason = event.reason { attributes.append(Attribute("error.type", reason.code.rawValue)) }
     exporter.record(.transaction, attributes, event.duration)
   }
 
