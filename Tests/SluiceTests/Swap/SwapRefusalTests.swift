@@ -265,6 +265,18 @@ import Testing
     await fixture.shutdown()
   }
 
+  @Test func `swap.generations bounds swaps, and not the first builds`() async throws {
+    let swap = #"{"generations": 1, "probation": {"duration": "0s"}}"#
+    let fixture = try SwapFixture([("a", "a.so"), ("b", "b.so")], swap: swap) { folder in
+      for file in ["a.so", "b.so"] { try library.install(1, at: folder.path(file)) }
+    }
+    #expect(try await fixture.stamp(of: "b") == 1)
+    try library.install(2, at: fixture.path())
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.reason?.contains("swap.generations") == true)
+    await fixture.shutdown()
+  }
+
   @Test func `a plugin that does not exist, or has no library, is refused by name`() async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap(plugins: ["b"]) }
