@@ -34,7 +34,8 @@ static inline struct MHD_Daemon *sluice_mhd_start(const sluice_mhd_options *opti
       MHD_OPTION_END);
 }
 
-/// The descriptor that is readable when the daemon has something to do; the daemon owns it. -1 if there is none.
+/// The descriptor that is readable when the daemon has something to do; the daemon owns it. -1 if the daemon
+/// has no such descriptor.
 static inline int sluice_mhd_epoll(struct MHD_Daemon *daemon) {
   const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
   return info ? info->epoll_fd : -1;

@@ -36,7 +36,7 @@ public enum ControlFolder {
     }
   }
 
-  /// The socket of the only engine that runs; an error if there is none, or more than one.
+  /// The socket of the only engine that runs; an error if no engine runs, or more than one.
   public static func onlyPath() throws(ControlError) -> String {
     let running = running()
     guard let first = running.first else {

@@ -41,7 +41,7 @@ public struct MetricsSnapshot: Sendable, Hashable {
   /// Transactions that have begun and not ended.
   public var inFlight: UInt64 { begun > completed ? begun - completed : 0 }
 
-  /// Transactions that ended with that outcome; 0 if there are none.
+  /// The number of transactions that ended with that outcome.
   public subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
 
   package subscript(status: StatusClass) -> UInt64 { statuses[status] ?? 0 }

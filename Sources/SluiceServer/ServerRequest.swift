@@ -24,7 +24,7 @@ public struct ServerRequest: Sendable {
     target.prefix { $0 != "?" }
   }
 
-  /// The text after the first `?`; nil if there is none.
+  /// The text after the first `?`; nil without a `?`.
   public var query: Substring? {
     target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
   }

@@ -108,13 +108,13 @@ static inline void sluice_end_call(void) {
 /// The record of the calling thread; NULL if it has none. [any]
 static inline const sluice_call_record *_Nullable sluice_own_call_record(void) { return sluice_thread_calls.record; }
 
-/// Reads the innermost call of a thread at one moment; 0 if there is none, or if the call ended during the read. [any]
+/// Reads the innermost call of a thread at one moment; 0 if no call is under way, or if it ended during the read. [any]
 int sluice_read_call(const sluice_call_record *_Nonnull record, sluice_call_frame *_Nonnull innermost);
 
 /// The number of the outermost call; 0 outside of calls. [any]
 uint64_t sluice_outermost_call(const sluice_call_record *_Nonnull record);
 
-/// The event loop whose thread uses the record, only for comparison; NULL if there is none. [any]
+/// The event loop whose thread uses the record, only for comparison; NULL for a thread without an event loop. [any]
 const void *_Nullable sluice_loop_of_record(const sluice_call_record *_Nonnull record);
 
 #endif

@@ -11,17 +11,18 @@ extension Engine {
     var configuration = configuration
     // The caller asks for a trial, whatever the configuration says.
     if configuration.swap.trial <= .zero { configuration.swap.trial = SwapSettings().trial }
+    var loader: PluginLoader?
     var staged: [StagedLibrary] = []
     for library in configuration.libraries {
       do throws(PluginError) {
-        let loader = try PluginLoader(store: configuration.store)
-        staged.append(try loader.stage(library, allowing: configuration.allowed(of: library)))
+        let ready = if let loader { loader } else { try PluginLoader(store: configuration.store) }
+        loader = ready
+        staged.append(try ready.stage(library, allowing: configuration.allowed(of: library)))
       } catch { throw EngineError(error, of: library, in: configuration) }
     }
     let candidates = staged.map { TrialCandidate($0, in: configuration) }
     let refusals = WaitingThread.run { await trial.refusals(of: candidates) }
-    // Until here the copies are held.
-    defer { withExtendedLifetime(staged) {} }
+    // `staged` holds the copies until here.
     return zip(staged, refusals).compactMap { library, refusal in
       refusal.map { EngineError($0, of: library.path, in: configuration) }
     }

@@ -29,7 +29,7 @@ struct IssueTimes {
     if count * 2 > places.count { grow() }
   }
 
-  /// Removes and returns the time; nil if there is none.
+  /// Removes and returns the time; nil if no time was set.
   mutating func remove(_ id: TransactionID) -> Instant? {
     let index = place(of: id.low)
     guard places[index].key != 0 else { return nil }

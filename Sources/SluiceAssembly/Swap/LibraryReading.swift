@@ -46,14 +46,21 @@ struct LibraryReading: Sendable {
   }
 }
 
-/// How long a swap waits for a file that is missing or being written: eight looks within two seconds.
+/// How long a goal waits for a file that is missing or being written.
 struct ReadingPatience {
+  /// Eight looks within two seconds.
+  static let swap = ReadingPatience(pauses: 7)
+  static let none = ReadingPatience(pauses: 0)
+
+  private let pauses: Int
   private var tries = 0
-  private static let (first, longest, pauses) = (Duration.milliseconds(25), Duration.milliseconds(600), 7)
+  private static let (first, longest) = (Duration.milliseconds(25), Duration.milliseconds(600))
+
+  private init(pauses: Int) { self.pauses = pauses }
 
   mutating func next() -> Duration? {
     tries += 1
-    return tries <= Self.pauses ? min(Self.first * (1 << (tries - 1)), Self.longest) : nil
+    return tries <= pauses ? min(Self.first * (1 << (tries - 1)), Self.longest) : nil
   }
 
   var isFirst: Bool { tries == 1 }

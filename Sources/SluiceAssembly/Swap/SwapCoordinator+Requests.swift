@@ -17,6 +17,8 @@ extension SwapCoordinator {
 
     let configuration: Configuration
     let kind: Kind
+    /// A start fails at once: it waits for no file.
+    var patience: ReadingPatience { kind == .start ? .none : .swap }
     /// The libraries that are checked, and the files from which they are read.
     let sources: [(library: String, file: String)]
   }

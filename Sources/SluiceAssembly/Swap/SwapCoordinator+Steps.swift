@@ -47,7 +47,7 @@ extension SwapCoordinator {
   private func prepare(
     _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> [StagedLibrary] {
-    var patience = ReadingPatience()
+    var patience = goal.patience
     while true {
       changes = []
       let changed = try await read(goal, current, &changes)
@@ -59,9 +59,9 @@ extension SwapCoordinator {
         try await examine(candidates, goal)
         return candidates
       } catch {
-        guard goal.kind != .start else { throw error }
-        let mayPass = await ControlThread.run { changed.contains(where: \.hasChangedSince) }
-        guard mayPass, let pause = patience.next() else { throw error }
+        guard let pause = patience.next(),
+          await ControlThread.run({ changed.contains(where: \.hasChangedSince) })
+        else { throw error }
         if patience.isFirst {
           log(LogLine(level: .info, message: "\(error.words ?? ""); trying again for about two seconds"))
         }
@@ -82,7 +82,7 @@ extension SwapCoordinator {
     for (library, file) in goal.sources {
       let known = current.generation(of: library)
       let plugins = goal.configuration.plugins(of: library)
-      var patience = ReadingPatience()
+      var patience = goal.patience
       while true {
         try checkpoint()
         let result = await ControlThread.run { [registry] in
@@ -101,9 +101,8 @@ extension SwapCoordinator {
           break
         } catch {
           // A private copy never changes.
-          let isStart = goal.kind == .start
-          let isCopy = !isStart && file != library
-          guard !isStart, !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
+          let isCopy = goal.kind != .start && file != library
+          guard !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
             throw refusal(isCopy ? Self.useless(file, of: library, error) : error, library, goal.configuration)
           }

@@ -60,12 +60,11 @@ final class SwapCoordinator: Sendable {
       var changes: [SwapReport.Change] = []
       do throws(SwapStop) { return .success(try await make(goal, &changes)) } catch { return .failure(error) }
     }
-    do { return try result.get() } catch {
-      switch error {
-      case .refused(let error): throw error
-      case .impossible(let reason): throw .transport(TransportError(.resources, reason))
-      case .unchanged, .stopped: throw .transport(TransportError(.resources, "the start was given up"))
-      }
+    switch result {
+    case .success(let snapshot): return snapshot
+    case .failure(.refused(let error)): throw error
+    case .failure(let stop):
+      throw .transport(TransportError(.resources, stop.words ?? "the start was given up"))
     }
   }
 

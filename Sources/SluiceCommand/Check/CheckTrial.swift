@@ -55,7 +55,7 @@ struct CheckTrial {
     begin("while the engine was started, perhaps in activate of a plugin")
     let engine = try EngineStart.engine(configuration, trial: nil)
     begin("while the engine was ended, perhaps in deactivate or destroy of a plugin")
-    Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
+    WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
     begin("after the engine had ended")
   }
 

@@ -3,6 +3,7 @@ import Sluice
 import SluiceControl
 import SluiceJSON
 import SluiceMessages
+import SluicePluginImage
 
 /// `sluice ctl`: commands to a running engine.
 enum CtlCommand {
@@ -127,7 +128,7 @@ enum CtlCommand {
     _ work: @escaping @Sendable (ControlClient) async throws(ControlError) -> Answer
   ) throws(CommandError) -> Answer {
     let socket = arguments["socket"]
-    let result = Waiting.result { () async -> Result<Answer, ControlError> in
+    let result = WaitingThread.run { () async -> Result<Answer, ControlError> in
       do throws(ControlError) {
         let client = try ControlClient(at: socket)
         let result: Result<Answer, ControlError>

@@ -26,7 +26,7 @@ enum DevCommand {
     // In the background of a shell, reading from the terminal is then an error, and does not stop the process.
     signal(SIGTTIN, SIG_IGN)
     let interruption = try Interruption()
-    Waiting.startPool()
+    TaskPool.start()
     let session = try DevSession(settings)
     interruption.onSignal { [mailbox = session.mailbox] in
       if let signal = interruption.received { mailbox.put(.interrupted(signal)) }

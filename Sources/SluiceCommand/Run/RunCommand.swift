@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceControl
 import SluicePipeline
+import SluicePluginImage
 import SluiceSupport
 
 /// `sluice run`.
@@ -47,7 +48,7 @@ enum RunCommand {
     let interruption = try Interruption(takesHangUp: settings.configurationFile != nil)
     let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
     raiseDescriptorLimit(for: settings)
-    Waiting.startPool()
+    TaskPool.start()
     let recorder = try EventRecorder.make(arguments, besides: input.file)
     var configuration = settings.configuration
     recorder?.append(to: &configuration)
@@ -67,7 +68,7 @@ enum RunCommand {
     session.waitForResults(upTo: settings.drain)
     // Within this time, plugins write their buffered data; requests that are still in flight fail after it.
     let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
-    Waiting.result { await engine.shutdown(drain: rest) }
+    WaitingThread.run { await engine.shutdown(drain: rest) }
     session.waitForResults()
     control?.stop()
     metrics?.stop()
@@ -92,7 +93,7 @@ enum RunCommand {
       if !isQuiet { StandardError.say("control socket: \(control.path)", .info) }
       return control
     } catch {
-      Waiting.result { await engine.shutdown(drain: .zero) }
+      WaitingThread.run { await engine.shutdown(drain: .zero) }
       throw CommandError(.usage, "control: \(error)")
     }
   }
@@ -106,7 +107,7 @@ enum RunCommand {
       if !isQuiet { StandardError.say("metrics: \(metrics.url)", .info) }
       return metrics
     } catch {
-      Waiting.result { await engine.shutdown(drain: .zero) }
+      WaitingThread.run { await engine.shutdown(drain: .zero) }
       throw CommandError(.usage, "--metrics-port: \(error)")
     }
   }

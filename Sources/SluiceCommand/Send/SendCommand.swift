@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceMessages
 import SluicePipeline
+import SluicePluginImage
 import SluiceSupport
 import SluiceTraceContext
 
@@ -86,7 +87,7 @@ enum SendCommand {
     if let trace {
       StandardError.write(Waterfall(trace.timeline, stages: engine.metrics().stages).text(result))
     }
-    Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
+    WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
     // The event log is written completely, even if the output has failed.
     let eventLog = recorder?.finish()
     let ending = try output.finish(result) ?? eventLog

@@ -53,7 +53,7 @@ public struct RetryPolicy: Sendable, Hashable {
     switch connectionErrors {
     case .never: return false
     case .deadConnection: return failure.code == .resent
-    case .always: return Self.connectionCodes.contains { $0 == failure.code }
+    case .always: return Self.connectionCodes.contains(failure.code)
     }
   }
 

@@ -12,8 +12,8 @@ public struct TransactionAttributes: Sendable {
   /// nil for a delegate of the program, which has no attributes.
   let call: ExchangeCall?
 
-  /// The value of that name; nil if there is none. Setting nil removes it. A value that the host refuses fails the
-  /// call.
+  /// The value of that name; nil if it was never set, or was removed. Setting nil removes it. A value that the host
+  /// refuses fails the call.
   public subscript(name: String) -> AttributeValue? {
     get { record(name)?.value }
     nonmutating set {

@@ -35,7 +35,7 @@ public struct LibraryFacts: Sendable, Hashable {
   public var machine: String
   /// Only a library with ``Entry/defined`` can be used as a plugin.
   public var entry: Entry
-  /// A library in the same folder that defines the entry point instead; nil if there is none.
+  /// A library in the same folder that defines the entry point instead; nil if no library does.
   public var entryProvider: String?
   /// nil if there is no note, or if it cannot be used.
   public var note: PluginNote?

@@ -17,8 +17,8 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
     return receiver != nil
   }
 
-  /// Returns the first answer that the body's callbacks give, or `fallback` when there is none within the limit. A thread
-  /// watches the limit, because the tasks that hold the pool may wait for this answer.
+  /// Returns the first answer that is given to the body's argument, or `fallback` when the limit has passed without an
+  /// answer. A thread watches the limit, because the tasks that hold the pool may wait for this answer.
   package static func race(
     within limit: Duration, _ body: (FirstAnswer<Answer>) -> Void, orElse fallback: @escaping @Sendable () -> Answer
   ) async -> Answer {

@@ -41,7 +41,7 @@ public struct Sampler: Sendable, Hashable {
     public var takesRatio: Bool { self == .traceIDRatio || self == .parentBasedTraceIDRatio }
   }
 
-  /// - Parameter parent: the caller's decision; nil if there is none.
+  /// - Parameter parent: the caller's decision; nil if the caller sent no trace.
   public func samples(_ traceID: TraceID, parent: SamplingState?) -> Bool {
     inherited(parent) ?? samples(traceID)
   }

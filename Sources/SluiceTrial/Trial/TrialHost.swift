@@ -65,7 +65,7 @@ final class TrialHost: Sendable {
   }
 
   /// A pipeline with only this instance, in every list.
-  /// - Parameter place: the place with its own configuration; nil if there is none.
+  /// - Parameter place: the place with its own configuration; nil for an instance without places.
   func pipeline(
     _ instance: PluginInstance, at place: PluginPlace? = nil,
     settings: PipelineSettings = PipelineSettings(deadline: patience)

@@ -6,6 +6,7 @@ import SluiceCrash
 import SluiceJSON
 import SluicePipeline
 import SluicePluginHost
+import SluicePluginImage
 import SluiceTrial
 
 /// The process in which `sluice dev` runs the engine; hidden words of the command start it. A plugin that crashes ends
@@ -60,7 +61,7 @@ final class DevEngine: Sendable {
     let drain = started.obey(lines)
     // Clients that connect from now on wait for the next process.
     listener?.stopAccepting()
-    Waiting.result { await started.engine.shutdown(drain: drain, deactivation: min(drain, EngineStart.farewell)) }
+    WaitingThread.run { await started.engine.shutdown(drain: drain, deactivation: min(drain, EngineStart.farewell)) }
     started.pulse.stop()
     listener?.stop()
     control.stop()
@@ -83,7 +84,7 @@ final class DevEngine: Sendable {
     var configuration = try EngineStart.configuration(order.configuration)
     place = configuration.control ?? .userFolder
     configuration.control = place
-    Waiting.startPool()
+    TaskPool.start()
     defer { ProcessEnd.watch() }
     do {
       let trial = HelperTrial { subject, words in
@@ -120,7 +121,7 @@ final class DevEngine: Sendable {
   }
 
   private func sayReady(_ socket: String) {
-    let status = Waiting.result { [engine] in await engine.status }
+    let status = WaitingThread.run { [engine] in await engine.status }
     reporter.send(
       "ready",
       [
