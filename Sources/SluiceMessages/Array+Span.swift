@@ -31,6 +31,20 @@ extension OutputSpan where Element == UInt8 {
   }
 }
 
+extension OutputSpan where Element == UInt8 {
+  /// Writes the bytes; the buffer must have room for them.
+  @inline(__always)
+  package mutating func append(copying bytes: Span<UInt8>) {
+    precondition(bytes.count <= freeCapacity)
+    // Safe because there is room for the bytes, and because no pointer leaves its closure.
+    unsafe withUnsafeMutableBufferPointer { target, count in
+      guard var end = unsafe target.baseAddress?.advanced(by: count) else { return }
+      unsafe end.append(bytes)
+      count += bytes.count
+    }
+  }
+}
+
 extension UnsafeMutablePointer<UInt8> {
   /// Writes the bytes and moves the pointer past them; there must be room for them.
   @inline(__always)

@@ -47,6 +47,9 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The text after the `?`, percent-encoded as given.
   public var query: String? { queryRange.map { text($0) } }
 
+  /// Where path and query are in the UTF-8 of ``string``. Without a path the range is empty, or begins with the `?`.
+  package var targetRange: Range<Int> { pathRange.lowerBound..<(queryRange ?? pathRange).upperBound }
+
   /// The host in lower case, without brackets and without a final dot; a name beyond ASCII as A-labels.
   public var host: String { origin.host }
 

@@ -1,0 +1,158 @@
+package import SluiceMessages
+
+/// Finds the data and the trailers in a body with chunked coding, as its bytes arrive (RFC 9112 §7.1).
+///
+/// Lines of the coding end with CRLF: unlike in a head, a LF alone is refused, because readers disagree about it and
+/// would find the end of the body in different places.
+package final class ChunkedBody {
+  private enum State: Sendable {
+    /// The size of a chunk, after this number of digits.
+    case size(digits: Int)
+    /// Spaces after the size, or an extension.
+    case afterSize
+    case `extension`
+    case sizeEnd
+    case data
+    case dataCR
+    case dataLF
+    case trailers
+    case done
+  }
+
+  private let limits: MessageLimits
+  private var state = State.size(digits: 0)
+  /// The data that is left of the current chunk.
+  private var left = 0
+  private var extensionBytes = 0
+  /// The trailers so far, unless there are none.
+  private var trailerBytes: [UInt8] = []
+  private var section: FieldSection
+
+  /// The fields after the last chunk; complete when ``isDone``.
+  package private(set) var trailers = HeaderFields()
+
+  package init(_ limits: MessageLimits = MessageLimits()) {
+    self.limits = limits
+    section = FieldSection(limits, part: "trailers")
+  }
+
+  package var isDone: Bool {
+    if case .done = state { true } else { false }
+  }
+
+  /// The next piece of data.
+  ///
+  /// - Parameters:
+  ///   - bytes: bytes of the body, and perhaps of what follows it.
+  ///   - position: where to read on; moved past all bytes that were read. Bytes before it may be dropped.
+  /// - Returns: nil when all bytes were read, or the body is done. It is then done at `position`.
+  package func next(
+    in bytes: Span<UInt8>, at position: inout Int
+  ) throws(MessageViolation) -> Range<Int>? {
+    while position < bytes.count {
+      switch state {
+      case .data:
+        let piece = position..<position + min(left, bytes.count - position)
+        position = piece.upperBound
+        left -= piece.count
+        if left == 0 { state = .dataCR }
+        return piece
+      case .trailers: try readTrailers(in: bytes, at: &position)
+      case .done: return nil
+      default:
+        try readFraming(bytes[position])
+        position += 1
+      }
+    }
+    return nil
+  }
+
+  private func readFraming(_ byte: UInt8) throws(MessageViolation) {
+    switch state {
+    case .size(let digits):
+      if let digit = Self.hexadecimal(byte) {
+        // Fifteen digits fit into an Int.
+        guard digits < 15 else { throw MessageViolation(.invalid, "the size of a chunk has more than 15 digits") }
+        left = left << 4 | digit
+        state = .size(digits: digits + 1)
+      } else {
+        guard digits > 0 else { throw MessageViolation(.invalid, "a chunk without a size") }
+        try readAfterSize(byte)
+      }
+    case .afterSize: try readAfterSize(byte)
+    case .extension:
+      try countExtension()
+      if byte == 0x0D { state = .sizeEnd } else { try checkExtension(byte) }
+    case .sizeEnd:
+      guard byte == 0x0A else { throw Self.withoutLineEnd }
+      state = left > 0 ? .data : .trailers
+    case .dataCR:
+      guard byte == 0x0D else { throw MessageViolation(.invalid, "a chunk with more data than its size") }
+      state = .dataLF
+    case .dataLF:
+      guard byte == 0x0A else { throw MessageViolation(.invalid, "a chunk with more data than its size") }
+      state = .size(digits: 0)
+    case .data, .trailers, .done: break
+    }
+  }
+
+  /// Spaces may come before an extension (RFC 9112 §7.1.1).
+  private func readAfterSize(_ byte: UInt8) throws(MessageViolation) {
+    switch byte {
+    case 0x0D: state = .sizeEnd
+    case UInt8(ascii: ";"): state = .extension
+    case 0x20, 0x09:
+      try countExtension()
+      state = .afterSize
+    case 0x0A: throw Self.withoutLineEnd
+    default: throw MessageViolation(.invalid, "the size of a chunk is not a hexadecimal number")
+    }
+  }
+
+  private func countExtension() throws(MessageViolation) {
+    extensionBytes += 1
+    guard extensionBytes <= limits.chunkExtensionBytes else {
+      throw MessageViolation(.tooLong, "chunk extensions of more than \(limits.chunkExtensionBytes) bytes")
+    }
+  }
+
+  private func checkExtension(_ byte: UInt8) throws(MessageViolation) {
+    if byte == 0x0A { throw Self.withoutLineEnd }
+    if byte == 0 { throw MessageViolation(.invalid, "a chunk extension with a NUL") }
+  }
+
+  private func readTrailers(in bytes: Span<UInt8>, at position: inout Int) throws(MessageViolation) {
+    // The usual end, without a trailer.
+    if trailerBytes.isEmpty, bytes[position] == 0x0D, position + 1 < bytes.count, bytes[position + 1] == 0x0A {
+      position += 2
+      state = .done
+      return
+    }
+    trailerBytes.append(copying: bytes.extracting(position..<bytes.count))
+    position = bytes.count
+    let held = trailerBytes
+    while true {
+      switch try section.next(in: held.span) {
+      case .more: return
+      case .field, .continued: break
+      case .end:
+        position -= held.count - section.position
+        trailers = section.takeFields(from: held.span.extracting(0..<section.position))
+        trailerBytes = []
+        state = .done
+        return
+      }
+    }
+  }
+
+  private static let withoutLineEnd = MessageViolation(.invalid, "the size of a chunk without CRLF after it")
+
+  private static func hexadecimal(_ byte: UInt8) -> Int? {
+    switch byte {
+    case 0x30...0x39: Int(byte - 0x30)
+    case 0x41...0x46: Int(byte - 0x41 + 10)
+    case 0x61...0x66: Int(byte - 0x61 + 10)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import SluiceMessages
+
+/// Reads the fields of a head, or the trailers of a body, as their bytes arrive (RFC 9112 §5).
+struct FieldSection: Sendable {
+  private var lines = LineReader()
+  private var block = HeaderFields.Block()
+  private let limits: MessageLimits
+  /// `head` or `trailers`, for errors.
+  private let part: String
+
+  /// What the last line held.
+  enum Step {
+    /// The line is not complete.
+    case more
+    case field(FieldLine)
+    /// A line that continued the field before it.
+    case continued
+    /// The empty line after the last field.
+    case end
+  }
+
+  init(_ limits: MessageLimits, part: String) {
+    self.limits = limits
+    self.part = part
+  }
+
+  /// Begins a section after lines of another kind.
+  mutating func begin(after lines: LineReader = LineReader()) {
+    self.lines = lines
+    block.removeAll()
+  }
+
+  /// Where the next line begins.
+  var position: Int { lines.position }
+  var count: Int { block.count }
+
+  @inline(__always)
+  mutating func next(in bytes: Span<UInt8>) throws(MessageViolation) -> Step {
+    guard let line = try lines.next(in: bytes) else {
+      guard bytes.count <= limits.headBytes else { throw tooManyBytes }
+      return .more
+    }
+    guard lines.position <= limits.headBytes else { throw tooManyBytes }
+    if line.isEmpty { return .end }
+    if let field = FieldLine(line, in: bytes) {
+      guard block.count < limits.fields else { throw tooManyFields }
+      block.append(name: field.name, value: field.value, in: bytes)
+      return .field(field)
+    }
+    try unfold(line, in: bytes)
+    return .continued
+  }
+
+  /// Moves the fields out.
+  mutating func takeFields(from bytes: Span<UInt8>) -> HeaderFields { block.takeFields(from: bytes) }
+
+  /// A line that begins with a space continues the line before it (RFC 9112 §5.2).
+  private mutating func unfold(_ line: Range<Int>, in bytes: Span<UInt8>) throws(MessageViolation) {
+    guard FieldLine.isSpace(bytes[line.lowerBound]) else {
+      let text = PlainText.quote(bytes.extracting(line))
+      throw MessageViolation(.invalid, "a line in the \(part) without a valid name before a colon: \(text)")
+    }
+    guard let count = block.lastNameCount else {
+      throw MessageViolation(.invalid, "a first line of the \(part) that begins with a space")
+    }
+    guard count <= DecidingFields.longest, let name = block.lastName(in: bytes) else {
+      return block.continueLast(with: FieldLine.trimmed(line, in: bytes), in: bytes)
+    }
+    guard !DecidingFields.contains(name.span) else {
+      throw MessageViolation(
+        .invalid, "a folded \(PlainText.excerpt(name.span)) field, of which some readers see only the first line")
+    }
+    block.continueLast(with: FieldLine.trimmed(line, in: bytes), in: bytes)
+  }
+
+  private var tooManyFields: MessageViolation {
+    MessageViolation(.tooLong, "\(part) with more than \(limits.fields) fields")
+  }
+
+  private var tooManyBytes: MessageViolation {
+    MessageViolation(.tooLong, "\(part) of more than \(limits.headBytes) bytes")
+  }
+}
+
+/// The fields that say where a message ends, how it is coded, or what happens to the connection after it.
+enum DecidingFields {
+  /// The length of the longest name.
+  static let longest = 17
+
+  static func contains(_ name: Span<UInt8>) -> Bool {
+    switch name.count {
+    case 10: FieldSyntax.equals(name, "connection")
+    case 14: FieldSyntax.equals(name, "content-length")
+    case 16: FieldSyntax.equals(name, "content-encoding")
+    case 17: FieldSyntax.equals(name, "transfer-encoding")
+    default: false
+    }
+  }
+}

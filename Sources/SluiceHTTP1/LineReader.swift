@@ -1,0 +1,59 @@
+import SluiceMessages
+
+/// Finds the lines of a head in bytes that arrive piece by piece.
+///
+/// A line ends with CRLF, or with LF alone (RFC 9112 §2.2). A CR without LF and a NUL are refused: other readers take
+/// them as an end. No byte is looked at twice, so a head that arrives byte by byte costs no more than one that arrives
+/// at once.
+struct LineReader: Sendable {
+  /// Where the next line begins.
+  private(set) var position: Int
+  /// There is no line end between `position` and here.
+  private var searched: Int
+
+  init(from position: Int = 0) {
+    self.position = position
+    searched = position
+  }
+
+  /// The content of the next line, without its end; nil if the line is not complete.
+  ///
+  /// - Parameter bytes: the same bytes as in the last call, and those received since.
+  @inline(__always)
+  mutating func next(in bytes: Span<UInt8>) throws(MessageViolation) -> Range<Int>? {
+    while true {
+      // Fewer than eight bytes are left at the end, and are looked at one by one.
+      while let word = bytes.word(at: searched) {
+        if let offset = word.firstByte(below: 0x0E) {
+          searched += offset
+          break
+        }
+        searched += 8
+      }
+      guard searched < bytes.count else { return nil }
+      switch bytes[searched] {
+      case 0x0A: return take(to: searched, next: searched + 1)
+      case 0x0D:
+        guard searched + 1 < bytes.count else { return nil }
+        if bytes[searched + 1] == 0x0A { return take(to: searched, next: searched + 2) }
+        throw violation("a CR that does not end it", bytes)
+      case 0: throw violation("a NUL", bytes)
+      default: searched += 1
+      }
+    }
+  }
+
+  private mutating func take(to end: Int, next: Int) -> Range<Int> {
+    let line = position..<end
+    position = next
+    searched = next
+    return line
+  }
+
+  private func violation(_ what: String, _ bytes: Span<UInt8>) -> MessageViolation {
+    let line = bytes.extracting(position..<searched)
+    guard let colon = FieldLine.endOfName(in: line) else { return MessageViolation(.invalid, "a line with \(what)") }
+    let name = PlainText.excerpt(line.extracting(0..<colon))
+    return MessageViolation(.invalid, "the field \(name) with \(what) in its value")
+  }
+}

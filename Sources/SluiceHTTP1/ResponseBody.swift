@@ -1,0 +1,73 @@
+package import SluiceMessages
+
+/// Finds the data of a response body in the bytes of its connection, and the end of the body (RFC 9112 §6.3).
+package enum ResponseBody {
+  /// There is no body, or it has ended.
+  case done
+  /// The bytes that are left.
+  case length(Int)
+  case chunked(ChunkedBody)
+  /// The body ends with the connection.
+  case close
+
+  package init(_ framing: ResponseFraming.Body, _ limits: MessageLimits = MessageLimits()) {
+    switch framing {
+    case .none, .length(0): self = .done
+    case .length(let count): self = .length(count)
+    case .chunked: self = .chunked(ChunkedBody(limits))
+    case .close, .stream: self = .close
+    }
+  }
+
+  package var isDone: Bool {
+    switch self {
+    case .done: true
+    case .chunked(let body): body.isDone
+    case .length, .close: false
+    }
+  }
+
+  /// Whether these bytes are certainly the rest of the body.
+  package func isWhole(in byteCount: Int) -> Bool {
+    switch self {
+    case .done: true
+    case .length(let left): byteCount >= left
+    case .chunked, .close: false
+    }
+  }
+
+  /// Whether the end of the connection is the end of the body.
+  package var mayEndWithConnection: Bool {
+    if case .close = self { true } else { false }
+  }
+
+  /// The fields after a chunked body that is done.
+  package var trailers: HeaderFields {
+    if case .chunked(let body) = self { body.trailers } else { HeaderFields() }
+  }
+
+  /// The next piece of data.
+  ///
+  /// - Parameters:
+  ///   - bytes: bytes of the body, and perhaps of what follows it.
+  ///   - position: where to read on; moved past all bytes that were read.
+  /// - Returns: nil when all bytes were read, or the body is done. It is then done at `position`.
+  package mutating func next(
+    in bytes: Span<UInt8>, at position: inout Int
+  ) throws(MessageViolation) -> Range<Int>? {
+    guard position < bytes.count else { return nil }
+    switch self {
+    case .done: return nil
+    case .length(let left):
+      let piece = position..<position + min(left, bytes.count - position)
+      position = piece.upperBound
+      self = left == piece.count ? .done : .length(left - piece.count)
+      return piece
+    case .close:
+      let piece = position..<bytes.count
+      position = bytes.count
+      return piece
+    case .chunked(let body): return try body.next(in: bytes, at: &position)
+    }
+  }
+}

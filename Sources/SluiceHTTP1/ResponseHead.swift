@@ -1,0 +1,183 @@
+package import SluiceMessages
+
+/// Reads the heads of a response, informational and final, as their bytes arrive (RFC 9112 §4, §5).
+///
+///     let head = ResponseHead()
+///     head.begin(isAnswerToHead: false)
+///     while true {
+///       // `bytes` begin with the head, and grow from call to call.
+///       guard try head.read(bytes.span) else { …; continue }
+///       let fields = head.takeFields(from: bytes.span)
+///       bytes.removeFirst(head.byteCount)
+///       if !head.isInformational { break }
+///       head.beginNext()
+///     }
+///
+/// Strict about everything that two readers could understand in two ways, since one of them would take a part of this
+/// response as the next one. Accepts a LF alone as a line end, and lines that continue a field (RFC 9112 §2.2, §5.2).
+///
+/// An object, since a connection has one for all its responses.
+package final class ResponseHead {
+  private let limits: MessageLimits
+  private var isAnswerToHead = false
+  private var statusLine = LineReader()
+  private var section: FieldSection
+  private var framing = ResponseFraming()
+  private var informationalCount = 0
+  private var closes = false
+  private var keepsAlive = false
+
+  /// 0 until the status line is complete.
+  package private(set) var status = 0
+  package private(set) var version = HTTPVersion.http11
+  /// What ends the body of a final response; set when the head is complete.
+  package private(set) var body = ResponseFraming.Body.none
+  /// Whether the head has a `Content-Encoding`.
+  package private(set) var hasContentCoding = false
+  /// Whether a `Transfer-Encoding` names another coding besides `chunked`.
+  package private(set) var hasTransferCoding = false
+
+  package init(_ limits: MessageLimits = MessageLimits()) {
+    self.limits = limits
+    section = FieldSection(limits, part: "head")
+  }
+
+  /// A request goes out: what comes from here on is its response.
+  ///
+  /// - Parameter isAnswerToHead: whether the request is a HEAD, whose response has no body.
+  package func begin(isAnswerToHead: Bool) {
+    self.isAnswerToHead = isAnswerToHead
+    informationalCount = 0
+    beginNext()
+  }
+
+  package var isInformational: Bool { status < 200 }
+
+  /// The bytes of the head, including the empty line after it; valid when ``read(_:)`` has returned true.
+  package var byteCount: Int { section.position }
+  /// The number of fields so far.
+  package var fieldCount: Int { section.count }
+
+  /// Whether the server closes the connection after this response, or the connection must not be used again (RFC 9112
+  /// §9.3).
+  package var endsConnection: Bool {
+    if closes || body == .close || framing.mustClose(version: version) { return true }
+    return version == .http10 && !keepsAlive
+  }
+
+  /// Reads on.
+  ///
+  /// - Parameter bytes: everything received of the head so far: those of the last call, and the bytes received since.
+  ///   Bytes after the head are not looked at.
+  /// - Returns: whether the head is complete.
+  package func read(_ bytes: Span<UInt8>) throws(MessageViolation) -> Bool {
+    if status == 0 {
+      guard try readStatusLine(bytes) else { return false }
+    }
+    while true {
+      switch try section.next(in: bytes) {
+      case .more: return false
+      case .field(let field): note(field, in: bytes)
+      case .continued: break
+      case .end:
+        try finish()
+        return true
+      }
+    }
+  }
+
+  /// Moves the fields of a complete head out.
+  package func takeFields(from bytes: Span<UInt8>) -> HeaderFields {
+    section.takeFields(from: bytes.extracting(0..<byteCount))
+  }
+
+  /// Begins the head after an informational one.
+  package func beginNext() {
+    status = 0
+    statusLine = LineReader()
+    section.begin()
+    framing = ResponseFraming()
+    closes = false
+    keepsAlive = false
+    hasContentCoding = false
+    hasTransferCoding = false
+    body = .none
+  }
+
+  /// `HTTP/1.1 200 OK`; the reason may be missing, with or without the space before it.
+  private func readStatusLine(_ bytes: Span<UInt8>) throws(MessageViolation) -> Bool {
+    try checkStart(bytes)
+    guard let line = try statusLine.next(in: bytes) else {
+      guard bytes.count <= limits.headBytes else {
+        throw MessageViolation(.tooLong, "a status line of more than \(limits.headBytes) bytes")
+      }
+      return false
+    }
+    guard line.count >= 12, bytes[8] == UInt8(ascii: " "), line.count == 12 || bytes[12] == UInt8(ascii: " "),
+      let first = Self.digit(bytes[9]), let second = Self.digit(bytes[10]), let third = Self.digit(bytes[11]),
+      first >= 1
+    else {
+      let text = PlainText.quote(bytes.extracting(line))
+      throw MessageViolation(
+        .invalid, "a status line that is not \"HTTP/1.1\", a status of three digits and a reason: \(text)")
+    }
+    version = bytes[7] == UInt8(ascii: "0") ? .http10 : .http11
+    status = first * 100 + second * 10 + third
+    section.begin(after: statusLine)
+    return true
+  }
+
+  /// The first bytes show whether this is HTTP, before a whole line has come.
+  private func checkStart(_ bytes: Span<UInt8>) throws(MessageViolation) {
+    let start = "HTTP/1.".utf8.span
+    for index in 0..<min(bytes.count, start.count) where bytes[index] != start[index] {
+      let text = PlainText.quote(bytes.extracting(0..<min(bytes.count, 40)))
+      throw MessageViolation(.notHTTP, "the answer begins with \(text) and not with \"HTTP/1.\"")
+    }
+    guard bytes.count > 7, Self.digit(bytes[7]) == nil else { return }
+    throw MessageViolation(.notHTTP, "the answer has no version of HTTP")
+  }
+
+  private func note(_ field: FieldLine, in bytes: Span<UInt8>) {
+    let name = bytes.extracting(field.name)
+    switch name.count {
+    case 10 where FieldSyntax.equals(name, "connection"): noteConnection(bytes.extracting(field.value))
+    case 14 where FieldSyntax.equals(name, "content-length"): framing.takeContentLength(bytes.extracting(field.value))
+    case 16 where FieldSyntax.equals(name, "content-encoding"): hasContentCoding = true
+    case 17 where FieldSyntax.equals(name, "transfer-encoding"):
+      let value = bytes.extracting(field.value)
+      framing.takeTransferEncoding(value)
+      if !FieldSyntax.equals(value, "chunked") { hasTransferCoding = true }
+    default: break
+    }
+  }
+
+  /// A list of options (RFC 9110 §7.6.1).
+  private func noteConnection(_ value: Span<UInt8>) {
+    var start = 0
+    for index in 0...value.count where index == value.count || value[index] == UInt8(ascii: ",") {
+      let option = value.extracting(FieldLine.trimmed(start..<index, in: value))
+      if FieldSyntax.equals(option, "close") { closes = true }
+      if FieldSyntax.equals(option, "keep-alive") { keepsAlive = true }
+      start = index + 1
+    }
+  }
+
+  private func finish() throws(MessageViolation) {
+    if isInformational {
+      guard status != 101 else { throw MessageViolation(.invalid, "an upgrade that was not requested (101)") }
+      informationalCount += 1
+      guard informationalCount <= limits.informationalResponses else {
+        throw MessageViolation(.tooLong, "more than \(limits.informationalResponses) informational responses")
+      }
+      return
+    }
+    do throws(FramingViolation) {
+      body = try framing.body(status: status, version: version, isAnswerToHead: isAnswerToHead)
+    } catch { throw MessageViolation(.invalid, error.reason) }
+  }
+
+  private static func digit(_ byte: UInt8) -> Int? {
+    byte >= 0x30 && byte <= 0x39 ? Int(byte - 0x30) : nil
+  }
+}

@@ -1,0 +1,78 @@
+import SluiceMessages
+
+@testable import SluiceHTTP1
+
+/// The sizes of the pieces in which a test lets its bytes arrive: none of them may change the result.
+let pieceSizes = [1, 2, 3, 7, 8, 9, 64, Int.max]
+
+/// What a head, or a whole response, was read as.
+struct Reading: Equatable {
+  var statuses: [Int] = []
+  var version = HTTPVersion.http11
+  var fields: [String] = []
+  var framing: ResponseFraming.Body?
+  var endsConnection = false
+  var body = ""
+  var trailers: [String] = []
+  /// The bytes after the response.
+  var rest = ""
+  var isComplete = false
+}
+
+/// Reads a response that arrives in pieces of one size.
+func read(
+  _ text: String, pieceSize: Int, method: String = "GET", _ limits: MessageLimits = MessageLimits()
+) throws(MessageViolation) -> Reading {
+  var reading = Reading()
+  let head = ResponseHead(limits)
+  head.begin(isAnswerToHead: method == "HEAD")
+  var body: ResponseBody?
+  var held: [UInt8] = []
+  var left = Array(text.utf8)[...]
+  while !left.isEmpty {
+    held += left.prefix(pieceSize)
+    left = left.dropFirst(pieceSize)
+    while body == nil, try head.read(held.span) {
+      reading.statuses.append(head.status)
+      reading.fields = lines(of: head.takeFields(from: held.span))
+      held.removeFirst(head.byteCount)
+      if head.isInformational { head.beginNext() } else { body = ResponseBody(head.body, limits) }
+    }
+    guard body != nil else { continue }
+    var position = 0
+    while let piece = try body?.next(in: held.span, at: &position) {
+      reading.body += String(decoding: held[piece], as: UTF8.self)
+    }
+    held.removeFirst(position)
+    // Bytes after the response stay.
+    if body?.isDone == true {
+      reading.rest = String(decoding: held + left, as: UTF8.self)
+      break
+    }
+  }
+  if let body {
+    reading.version = head.version
+    reading.framing = head.body
+    reading.endsConnection = head.endsConnection
+    reading.trailers = lines(of: body.trailers)
+    reading.isComplete = body.isDone
+  }
+  return reading
+}
+
+/// Reads a response in pieces of every size; the results are the same. What does not begin like HTTP is refused at once,
+/// so the reason quotes only the bytes that have come by then; it is left out here.
+func readings(
+  _ text: String, method: String = "GET", _ limits: MessageLimits = MessageLimits()
+) -> Set<Result<String, MessageViolation>> {
+  Set(
+    pieceSizes.map { size in
+      do throws(MessageViolation) {
+        return .success("\(try read(text, pieceSize: size, method: method, limits))")
+      } catch {
+        return .failure(error.kind == .notHTTP ? MessageViolation(.notHTTP, "") : error)
+      }
+    })
+}
+
+func lines(of fields: HeaderFields) -> [String] { fields.map { "\($0.name): \($0.value)" } }
