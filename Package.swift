@@ -123,14 +123,27 @@ let package = Package(
     .target(
       name: "SluiceLoop", dependencies: ["SluicePipeline", "SluiceMessages", "SluiceSupport", "CLinux"],
       swiftSettings: strict),
+    // What every transport does with bodies, names and settings.
+    .target(
+      name: "SluiceTransport",
+      dependencies: [
+        "SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceContentCoding", "SluiceSupport", "CLinux", "CTLS",
+      ], swiftSettings: strict),
+    .target(
+      name: "SluiceWire",
+      dependencies: [
+        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding",
+        "SluiceSupport", "CLinux", "CTLS",
+      ], swiftSettings: strict),
     .target(
       name: "SluiceCurl",
       dependencies: [
-        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport",
-        "CCurl", "CStreamEvents", "CTLS", "CLinux",
+        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding",
+        "SluiceSupport", "CCurl", "CStreamEvents", "CLinux",
       ], swiftSettings: strict),
     .target(
-      name: "TransportLoad", dependencies: ["SluiceCurl", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
+      name: "TransportLoad",
+      dependencies: ["SluiceCurl", "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
       path: "Benchmarks/Sources/TransportLoad", swiftSettings: strict),
     // From the path of a library to mapped code, without a call of it.
     .target(
@@ -169,7 +182,7 @@ let package = Package(
     .target(
       name: "Sluice",
       dependencies: [
-        "SluiceAssembly", "SluiceCurl", "SluicePlugin", "SluiceTrial", "SluiceLoop", "SluicePipeline",
+        "SluiceAssembly", "SluiceCurl", "SluiceWire", "SluicePlugin", "SluiceTrial", "SluiceLoop", "SluicePipeline",
         "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
       ], swiftSettings: strict),
     // Apart from Sluice, so that a program without a control socket links no server.
@@ -264,7 +277,11 @@ let package = Package(
     tests("SluicePipeline", ["SluiceTraceContext", "SluiceMessages", "SluiceMetrics"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
     tests("SluiceContentCoding"),
-    tests("SluiceCurl", ["SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceSupport"]),
+    tests(
+      "SluiceTransport",
+      [
+        "SluiceCurl", "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceSupport",
+      ]),
     tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),
     tests(
       "SluicePluginHost",

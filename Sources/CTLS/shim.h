@@ -1,6 +1,105 @@
-// libssl: the functions that describe a connection.
+// libssl: TLS connections, and the functions that describe them. With the macros that Swift cannot see, and the BIO
+// through which a connection reads and writes its socket.
 #ifndef SLUICE_CTLS_SHIM_H
 #define SLUICE_CTLS_SHIM_H
+#include <errno.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+
+static const long sluice_tls_modes =
+    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS;
+static const uint64_t sluice_tls_options = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION;
+
+static inline void sluice_tls_configure(SSL_CTX *context) {
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_options(context, sluice_tls_options);
+  SSL_CTX_set_mode(context, sluice_tls_modes);
+  SSL_CTX_set_read_ahead(context, 1);
+  // Sessions are kept by the callback's owner, not in a cache for all servers.
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+}
+
+static inline int sluice_tls_set_server_name(SSL *tls, const char *name) {
+  return (int)SSL_set_tlsext_host_name(tls, name);
+}
+
+static inline void sluice_tls_set_owner(SSL *tls, void *owner) { SSL_set_app_data(tls, owner); }
+static inline void *sluice_tls_owner(const SSL *tls) { return SSL_get_app_data(tls); }
+
+static inline int sluice_tls_is_unexpected_end(unsigned long error) {
+#ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
+  return ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+#else
+  return 0;
+#endif
+}
+
+/// The socket under a connection.
+struct sluice_tls_socket {
+  int descriptor;
+  /// Whether the last read got less than it had room for: the system has no more.
+  int is_drained;
+  /// The system's error of the last read or write that failed; 0 if none has.
+  int error;
+};
+
+static inline int sluice_tls_bio_write(BIO *bio, const char *bytes, int count) {
+  struct sluice_tls_socket *socket = (struct sluice_tls_socket *)BIO_get_data(bio);
+  BIO_clear_retry_flags(bio);
+  ssize_t written;
+  // Unlike write(2), this never raises SIGPIPE.
+  do written = send(socket->descriptor, bytes, (size_t)count, MSG_NOSIGNAL);
+  while (written < 0 && errno == EINTR);
+  if (written >= 0) return (int)written;
+  if (errno == EAGAIN) BIO_set_retry_write(bio);
+  else socket->error = errno;
+  return -1;
+}
+
+static inline int sluice_tls_bio_read(BIO *bio, char *bytes, int capacity) {
+  struct sluice_tls_socket *socket = (struct sluice_tls_socket *)BIO_get_data(bio);
+  BIO_clear_retry_flags(bio);
+  ssize_t count;
+  do count = recv(socket->descriptor, bytes, (size_t)capacity, 0);
+  while (count < 0 && errno == EINTR);
+  socket->is_drained = count < capacity;
+  if (count > 0) return (int)count;
+  if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+  else if (errno == EAGAIN) BIO_set_retry_read(bio);
+  else socket->error = errno;
+  return count == 0 ? 0 : -1;
+}
+
+static inline long sluice_tls_bio_control(BIO *bio, int command, long number, void *pointer) {
+  (void)number;
+  (void)pointer;
+  switch (command) {
+  case BIO_CTRL_FLUSH: return 1;
+  case BIO_CTRL_EOF: return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
+  default: return 0;
+  }
+}
+
+/// The type of these BIOs, made once; NULL without memory.
+static inline BIO_METHOD *sluice_tls_make_bio_method(void) {
+  BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "sluice");
+  if (method == NULL) return NULL;
+  BIO_meth_set_write(method, sluice_tls_bio_write);
+  BIO_meth_set_read(method, sluice_tls_bio_read);
+  BIO_meth_set_ctrl(method, sluice_tls_bio_control);
+  return method;
+}
+
+/// Lets a connection use the socket, which must outlive it. Returns 0 without memory.
+static inline int sluice_tls_attach(SSL *tls, BIO_METHOD *method, struct sluice_tls_socket *socket) {
+  BIO *bio = BIO_new(method);
+  if (bio == NULL) return 0;
+  BIO_set_data(bio, socket);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(tls, bio, bio);
+  return 1;
+}
 #endif

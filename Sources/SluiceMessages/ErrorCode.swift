@@ -58,7 +58,7 @@ extension ErrorCode {
   public static let decoding = Self(rawValue: "decoding")
   /// The caller cancelled the transaction, or its sink wants no more of the body. With a stage, that stage cancelled.
   public static let cancelled = Self(rawValue: "cancelled")
-  /// libcurl was about to send the request a second time without being asked.
+  /// A kept connection broke before the response, or libcurl was about to send the request a second time by itself.
   public static let resent = Self(rawValue: "resent")
   /// The server vouches that it did not process the request (RFC 9113 §8.7).
   public static let notProcessed = Self(rawValue: "not_processed")

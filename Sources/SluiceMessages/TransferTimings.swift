@@ -7,6 +7,19 @@ public struct TransferTimings: Sendable, Hashable {
   /// All phases and counts are zero; peer and version are unknown.
   public init() {}
 
+  /// All at once, which copies nothing.
+  package init(
+    queue: Duration, nameLookup: Duration, connect: Duration, tlsHandshake: Duration, send: Duration, wait: Duration,
+    receive: Duration, isConnectionReused: Bool, peerAddress: String?, version: HTTPVersion?, engine: TransportEngine?,
+    bytesSent: Int, bytesReceived: Int
+  ) {
+    fields = SharedValue(
+      Fields(
+        queue: queue, nameLookup: nameLookup, connect: connect, tlsHandshake: tlsHandshake, send: send, wait: wait,
+        receive: receive, isConnectionReused: isConnectionReused, peerAddress: peerAddress, version: version,
+        engine: engine, bytesSent: bytesSent, bytesReceived: bytesReceived))
+  }
+
   /// The time before the transport could begin: waiting for the name look-up and for a free connection.
   public var queue: Duration {
     get { fields.value.queue }
@@ -68,6 +81,12 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.version = newValue }
   }
 
+  /// Which transport carried the hop; nil if none did. Never ``TransportEngine/auto``.
+  public var engine: TransportEngine? {
+    get { fields.value.engine }
+    set { fields.value.engine = newValue }
+  }
+
   /// Bytes of the request's head and body.
   public var bytesSent: Int {
     get { fields.value.bytesSent }
@@ -93,6 +112,7 @@ extension TransferTimings {
     var isConnectionReused = false
     var peerAddress: String?
     var version: HTTPVersion?
+    var engine: TransportEngine?
     var bytesSent = 0
     var bytesReceived = 0
   }

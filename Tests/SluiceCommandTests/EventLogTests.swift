@@ -302,6 +302,7 @@ import Testing
     (whole(#""spanId":1"#), "expected \"spanId\" with a string"),
     (whole(#""stauts":200"#), "no event has \"stauts\""), (whole(#""timings":{\#(phases),"idleNs":1}"#), "\"idleNs\""),
     (whole(#""timings":{\#(phases),"isConnectionReused":1}"#), "\"isConnectionReused\" with true or false"),
+    (whole(#""timings":{\#(phases),"engine":"auto"}"#), "\"engine\" with \"wire\" or \"curl\""),
   ])
   func `an invalid event is reported with its line`(_ line: String, _ message: String) async throws {
     let result = try await Tool.run("verify-trace", input: log(Self.success) + line)

@@ -78,7 +78,9 @@ import Testing
     try await server.waitForHeld(20)
     try await running.waitForOutput(containing: "Too many open files")
     // The last ones are left to the libraries below, which would end the process without.
-    #expect(ProcessFacts(of: running.processID).openDescriptorCount <= 64 - 16)
+    // A socket beyond that is closed at once, but a single look may see it.
+    let counts = (0..<20).map { _ in ProcessFacts(of: running.processID).openDescriptorCount }
+    #expect(counts.contains { $0 <= 64 - 16 })
     server.release()
     let result = try await running.wait()
     #expect(result.status == 1)

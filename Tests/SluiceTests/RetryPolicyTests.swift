@@ -146,24 +146,30 @@ import Testing
     #expect(result.error == nil)
   }
 
-  /// The first connection answers one request and is closed upon the second, which libcurl would send again by itself.
+  /// The first connection answers one request and is closed upon the second. Libcurl would send that again by itself.
   private static func dyingServer() throws -> ScriptedServer {
     try ScriptedServer([
       ScriptStep.respond(body: "1") + [.receiveRequest], ScriptStep.respond(body: "2"),
     ])
   }
 
-  @Test func `by default a GET on a kept connection that died is repeated at once`() async throws {
+  @Test(arguments: [TransportEngine.wire, .curl])
+  func `by default a GET on a kept connection that died is repeated at once`(_ engine: TransportEngine) async throws {
     let server = try Self.dyingServer()
-    let results = try await Self.send(Configuration(), server.baseURL, count: 2)
+    var configuration = Configuration()
+    configuration.transport.engine = engine
+    let results = try await Self.send(configuration, server.baseURL, count: 2)
     #expect(results.map(\.error) == [nil, nil])
     #expect(results.map(\.attempts) == [1, 2])
     #expect(results.last?.response?.body.bytes == Array("2".utf8))
   }
 
-  @Test func `libcurl's own second sending of a POST is aborted, and the policy does not retry it`() async throws {
+  @Test(arguments: [TransportEngine.wire, .curl])
+  func `a POST on a kept connection that died is not sent a second time`(_ transport: TransportEngine) async throws {
     let server = try Self.dyingServer()
-    let engine = try Engine(Self.configuration(.standard))
+    var configuration = Self.configuration(.standard)
+    configuration.transport.engine = transport
+    let engine = try Engine(configuration)
     let url = try HTTPURL(server.baseURL + "/a")
     _ = try await engine.perform(Request(url: url))
     let result = await engine.transaction(Request(method: "POST", url: url, body: .text("pay")))
@@ -173,18 +179,21 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a body that can be produced once is never sent twice, not even by libcurl, and the error says why`()
-    async throws
-  {
+  @Test(arguments: [TransportEngine.wire, .curl])
+  func `a body that can be produced once is never sent twice, not even by libcurl, and the error says why`(
+    _ transport: TransportEngine
+  ) async throws {
     let server = try Self.dyingServer()
-    let engine = try Engine(Self.configuration(.standard))
+    var configuration = Self.configuration(.standard)
+    configuration.transport.engine = transport
+    let engine = try Engine(configuration)
     let url = try HTTPURL(server.baseURL + "/a")
     _ = try await engine.perform(Request(url: url))
     let pieces = Watched([Array("once".utf8)][...])
     let body = Body.stream(BodyStream(byteCount: 4) { _ in pieces.update { $0.popFirst() } })
     let result = await engine.transaction(Request(method: "PUT", url: url, body: body))
     #expect(result.error?.code == "resent")
-    #expect(result.error?.message.contains("about to send the") == true)
+    #expect(result.error?.message.contains("it is not known whether the server executed it") == true)
     #expect(result.attempts == 1)
     #expect(server.receivedText.joined().split(separator: "once", omittingEmptySubsequences: false).count == 2)
     await engine.shutdown()

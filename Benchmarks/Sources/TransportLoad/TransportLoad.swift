@@ -3,13 +3,19 @@ import SluiceCurl
 import SluiceLoop
 public import SluiceMessages
 import SluicePipeline
+import SluiceWire
 
 /// Requests over the transport alone: no pipeline, and an observer that does as little as possible. For the benchmarks,
 /// which are a separate package and cannot see the transport.
 public final class TransportLoad: @unchecked Sendable {
   // Sendable: only the loop changes the counters, and the semaphore orders the reads after that.
+  /// Which transport sends the requests.
+  public enum Kind: Sendable {
+    case curl, wire
+  }
+
   private let loop: Loop
-  private let transport: CurlTransport
+  private let transport: any Transport
   private let request: Request
   private let connections: Int
   private var toStart = 0
@@ -21,14 +27,18 @@ public final class TransportLoad: @unchecked Sendable {
   ///   - certificateAuthority: the path of a PEM file; nil for the system's.
   ///   - whenStarted: called once, on the thread of the loop.
   public init(
-    _ request: Request, connections: Int, certificateAuthority: String?, whenStarted: @escaping @Sendable () -> Void
+    _ request: Request, over kind: Kind, connections: Int, certificateAuthority: String?,
+    whenStarted: @escaping @Sendable () -> Void
   ) throws {
     loop = try Loop()
     var settings = TransportSettings()
     settings.tls.ca = certificateAuthority
     // Like the bare loop, this does not ask for compressed content.
     settings.decodesContent = false
-    transport = try CurlTransport(loop: loop, settings: settings)
+    switch kind {
+    case .curl: transport = try CurlTransport(loop: loop, settings: settings)
+    case .wire: transport = try WireTransport(loop: loop, settings: settings)
+    }
     self.request = request
     self.connections = connections
     loop.post(whenStarted)

@@ -7,5 +7,7 @@
 static const int sluice_socket_stream = SOCK_STREAM;
 /// A flag for a type: no child process inherits the socket.
 static const int sluice_socket_close_on_exec = SOCK_CLOEXEC;
+/// A flag for a type: no call on the socket blocks.
+static const int sluice_socket_nonblocking = SOCK_NONBLOCK;
 
 #endif

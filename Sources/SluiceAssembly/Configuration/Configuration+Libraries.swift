@@ -25,6 +25,8 @@ extension Configuration {
       ("transport.connectTimeout", new.connectTimeout != old.connectTimeout),
       ("transport.maxConnectionsPerHost", new.maximumConnectionsPerHost != old.maximumConnectionsPerHost),
       ("transport.httpVersion", new.httpVersion != old.httpVersion),
+      ("transport.engine", new.engine != old.engine),
+      ("transport limits for heads", new.responseLimits != old.responseLimits),
       ("transport.maxRequestBytes", new.maximumRequestBytes != old.maximumRequestBytes),
       ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),
       ("transport.userAgent", new.userAgent != old.userAgent),

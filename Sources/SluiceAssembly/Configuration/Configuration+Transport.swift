@@ -7,7 +7,8 @@ extension Configuration {
   mutating func readTransport(_ node: ConfigurationNode) throws(ConfigurationError) {
     try node.checkObject([
       "baseURL", "timeout", "connectTimeout", "loops", "maxConnectionsPerHost", "httpVersion", "maxRequestBytes",
-      "maxResponseBytes", "spillBytes", "proxy", "tls", "userAgent",
+      "maxResponseBytes", "spillBytes", "proxy", "tls", "userAgent", "engine", "maxHeadBytes", "maxHeadFields",
+      "maxInformationalResponses", "maxChunkExtensionBytes",
     ])
     if let url = node["baseURL"] {
       baseURL = try url.parsed { text throws(MessageError) in try HTTPURL(text, hosts: .idna) }
@@ -22,7 +23,33 @@ extension Configuration {
     if let limit = node["spillBytes"] { transport.spillBytes = try limit.integer(0...(1 << 40)) }
     if let proxy = node["proxy"] { transport.proxy = try proxy.string() }
     if let tls = node["tls"] { try readTLS(tls) }
+    if let engine = node["engine"] { transport.engine = try Self.engine(engine) }
+    try readResponseLimits(node)
     if let agent = node["userAgent"] { transport.userAgent = try Self.userAgent(agent) }
+  }
+
+  private mutating func readResponseLimits(_ node: ConfigurationNode) throws(ConfigurationError) {
+    // The upper ends keep what one response may hold within reason; the lower ones let every usual response pass.
+    if let limit = node["maxHeadBytes"] {
+      transport.responseLimits.maximumHeadBytes = try limit.integer(1024...(1 << 24))
+    }
+    if let limit = node["maxHeadFields"] {
+      transport.responseLimits.maximumHeadFields = try limit.integer(16...65_536)
+    }
+    if let limit = node["maxInformationalResponses"] {
+      transport.responseLimits.maximumInformationalResponses = try limit.integer(0...65_536)
+    }
+    if let limit = node["maxChunkExtensionBytes"] {
+      transport.responseLimits.maximumChunkExtensionBytes = try limit.integer(0...(1 << 24))
+    }
+  }
+
+  private static func engine(_ node: ConfigurationNode) throws(ConfigurationError) -> TransportEngine {
+    let text = try node.string()
+    guard let engine = TransportEngine(rawValue: text) else {
+      throw node.error("expected \"auto\", \"wire\" or \"curl\", found \(PlainText.quote(text))")
+    }
+    return engine
   }
 
   private static func userAgent(_ node: ConfigurationNode) throws(ConfigurationError) -> String {

@@ -64,7 +64,8 @@ struct Waterfall {
     let timings = hop.timings ?? TransferTimings()
     let peer = timings.peerAddress ?? ""
     var phases = [
-      Phase(name: "prepare", time: .zero), Phase(name: "queue", time: timings.queue),
+      Phase(name: "prepare", time: .zero, note: timings.engine?.rawValue ?? ""),
+      Phase(name: "queue", time: timings.queue),
       Phase(name: "dns", time: timings.nameLookup),
       Phase(name: "connect", time: timings.connect, note: timings.isConnectionReused ? "reused \(peer)" : peer),
       Phase(name: "tls", time: timings.tlsHandshake),

@@ -181,13 +181,20 @@ enum EventReading {
       }
       timings.isConnectionReused = isReused
     }
+    if document["engine"] != nil {
+      let text = try string("engine", document)
+      guard let engine = TransportEngine(rawValue: text), engine != .auto else {
+        throw Failure(message: "expected \"engine\" with \"wire\" or \"curl\"")
+      }
+      timings.engine = engine
+    }
     try refuseOthers(than: timingMembers, in: document)
     return timings
   }
 
   private static let timingMembers: Set = [
     "queueNs", "dnsNs", "connectNs", "tlsNs", "sendNs", "waitNs", "receiveNs", "bytesSent", "bytesReceived",
-    "isConnectionReused",
+    "isConnectionReused", "engine",
   ]
 
   private static func string(_ key: String, _ document: JSONValue) throws(Failure) -> String {

@@ -2,6 +2,7 @@ import CCurl
 import SluiceContentCoding
 import SluiceMessages
 import SluicePipeline
+import SluiceTransport
 
 /// An easy handle that stays configured from one request to the next: only options that differ are set again.
 final class CurlHandle {
@@ -162,14 +163,11 @@ final class CurlHandle {
     // A response to HEAD has no body, and libcurl sends no body with a HEAD request either.
     if request.method == "HEAD" { return .bodyless }
     switch request.body {
-    case .empty: return expectsBody(request.method) ? .emptyBody : .bodyless
-    case .bytes(let bytes): return bytes.isEmpty && !expectsBody(request.method) ? .bodyless : .bytes
+    case .empty: return Request.expectsBody(request.method) ? .emptyBody : .bodyless
+    case .bytes(let bytes): return bytes.isEmpty && !Request.expectsBody(request.method) ? .bodyless : .bytes
     case .file, .stream: return .upload
     }
   }
-
-  /// Methods for which `Content-Length: 0` is sent if there is no body (RFC 9110 §8.6).
-  private static func expectsBody(_ method: String) -> Bool { method == "POST" || method == "PUT" || method == "PATCH" }
 
   private func setShape(_ shape: Shape, _ method: String) {
     self.shape = shape

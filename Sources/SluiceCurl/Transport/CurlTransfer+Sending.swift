@@ -2,6 +2,7 @@ import CCurl
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
+import SluiceTransport
 
 // Called by libcurl.
 extension CurlTransfer {
@@ -29,7 +30,7 @@ extension CurlTransfer {
     // them.
     var headers = HeaderFields()
     swap(&headers, &request.headers)
-    addCredentials(to: &headers)
+    if options.sendsBasicUnasked { headers.addCredentials(of: request.url) }
     guard observer.transferWillIssue(&headers), !isCancelled else {
       failure = .cancelled(request)
       return false
@@ -53,22 +54,19 @@ extension CurlTransfer {
     guard failure == nil, !isCancelled, let upload else { return Int(CURL_READFUNC_ABORT) }
     // The server has answered in full and reads no more: this ends the sending.
     if stream.isReset { return 0 }
-    let count = upload.read(into: buffer)
+    let count: Int
+    do throws(TransportError) {
+      guard let read = try upload.read(into: buffer) else {
+        isStarved = true
+        return Int(CURL_READFUNC_PAUSE)
+      }
+      count = read
+    } catch { return Int(CURL_READFUNC_ABORT) }
     if count == 0 || upload.deliveredBytes == upload.byteCount { sentAt = transport.loop.now }
-    if upload.isStarved { isStarved = true }
     return count
   }
 
   func seekBody(to offset: Int) -> Bool { upload?.seek(to: offset) ?? false }
-
-  /// `user:password@` of the URL, unless the request has credentials of its own (RFC 7617 §2).
-  private func addCredentials(to headers: inout HeaderFields) {
-    guard options.sendsBasicUnasked, let userInfo = request.url.userInfo, !headers.contains("Authorization") else {
-      return
-    }
-    let value = "Basic " + Base64.text(PercentCoding.decoded(userInfo.utf8.span))
-    headers.append("Authorization".utf8.span, value.utf8.span, marks: .sensitive)
-  }
 }
 
 extension CurlTransfer: LoopTimerTarget {

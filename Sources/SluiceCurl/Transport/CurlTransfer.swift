@@ -3,6 +3,7 @@ import SluiceHTTP1
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
+import SluiceTransport
 
 /// One hop. It gets libcurl's callbacks and passes them on to the observer.
 final class CurlTransfer: Transfer {
@@ -15,9 +16,6 @@ final class CurlTransfer: Transfer {
     case held(TransferTimings)
     case ended
   }
-
-  /// An unwanted body up to this size is read to its end, because that is cheaper than a new connection.
-  static let discardBytes = 65_536
 
   let transport: CurlTransport
   /// The request; without its headers after they are issued.
@@ -52,18 +50,8 @@ final class CurlTransfer: Transfer {
   /// The state of the HTTP/2 stream.
   var stream = StreamState()
   @exclusivity(unchecked) var reader: ResponseReader
-  @exclusivity(unchecked) var disposition = BodyDisposition.hold
-  @exclusivity(unchecked) var collector: BodyCollector?
-  /// The number of body bytes received on the wire.
-  var receivedBytes = 0
-  /// Whether the body has codings that this transfer decodes.
-  var isCoded = false
-  /// Set from the first byte of a coded body on, unless the body is discarded.
-  @exclusivity(unchecked) var decoded: DecodedBody?
-  /// The observer wants a pause; the next piece is refused.
-  var isPausing = false
-  /// Too much data of the body waits to be written to its file.
-  var isBehindDisk = false
+  /// Takes the body; set with the head.
+  @exclusivity(unchecked) var receiver: BodyReceiver?
   /// Libcurl holds a piece back until the transfer tells it to continue.
   var isPaused = false
   /// Libcurl waits for the request body.
@@ -72,8 +60,6 @@ final class CurlTransfer: Transfer {
   var isSendingAgain = false
   /// The response is complete, even if libcurl still waits for something.
   var isWhole = false
-  /// Success, although libcurl was stopped: the rest of the body is not wanted.
-  var isCut = false
   /// The transfer is in the transport's list of transfers with work to do outside libcurl.
   var isDeferred = false
   var timer: LoopTimer?
@@ -106,18 +92,19 @@ final class CurlTransfer: Transfer {
   func cancel() {
     if case .ended = phase { return }
     isCancelled = true
+    receiver?.stop()
     transport.postpone(self)
   }
 
   func proceed(_ disposition: BodyDisposition) {
-    guard case .hold = self.disposition, reader.isHeadDone, disposition != .hold else { return }
-    if let failure = receive(disposition) { self.failure = failure }
+    guard let receiver, receiver.disposition == .hold, disposition != .hold else { return }
+    receiver.begin(disposition)
     transport.postpone(self)
   }
 
   func resumeReceiving() {
-    guard isPausing else { return }
-    isPausing = false
+    guard let receiver, receiver.isHeldBack else { return }
+    receiver.resume()
     transport.postpone(self)
   }
 
@@ -139,16 +126,19 @@ final class CurlTransfer: Transfer {
     case .running:
       deliverRest()
       if isCancelled || failure != nil { return finish(CURLE_ABORTED_BY_CALLBACK) }
-      if isWhole, !isPaused {
-        isCut = true
-        return finish(CURLE_OK)
-      }
+      if isWhole, !isPaused { return finish(CURLE_OK) }
       unpause()
     }
   }
 
-  /// Whether the observer or the disk cannot accept a piece or the end now.
-  var isHeldBack: Bool { disposition == .hold || isBehindDisk || disposition == .stream && isPausing }
+  private var isHeldBack: Bool { receiver?.isHeldBack != false }
+
+  /// Passes on what the observer did not want earlier.
+  private func deliverRest() {
+    guard let observer, let receiver else { return }
+    receiver.deliverRest(observer)
+    if failure == nil { failure = receiver.failure }
+  }
 
   var timings: TransferTimings? {
     if case .held(let timings) = phase { return timings }
@@ -174,6 +164,7 @@ final class CurlTransfer: Transfer {
     // No byte of a response came: if libcurl has sent the request twice, it reports the times of both as one.
     if reader.version == nil { (timings.wait, timings.receive) = (.zero, .zero) }
     timings.version = reader.version
+    timings.engine = .curl
     if let issuedAt, let sentAt {
       timings.send = sentAt.duration(since: issuedAt)
       // If a server answers before it has the whole request, the send phase ends with the first byte of the answer.
@@ -211,10 +202,9 @@ final class CurlTransfer: Transfer {
       phase = .held(timings)
       return
     }
-    if isCoded, let error = incompleteCoding { return end(error, timings) }
     do throws(TransportError) {
-      guard let collector else { return end(nil, timings) }
-      if let body = try collector.finish() { return end(nil, timings, body) }
+      guard let receiver else { return end(nil, timings) }
+      if let body = try receiver.finish() { return end(nil, timings, body) }
       phase = .held(timings)
     } catch { end(error, timings) }
   }
@@ -225,10 +215,9 @@ final class CurlTransfer: Transfer {
     phase = .ended
     if let timer { transport.loop.disarm(timer) }
     transport.forget(self)
-    collector = nil
+    receiver = nil
     let observer = self.observer.take()
     upload = nil
-    decoded = nil
     observer?.transferDidEnd(
       TransferEnd(
         error: error, body: consume body, trailers: reader.trailers, timings: consume timings, connection: connection))
@@ -251,8 +240,8 @@ final class CurlTransfer: Transfer {
   private func error(for code: CURLcode, _ handle: CurlHandle) -> TransportError? {
     if isCancelled { return .cancelled(request) }
     if stream.isRefused, reader.status == 0 { return .notProcessed(request) }
-    if let failure = failure ?? upload?.failure { return failure }
-    if isCut || isWhole { return nil }
+    if let failure = failure ?? receiver?.failure ?? upload?.failure { return failure }
+    if receiver?.isCut == true || isWhole { return nil }
     if stream.isCutShort, reader.isHeadDone { return .cutShort(request) }
     // If libcurl 7.88 closes the connection itself, it takes this as the end of a body without a length.
     let isBrokenOff = stream.isOpen && reader.body == .stream

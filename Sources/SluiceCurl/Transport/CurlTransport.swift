@@ -2,6 +2,7 @@ import CCurl
 package import SluiceLoop
 package import SluiceMessages
 package import SluicePipeline
+import SluiceTransport
 
 /// HTTP over libcurl on one loop: HTTP/1.1 in clear text, HTTP/1.1 and HTTP/2 over TLS.
 ///
@@ -70,8 +71,8 @@ package final class CurlTransport: Transport, @unchecked Sendable {
       transfer.cancel()
       return transfer
     }
-    if let count = transfer.request.body.byteCount, count > settings.maxBytes(of: transfer.request.body) {
-      transfer.failure = tooLarge(transfer.request, count)
+    if let excess = settings.excess(of: transfer.request) {
+      transfer.failure = excess
       postpone(transfer)
       return transfer
     }
@@ -87,6 +88,12 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   }
 
   package func usesProxy(for origin: Origin) -> Bool { proxy.isCertain(for: origin.scheme) }
+
+  /// Whether the settings, or the environment of the process, name a proxy for a scheme. With `no_proxy`, libcurl may
+  /// still not use it for a host.
+  package static func usesProxy(for scheme: Origin.Scheme, _ settings: TransportSettings) -> Bool {
+    settings.unixSocket == nil && ProxyChoice(settings.proxy).isProxied(scheme)
+  }
 
   /// Notes that a transfer has work to do as soon as libcurl is off the stack.
   func postpone(_ transfer: CurlTransfer) {
@@ -173,13 +180,6 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private func takeHandle() throws(TransportError) -> CurlHandle {
     if let handle = pool.popLast() { return handle }
     return try CurlHandle(multi, settings, proxy, isSmall: transfers.count > Self.crowd)
-  }
-
-  private func tooLarge(_ request: Request, _ byteCount: Int) -> TransportError {
-    TransportError(
-      .requestTooLarge,
-      "the request body has \(byteCount) bytes, \(settings.maxBytes(of: request.body)) are allowed;"
-        + " raise transport.maxRequestBytes", to: request.url, isBeforeSending: true)
   }
 
   private func route(to url: HTTPURL) -> Route {

@@ -2,6 +2,7 @@ import CCurl
 import Glibc
 import SluiceLoop
 import SluicePipeline
+import SluiceTransport
 
 /// How one loop reaches one host and port: the addresses, and whether libcurl has been told them.
 ///
@@ -12,12 +13,6 @@ final class Route {
     var port: UInt16
   }
 
-  /// Until then an answer is used without a new look-up.
-  static let freshness = Duration.seconds(60)
-  /// Until then an old answer is used while a new one is fetched, so that no request waits for a name that was known.
-  static let staleness = Duration.seconds(360)
-  /// How long to wait before the next look-up when the last one failed; the old answer is used during that time.
-  private static let retrying = Duration.seconds(1)
   /// libcurl forgets an address after 60 s, so the route tells it again before that.
   private static let retelling = Duration.seconds(50)
 
@@ -26,7 +21,11 @@ final class Route {
   let needsLookUp: Bool
   /// A route for which `no_proxy` or SOCKS leaves the name to libcurl.
   let isLookedUpByLibcurl: Bool
-  var isLookingUp = false
+  private var cache = AddressCache()
+  var isLookingUp: Bool {
+    get { cache.isLookingUp }
+    set { cache.isLookingUp = newValue }
+  }
   var waiting: [CurlTransfer] = []
   /// The transport has forgotten this route, so it gets no more addresses. Transfers that have it may continue with it;
   /// the next request gets a new route.
@@ -35,9 +34,6 @@ final class Route {
   /// Set if connections may carry many transfers.
   @exclusivity(unchecked) var gate: StreamGate?
 
-  private var addresses: [String] = []
-  private var resolvedAt: Instant?
-  private var refreshesAt = Instant(nanoseconds: 0)
   private var toldUntil = Instant(nanoseconds: 0)
   private var instruction: ResolveInstruction?
 
@@ -51,28 +47,17 @@ final class Route {
   var isIdle: Bool { !isLookingUp && waiting.isEmpty && gate?.isIdle != false }
 
   /// Whether a transfer can begin at once.
-  func isUsable(at now: Instant) -> Bool {
-    guard needsLookUp else { return true }
-    guard let resolvedAt else { return false }
-    return now.duration(since: resolvedAt) < Self.staleness
-  }
+  func isUsable(at now: Instant) -> Bool { !needsLookUp || cache.isUsable(at: now) }
 
-  func wantsRefresh(at now: Instant) -> Bool {
-    needsLookUp && !isLookingUp && resolvedAt != nil && now >= refreshesAt
-  }
+  func wantsRefresh(at now: Instant) -> Bool { needsLookUp && cache.wantsRefresh(at: now) }
 
   func didResolve(to addresses: [String], at now: Instant) {
-    resolvedAt = now
-    refreshesAt = now + Self.freshness
-    guard addresses != self.addresses else { return }
-    self.addresses = addresses
+    guard cache.didResolve(to: addresses, at: now) else { return }
     toldUntil = Instant(nanoseconds: 0)
     instruction = ResolveInstruction(key, addresses)
   }
 
-  /// The known addresses stay in use. Without the pause, each request would cause a look-up as long as the resolver
-  /// fails.
-  func didNotResolve(at now: Instant) { refreshesAt = now + Self.retrying }
+  func didNotResolve(at now: Instant) { cache.didNotResolve(at: now) }
 
   /// The addresses that the next handle must tell libcurl; nil if libcurl knows them.
   func instruction(at now: Instant) -> ResolveInstruction? {
@@ -85,7 +70,7 @@ final class Route {
   }
 
   /// The addresses did not work: the next transfer looks the name up again.
-  func distrust() { resolvedAt = nil }
+  func distrust() { cache.distrust() }
 }
 
 /// One `CURLOPT_RESOLVE` list, alive as long as a handle may read it.

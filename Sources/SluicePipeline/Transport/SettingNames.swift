@@ -13,6 +13,8 @@ package struct SettingNames: Sendable, Hashable {
   /// The setting that selects HTTP/1.1.
   package var http11 = "transport.httpVersion \"1.1\""
   package var proxy = "transport.proxy"
+  /// Which transport carries requests.
+  package var engine = "transport.engine"
 
   package init() {}
 }

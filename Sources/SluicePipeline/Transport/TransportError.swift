@@ -21,6 +21,11 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
       Parts(code: code, subject: url?.origin.description, reason: message, isBeforeSending: isBeforeSending))
   }
 
+  package init(_ code: ErrorCode, _ message: String, to origin: Origin, isBeforeSending: Bool = false) {
+    parts = SharedValue(
+      Parts(code: code, subject: origin.description, reason: message, isBeforeSending: isBeforeSending))
+  }
+
   /// The kind of failure.
   public var code: ErrorCode {
     get { parts.value.code }

@@ -6,6 +6,8 @@ public struct TransportSettings: Sendable {
   public var timeout = Duration.seconds(30)
   /// The time limit until a connection is open: name, TCP, proxy and TLS together.
   public var connectTimeout = Duration.seconds(5)
+  /// What carries the requests.
+  public var engine = TransportEngine.auto
   /// The number of event loops; each has its own thread and connections.
   public var loops = 1
   /// The maximum number of connections to one origin over all loops; each loop gets an equal share, at least one. Nil
@@ -34,6 +36,8 @@ public struct TransportSettings: Sendable {
   public var decodesContent = true
   /// The value of `User-Agent`, unless the request has one; nil or empty sends none.
   public var userAgent: String?
+  /// How much of a response is accepted besides its body.
+  public var responseLimits = ResponseLimits()
   /// The names of these settings in errors.
   package var names = SettingNames()
   /// Called with every request head as it is written, including those to proxies, for requests whose options have
@@ -63,6 +67,23 @@ public struct TransportSettings: Sendable {
     case .file, .stream: maximumStreamedRequestBytes
     }
   }
+}
+
+/// How much of a response is accepted besides its body; more fails with ``ErrorCode/invalidResponse``.
+///
+/// Libcurl has limits of its own for chunk extensions and for a line, and at most 300 KiB for a head.
+public struct ResponseLimits: Sendable, Hashable {
+  /// Bytes of one head, including its line ends; also of the trailers of one response.
+  public var maximumHeadBytes = 262_144
+  /// Fields of one head; also of the trailers of one response.
+  public var maximumHeadFields = 4096
+  /// Informational responses (1xx) before the final one.
+  public var maximumInformationalResponses = 100
+  /// Bytes of all chunk extensions of one body.
+  public var maximumChunkExtensionBytes = 16_384
+
+  /// The defaults of a configuration.
+  public init() {}
 }
 
 /// The trusted authorities and the client's own certificate; paths of PEM files.

@@ -31,7 +31,7 @@ package final class TLSServer: Sendable {
   /// S, B, k, K and c as commands.
   package func send(_ bytes: [UInt8]) throws { try process.write(bytes) }
 
-  /// Ends the connection with a TLS close, and then the server.
+  /// Ends the connection, without a TLS close, and then the server.
   package func close() throws { try process.write("Q\n") }
 
   private static func port(in output: [UInt8]) -> UInt16? {

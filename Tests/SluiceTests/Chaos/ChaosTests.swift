@@ -10,12 +10,15 @@ import Testing
 /// threads, twice, and after the end. Callers cancel.
 @Suite struct ChaosTests {
   /// Scale: 5,000 transactions; `SLUICE_SOAK=1` takes 200,000. A failure names its seed; `SLUICE_SEED` repeats it.
-  @Test func `in chaos every transaction completes once, the ledger is complete, and nothing is left`() async {
-    await #expect(processExitsWith: .success) {
+  @Test(arguments: ["wire", "curl"])
+  func `in chaos every transaction completes once, the ledger is complete, and nothing is left`(
+    _ engine: String
+  ) async {
+    await #expect(processExitsWith: .success) { [engine] in
       let isFull = getenv("SLUICE_SOAK") != nil
       var seeds = SystemRandomNumberGenerator()
       let seed = getenv("SLUICE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seeds.next()
-      let chaos = try await Chaos(seed: seed)
+      let chaos = try await Chaos(seed: seed, engine: try #require(TransportEngine(rawValue: engine)))
       // Allocations that happen only once happen now.
       try await chaos.run(500, inFlight: 100)
       let descriptors = ProcessFacts().openDescriptorCount
@@ -32,11 +35,13 @@ import Testing
 /// The server, the stages and the callers, all led by one seed.
 private final class Chaos: Sendable {
   private let seed: UInt64
+  private let engine: TransportEngine
   private let plain: PluginCompiler.Product
   private let serial: PluginCompiler.Product
 
-  init(seed: UInt64) async throws {
+  init(seed: UInt64, engine: TransportEngine) async throws {
     self.seed = seed
+    self.engine = engine
     plain = try await PluginCompiler.compile("chaos")
     serial = try await PluginCompiler.compile("chaos", name: "serial", defines: ["FLAGS=SLUICE_FLAG_SERIAL"])
     // Whatever the umask: nobody else may write a plugin.
@@ -51,6 +56,7 @@ private final class Chaos: Sendable {
     let violations = Locked<[String]>([])
     let told = Locked<[String: [String: Int]]>([:])
     var configuration = try configuration()
+    configuration.transport.engine = engine
     configuration.addStage("first", ChaosStage.code(seed: seed, name: "first"))
     configuration.addStage("second", ChaosStage.code(seed: seed, name: "second"))
     configuration.addStage(

@@ -32,6 +32,7 @@ enum ResultMetadata {
       "isConnectionReused": JSONValue(timings.isConnectionReused),
     ]
     document["peerAddress"] = timings.peerAddress.map { JSONValue($0) }
+    document["engine"] = timings.engine.map { JSONValue($0.rawValue) }
     return document
   }
 

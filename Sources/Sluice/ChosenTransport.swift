@@ -1,0 +1,78 @@
+import SluiceCurl
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceWire
+
+/// The transports of one loop: chooses one for each hop, as ``TransportSettings/engine`` says.
+///
+/// Libcurl is started for the first hop that needs it. Confined to its loop.
+final class ChosenTransport: Transport {
+  private let loop: Loop
+  private let settings: TransportSettings
+  private let wire: WireTransport
+  private var curl: CurlTransport?
+
+  /// - Throws: if the settings ask for something that the engine does not have, or if a file cannot be read.
+  init(loop: Loop, settings: TransportSettings) throws(TransportError) {
+    self.loop = loop
+    self.settings = settings
+    wire = try WireTransport(loop: loop, settings: settings)
+    if settings.engine == .curl { curl = try CurlTransport(loop: loop, settings: settings) }
+    try checkProxy()
+  }
+
+  func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
+    guard needsCurl(request.url.origin.scheme) else { return wire.start(request, options, observer: observer) }
+    do throws(TransportError) {
+      return try startedCurl().start(request, options, observer: observer)
+    } catch {
+      return wire.fail(request, options, error, observer: observer)
+    }
+  }
+
+  private func startedCurl() throws(TransportError) -> CurlTransport {
+    if let curl { return curl }
+    let curl = try CurlTransport(loop: loop, settings: settings)
+    self.curl = curl
+    return curl
+  }
+
+  func usesProxy(for origin: Origin) -> Bool { curl?.usesProxy(for: origin) ?? false }
+
+  func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer { wire.makeBodyGatherer(options) }
+
+  func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer { wire.makeRequestGatherer(options) }
+
+  func stream(of file: FileBody) throws(TransportError) -> BodyStream { try wire.stream(of: file) }
+
+  /// Whether only libcurl has what the settings want for a scheme: a proxy, HTTP/2 or HTTP/1.0.
+  private func needsCurl(_ scheme: Origin.Scheme) -> Bool {
+    switch settings.engine {
+    case .wire: return false
+    case .curl: return true
+    case .auto: break
+    }
+    switch settings.httpVersion {
+    case .http10: return true
+    case .http11: return usesProxy(for: scheme)
+    case .http2, .http3: return scheme == .https || usesProxy(for: scheme)
+    }
+  }
+
+  private func usesProxy(for scheme: Origin.Scheme) -> Bool {
+    scheme == .http ? usesProxyForHTTP : usesProxyForHTTPS
+  }
+
+  private lazy var usesProxyForHTTP = CurlTransport.usesProxy(for: .http, settings)
+  private lazy var usesProxyForHTTPS = CurlTransport.usesProxy(for: .https, settings)
+
+  /// An environment with a proxy is not ignored.
+  private func checkProxy() throws(TransportError) {
+    guard settings.engine == .wire, usesProxyForHTTP || usesProxyForHTTPS else { return }
+    throw TransportError(
+      .transport,
+      "\(settings.names.engine) is \"wire\", which uses no proxy, and the environment names one (http_proxy, https_proxy"
+        + " or all_proxy); set it to \"auto\", or \(settings.names.proxy) to \"\"", isBeforeSending: true)
+  }
+}

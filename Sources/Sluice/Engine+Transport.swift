@@ -1,0 +1,39 @@
+public import SluiceAssembly
+public import SluiceLoop
+import SluicePipeline
+public import SluiceTrial
+
+/// The engine with its transports on its loops.
+extension Engine {
+  /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
+  ///
+  /// - Parameters:
+  ///   - loop: a loop that a thread of the program runs, in place of threads of the engine; `transport.loops` is then
+  ///     1. The loop ends with the engine, or when this initializer throws.
+  ///   - delegate: decides about redirects and challenges if neither a stage nor the transaction's own delegate does.
+  ///   - trial: tries libraries out before they are loaded; nil loads every library that passes the preflight.
+  ///   - minimumLogLevel: log lines of plugins below this level are dropped; plugins can query the level.
+  ///   - log: gets the log lines of the engine and its plugins; called from any thread.
+  public convenience init(
+    _ configuration: Configuration, on loop: HostedLoop? = nil, delegate: (any TransactionDelegate)? = nil,
+    trial: (any LibraryTrial)? = nil, minimumLogLevel: LogLine.Level = .debug,
+    log: @escaping @Sendable (LogLine) -> Void = { _ in }
+  ) throws(EngineError) {
+    try self.init(
+      configuration, sources: [:], on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
+      log: log)
+  }
+
+  /// - Parameter sources: the files from which libraries are read at the start, by their paths in the configuration.
+  package convenience init(
+    _ configuration: Configuration, sources: [String: String], on loop: HostedLoop? = nil,
+    delegate: (any TransactionDelegate)? = nil, trial: (any LibraryTrial)? = nil,
+    minimumLogLevel: LogLine.Level = .debug,
+    log: @escaping @Sendable (LogLine) -> Void
+  ) throws(EngineError) {
+    try self.init(
+      configuration, sources: sources, on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
+      makeTransport: { loop, settings throws(TransportError) in try ChosenTransport(loop: loop, settings: settings) },
+      log: log)
+  }
+}

@@ -1,0 +1,32 @@
+import Glibc
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// An open file that is sent; closed when its last user releases it.
+final class UploadFile {
+  private let file: FileDescriptor
+  private let path: String
+
+  init(_ body: FileBody) throws(TransportError) {
+    path = body.path
+    // If the file was replaced by a FIFO, opening it would block the loop.
+    guard let file = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY) else {
+      throw TransportError(
+        .bodyFile, "cannot open \(path) to send it: \(SystemError.text(errno))\(SystemError.advice(errno))",
+        isBeforeSending: true)
+    }
+    guard file.status()?.isRegularFile == true else {
+      throw TransportError(.bodyFile, "the body in \(path) is not a regular file", isBeforeSending: true)
+    }
+    self.file = file
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(TransportError) -> Int {
+    while true {
+      let count = pread(file.raw, buffer.baseAddress, buffer.count, off_t(offset))
+      if count >= 0 { return count }
+      guard errno == EINTR else { throw TransportError(.bodyFile, "cannot read \(path): \(SystemError.text(errno))") }
+    }
+  }
+}

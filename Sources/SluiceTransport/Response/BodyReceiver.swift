@@ -1,0 +1,214 @@
+package import SluiceContentCoding
+package import SluiceMessages
+package import SluicePipeline
+
+/// Takes the body of one response as it comes from the wire: limits it, decodes it, and collects it or passes it on to
+/// the observer, as that wants.
+///
+///     let receiver = BodyReceiver(…)
+///     receiver.begin(observer.transferDidReceiveHead(head))
+///     receiver.take(piece, observer)          // for each piece, unless isHeldBack
+///     let body = try receiver.finish()        // when the message is complete
+///
+/// Confined to the loop. It calls the observer only from within a call of its owner.
+package final class BodyReceiver {
+  /// What became of a piece.
+  package enum Taken {
+    /// All of it.
+    case whole
+    /// Nothing: the observer or the disk wants nothing now. The same piece must be given again later.
+    case nothing
+    /// The transfer ends: ``failure`` says why, or ``isCut`` that the rest is not wanted.
+    case end
+  }
+
+  /// An unwanted body up to this size is read to its end, because that is cheaper than a new connection.
+  package static let discardBytes = 65_536
+
+  private let loop: any EventLoop
+  private let options: TransferOptions
+  private let url: HTTPURL
+  private weak var owner: (any BodyReceiverOwner)?
+  private let codings: ContentCodings
+  /// The length of the body on the wire, if the head says it.
+  private let announcedBytes: Int?
+
+  package private(set) var disposition = BodyDisposition.hold
+  /// Why the body cannot be taken.
+  package private(set) var failure: TransportError?
+  /// The rest of the body is not wanted: the transfer ends as a success, and its connection cannot be used again.
+  package private(set) var isCut = false
+  /// The number of body bytes received on the wire.
+  package private(set) var receivedBytes = 0
+  @exclusivity(unchecked) private var collector: BodyCollector?
+  /// Set from the first byte of a coded body on, unless the body is discarded.
+  @exclusivity(unchecked) private var decoded: DecodedBody?
+  /// The observer wants a pause.
+  private var isPausing = false
+  /// Too much data of the body waits to be written to its file.
+  private var isBehindDisk = false
+
+  /// - Parameters:
+  ///   - codings: the codings that must be decoded.
+  ///   - url: the URL of the request, for errors.
+  ///   - owner: told when a body that was held back can go on; not retained.
+  package init(
+    on loop: any EventLoop, _ options: TransferOptions, codings: ContentCodings, announcedBytes: Int?, url: HTTPURL,
+    owner: any BodyReceiverOwner
+  ) {
+    self.loop = loop
+    self.options = options
+    self.codings = codings
+    self.announcedBytes = announcedBytes
+    self.url = url
+    self.owner = owner
+  }
+
+  /// Whether the observer or the disk cannot accept a piece or the end now.
+  package var isHeldBack: Bool { disposition == .hold || isBehindDisk || disposition == .stream && isPausing }
+
+  /// Sets what happens to the body. Does nothing for ``BodyDisposition/hold``.
+  package func begin(_ disposition: BodyDisposition) {
+    self.disposition = disposition
+    let announced = announcedBytes ?? 0
+    switch disposition {
+    case .hold: return
+    case .discard: isCut = announced > Self.discardBytes
+    case .collect:
+      collector = BodyCollector(spillBytes: options.spillBytes)
+      if codings.isEmpty { collector?.expect(announced) }
+    case .stream: break
+    }
+    if disposition != .discard, codings.isEmpty, announced > maximumBytes { failure = tooLarge }
+  }
+
+  /// Takes a piece as it came from the wire.
+  package func take(_ piece: UnsafeRawBufferPointer, _ observer: any TransferObserver) -> Taken {
+    if failure != nil || isCut { return .end }
+    if isHeldBack { return .nothing }
+    if codings.isEmpty || disposition == .discard {
+      receivedBytes += piece.count
+      return accept(piece, total: receivedBytes, observer) ? .whole : .end
+    }
+    deliverRest(observer)
+    if failure != nil { return .end }
+    if isHeldBack { return .nothing }
+    receivedBytes += piece.count
+    do throws(ContentDecodingError) {
+      if decoded == nil { decoded = try DecodedBody(codings) }
+      guard let body = decoded else { return .end }
+      try body.decode(piece) { accept($0, total: body.byteCount, observer) && !isHeldBack }
+    } catch { failure = undecodable(error) }
+    return failure == nil ? .whole : .end
+  }
+
+  /// The observer, which has paused, wants more.
+  package func resume() { isPausing = false }
+
+  /// The transfer was cancelled: the observer gets no more of the body.
+  package func stop() {
+    if failure == nil { failure = cancelled }
+  }
+
+  /// Passes decoded bytes on that the observer did not want earlier.
+  package func deliverRest(_ observer: any TransferObserver) {
+    guard let body = decoded, body.hasRest, !isHeldBack, failure == nil else { return }
+    do throws(ContentDecodingError) {
+      try body.decodeRest { accept($0, total: body.byteCount, observer) && !isHeldBack }
+    } catch { failure = undecodable(error) }
+  }
+
+  /// The message is complete, and nothing is held back.
+  ///
+  /// - Returns: the collected body; ``Body/empty`` if it was streamed or discarded. Nil while not all of it is on disk:
+  ///   the owner is told when it is.
+  package func finish() throws(TransportError) -> Body? {
+    if disposition != .discard { try checkCoding() }
+    return try collector.map { collector throws(TransportError) in try collector.finish() } ?? .empty
+  }
+
+  private func checkCoding() throws(TransportError) {
+    do throws(ContentDecodingError) {
+      if let decoded {
+        try decoded.finish()
+      } else if !codings.isEmpty, !mayBeEmpty {
+        try ContentDecoder(codings).finish()
+      }
+    } catch { throw undecodable(error) }
+  }
+
+  /// Whether a missing body counts as a valid coded body. It does if the server announces an empty body and servers
+  /// commonly label empty bodies with this coding, or if a coding is unknown or there are too many.
+  private var mayBeEmpty: Bool {
+    guard (try? codings.check()) != nil else { return true }
+    return announcedBytes == 0 && codings.codings.allSatisfy(\.labelsEmptyBodies)
+  }
+
+  private func accept(_ piece: UnsafeRawBufferPointer, total: Int, _ observer: any TransferObserver) -> Bool {
+    guard total <= maximumBytes else {
+      failure = tooLarge
+      return false
+    }
+    switch disposition {
+    case .hold: return false
+    case .collect: return collect(piece)
+    case .discard:
+      isCut = receivedBytes > Self.discardBytes
+      return !isCut
+    case .stream:
+      switch observer.transferDidReceive([UInt8](piece)) {
+      case .proceed: break
+      case .pause: isPausing = true
+      case .stop: stop()
+      }
+      return failure == nil
+    }
+  }
+
+  private func collect(_ piece: UnsafeRawBufferPointer) -> Bool {
+    do throws(TransportError) {
+      isBehindDisk = try collector?.append(piece) { spilledBody() } == .pause
+      return true
+    } catch {
+      failure = error
+      return false
+    }
+  }
+
+  private func spilledBody() -> SpilledBody {
+    SpilledBody(on: loop) { [weak self] in
+      guard let self else { return }
+      isBehindDisk = false
+      owner?.bodyCanGoOn()
+    }
+  }
+
+  /// A body that is not held in memory has a limit only if the caller set one.
+  private var maximumBytes: Int {
+    switch disposition {
+    case .collect, .hold: options.maximumResponseBytes
+    case .stream: options.maximumStreamedBytes
+    case .discard: .max
+    }
+  }
+
+  private var cancelled: TransportError { TransportError(.cancelled, "cancelled", to: url) }
+
+  private var tooLarge: TransportError {
+    TransportError(
+      .responseTooLarge,
+      "the response body is larger than the \(maximumBytes) bytes allowed; raise transport.maxResponseBytes", to: url)
+  }
+
+  private func undecodable(_ error: ContentDecodingError) -> TransportError {
+    TransportError(
+      .decoding,
+      "the body cannot be decoded as its Content-Encoding says: \(error.reason); only the server can fix it", to: url)
+  }
+}
+
+/// The transfer that a ``BodyReceiver`` belongs to.
+package protocol BodyReceiverOwner: AnyObject {
+  /// The disk can take more, or has all of the body: the owner should go on where it was held back. [loop]
+  func bodyCanGoOn()
+}

@@ -1,0 +1,44 @@
+import Glibc
+import SluiceMessages
+package import SluicePipeline
+import SluiceSupport
+
+extension TransportSettings {
+  /// Reports settings with which no request can be sent, instead of failing at the first request.
+  package func check() throws(TransportError) {
+    try tls.check(names)
+    try checkEngine()
+    guard let userAgent else { return }
+    do { try HeaderFields.check(name: "user-agent".utf8.span, value: userAgent.utf8.span) } catch {
+      throw TransportError(.transport, "transport.userAgent: \(error.reason)", isBeforeSending: true)
+    }
+  }
+}
+
+extension TransportSettings {
+  /// What a transport does not have is never ignored.
+  private func checkEngine() throws(TransportError) {
+    guard engine == .wire else { return }
+    if let proxy, !proxy.isEmpty {
+      throw TransportError(
+        .transport, "\(names.engine) is \"wire\", which has no \(names.proxy); set it to \"auto\" or \"curl\"",
+        isBeforeSending: true)
+    }
+    if httpVersion == .http10 {
+      throw TransportError(
+        .transport, "\(names.engine) is \"wire\", which does not speak HTTP/1.0; set it to \"auto\" or \"curl\"",
+        isBeforeSending: true)
+    }
+  }
+}
+
+extension TLSSettings {
+  /// Reports a file that cannot be read, instead of failing at the first request.
+  func check(_ names: SettingNames) throws(TransportError) {
+    for (name, path) in [(names.authorities, ca), (names.certificate, certificate), (names.key, key)] {
+      guard let path, access(path, R_OK) != 0 else { continue }
+      throw TransportError(
+        .tls, "\(name): cannot read \(PlainText.path(path)): \(SystemError.text(errno))", isBeforeSending: true)
+    }
+  }
+}

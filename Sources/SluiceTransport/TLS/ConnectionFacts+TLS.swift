@@ -1,0 +1,24 @@
+import CTLS
+package import SluiceMessages
+
+extension ConnectionFacts.Security {
+  /// What OpenSSL knows of a connection after its handshake; nil if it gives no information.
+  package init?(of session: OpaquePointer) {
+    guard let version = SSL_get_version(session), let cipher = SSL_get_current_cipher(session),
+      let name = SSL_CIPHER_get_name(cipher)
+    else { return nil }
+    self.init(
+      version: String(cString: version), cipher: String(cString: name), certificate: Self.certificate(of: session))
+  }
+
+  /// The server's certificate as DER.
+  private static func certificate(of session: OpaquePointer) -> [UInt8] {
+    guard let certificate = SSL_get1_peer_certificate(session) else { return [] }
+    defer { X509_free(certificate) }
+    var bytes: UnsafeMutablePointer<UInt8>?
+    let count = i2d_X509(certificate, &bytes)
+    guard count > 0, let bytes else { return [] }
+    defer { CRYPTO_free(bytes, #file, #line) }
+    return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+  }
+}

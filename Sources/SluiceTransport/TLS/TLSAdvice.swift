@@ -1,0 +1,76 @@
+package import SluicePipeline
+import SluiceMessages
+
+/// What a failure of TLS means for the user, from OpenSSL's words: the fault of a certificate, or the name of an alert
+/// (RFC 8446 §6.2).
+package struct TLSAdvice {
+  /// How far the connection had come.
+  package enum Moment: Sendable {
+    /// The server's certificate was not accepted.
+    case verification
+    case handshake
+    /// The files of this side.
+    case authorities, ownCertificate
+    case other
+  }
+
+  private let detail: String
+  private let settings: TransportSettings
+
+  package init(_ detail: String, _ settings: TransportSettings) {
+    self.detail = detail
+    self.settings = settings
+  }
+
+  private var names: SettingNames { settings.names }
+
+  /// The server refuses the client certificate, or asks for one and gets none; nil for other failures.
+  package var clientCertificateRefusal: String? {
+    guard Self.certificateAlerts.contains(where: { detail.contains("alert \($0)") }) else { return nil }
+    guard let certificate = settings.tls.certificate else {
+      return
+        "the server asks for a client certificate, and there is none: \(detail); set \(names.certificate) and \(names.key)"
+    }
+    return
+      "the server does not accept the client certificate \(PlainText.path(certificate)): \(detail); set"
+      + " \(names.certificate) and \(names.key) to one that it accepts"
+  }
+
+  private static let certificateAlerts = [
+    "certificate required", "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired",
+    "certificate unknown", "unknown ca", "access denied",
+  ]
+
+  /// What to do, with a semicolon before it; empty if nothing is known.
+  package func advice(at moment: Moment) -> String {
+    switch moment {
+    case .verification: certificateAdvice
+    // In TLS 1.2 this is also how a server asks for a certificate.
+    case .handshake where detail.contains("alert handshake failure"):
+      "; the server may ask for a client certificate (\(names.certificate), \(names.key)), or have no version and cipher of"
+        + " TLS in common with this side"
+    case .handshake where Self.versionWords.contains(where: { detail.contains($0) }):
+      "; the server has no version of TLS in common with this side"
+    case .handshake: "; check that the server speaks TLS on this port"
+    case .authorities: "; \(names.authorities) must name a readable PEM file"
+    case .ownCertificate: "; \(names.certificate) and \(names.key) must name a PEM certificate and its key"
+    case .other: ""
+    }
+  }
+
+  /// Only a few faults of a certificate go away when another authority is trusted.
+  private var certificateAdvice: String {
+    if detail.contains("expired") {
+      return "; the server needs a new certificate, or the clock of this machine is wrong"
+    }
+    if detail.contains("not yet valid") { return "; the clock of this machine or of the certificate's maker is wrong" }
+    if detail.contains("subject name") {
+      return "; the certificate is for another host: check the host of the URL, or give the server a certificate for it"
+    }
+    let isAlone = detail.contains("self-signed certificate") && !detail.contains("in certificate chain")
+    return
+      "; if the server is the right one, name \(isAlone ? "this certificate" : "its authority") in \(names.authorities)"
+  }
+
+  private static let versionWords = ["alert protocol version", "unsupported protocol", "legacy sigalg"]
+}

@@ -1,0 +1,64 @@
+import CLinux
+import Glibc
+import SluicePipeline
+
+/// An address that a socket can connect to.
+struct SocketAddress: Sendable {
+  private let storage: sockaddr_storage
+  private let size: socklen_t
+  /// The numeric address as in an error or a log; the path of a Unix socket.
+  let text: String
+
+  var family: Int32 { Int32(storage.ss_family) }
+
+  /// A numeric IPv4 or IPv6 address, an IPv6 address perhaps with a zone; nil for anything else.
+  init?(_ address: String, port: UInt16) {
+    var hints = addrinfo()
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+    hints.ai_socktype = sluice_socket_stream
+    var first: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(address, "\(port)", &hints, &first) == 0, let found = first else { return nil }
+    defer { freeaddrinfo(found) }
+    var storage = sockaddr_storage()
+    guard Int(found.pointee.ai_addrlen) <= MemoryLayout<sockaddr_storage>.size else { return nil }
+    memcpy(&storage, found.pointee.ai_addr, Int(found.pointee.ai_addrlen))
+    self.storage = storage
+    size = found.pointee.ai_addrlen
+    text = address
+  }
+
+  /// A Unix socket; nil if the path is empty or too long for the system.
+  init?(unixSocket path: String) {
+    var address = sockaddr_un()
+    let bytes = Array(path.utf8)
+    guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
+      return nil
+    }
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    var storage = sockaddr_storage()
+    memcpy(&storage, &address, MemoryLayout<sockaddr_un>.size)
+    self.storage = storage
+    size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    text = path
+  }
+
+  func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    withUnsafePointer(to: storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
+    }
+  }
+
+  /// The order in which the addresses of one name are tried: families alternate, the first one first (RFC 8305 §4).
+  static func interleaved(_ addresses: [SocketAddress]) -> [SocketAddress] {
+    guard let first = addresses.first else { return [] }
+    var same = addresses.filter { $0.family == first.family }[...]
+    var other = addresses.filter { $0.family != first.family }[...]
+    var order: [SocketAddress] = []
+    while !same.isEmpty || !other.isEmpty {
+      if let address = same.popFirst() { order.append(address) }
+      if let address = other.popFirst() { order.append(address) }
+    }
+    return order
+  }
+}

@@ -1,0 +1,143 @@
+import CLinux
+import Glibc
+import SluiceMessages
+import SluiceSupport
+
+/// The calls on a connected or connecting stream socket, which never block. The owner of the socket closes it.
+struct StreamSocket {
+  let descriptor: Int32
+
+  /// What a call on the socket did.
+  enum Outcome {
+    case bytes(Int)
+    /// Nothing can be read or written now.
+    case wouldBlock
+    /// The peer has closed its side.
+    case end
+    case failed(Int32)
+  }
+
+  /// How a connection begins.
+  enum Start {
+    case connected, inProgress
+    case failed(Int32)
+  }
+
+  /// nil with `errno` if no descriptor is left, except those kept in reserve.
+  init?(family: Int32) {
+    let descriptor = socket(family, sluice_socket_stream | sluice_socket_close_on_exec | sluice_socket_nonblocking, 0)
+    guard descriptor >= 0 else { return nil }
+    guard !DescriptorLimit.isReserved(descriptor) else {
+      _ = Glibc.close(descriptor)
+      errno = EMFILE
+      return nil
+    }
+    self.descriptor = descriptor
+    guard family != AF_UNIX else { return }
+    var on: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  func close() { _ = Glibc.close(descriptor) }
+
+  func connect(to address: SocketAddress) -> Start {
+    let result = address.withAddress { Glibc.connect(descriptor, $0, $1) }
+    if result == 0 { return .connected }
+    // A Unix socket whose queue is full says EAGAIN.
+    return errno == EINPROGRESS || errno == EINTR ? .inProgress : .failed(errno)
+  }
+
+  /// The error of a connection that was in progress; 0 if it is established.
+  func connectError() -> Int32 {
+    var code: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
+  }
+
+  /// Whether the connection is established.
+  var isConnected: Bool {
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) } == 0
+    }
+  }
+
+  @inline(__always)
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+    while true {
+      let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+      if count > 0 { return .bytes(count) }
+      if count == 0 { return .end }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return .wouldBlock
+      default: return .failed(errno)
+      }
+    }
+  }
+
+  /// Whether something happened on a connection that should be silent: bytes came, or its end.
+  func hasInput() -> Bool {
+    var byte: UInt8 = 0
+    if recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 { return true }
+    return errno != EAGAIN && errno != EINTR
+  }
+
+  @inline(__always)
+  func send(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+    while true {
+      let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      if count >= 0 { return .bytes(count) }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return .wouldBlock
+      default: return .failed(errno)
+      }
+    }
+  }
+
+  /// Sends two buffers in one call.
+  func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Outcome {
+    if second.isEmpty { return send(first) }
+    if first.isEmpty { return send(second) }
+    return withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { parts in
+      parts[0] = iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count)
+      parts[1] = iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+      var message = msghdr()
+      message.msg_iov = parts.baseAddress
+      message.msg_iovlen = 2
+      while true {
+        let count = sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+        if count >= 0 { return .bytes(count) }
+        switch errno {
+        case EINTR: continue
+        case EAGAIN: return .wouldBlock
+        default: return .failed(errno)
+        }
+      }
+    }
+  }
+
+  /// Numeric address and port of one end; nil for a Unix socket.
+  func address(ofPeer isPeer: Bool) -> ConnectionFacts.Address? {
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        let result = isPeer ? getpeername(descriptor, address, &size) : getsockname(descriptor, address, &size)
+        guard result == 0, address.pointee.sa_family != AF_UNIX else { return nil }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(NI_MAXHOST) + Int(NI_MAXSERV)) { text in
+          guard let host = text.baseAddress else { return nil }
+          let port = host + Int(NI_MAXHOST)
+          let flags = NI_NUMERICHOST | NI_NUMERICSERV
+          guard getnameinfo(address, size, host, socklen_t(NI_MAXHOST), port, socklen_t(NI_MAXSERV), flags) == 0 else {
+            return nil
+          }
+          return ConnectionFacts.Address(host: String(cString: host), port: Int(String(cString: port)) ?? 0)
+        }
+      }
+    }
+  }
+}

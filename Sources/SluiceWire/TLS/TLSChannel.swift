@@ -1,0 +1,126 @@
+import CTLS
+import Glibc
+import SluiceLoop
+import SluiceMessages
+import SluiceTransport
+
+/// TLS on one socket (RFC 8446), by OpenSSL. Confined to the loop. Does not close the socket.
+final class TLSChannel {
+  enum Handshake {
+    case done, wouldBlock
+    case failed(TLSFailure)
+  }
+
+  let pointer: OpaquePointer
+  let sessions: TLSSessions
+  private let host: String
+  private let socket: UnsafeMutablePointer<sluice_tls_socket>
+  private let context: TLSContext
+  /// Why the last call has failed.
+  private(set) var failure: TLSFailure?
+
+  /// Never changed after it is made.
+  private nonisolated(unsafe) static let method = sluice_tls_make_bio_method()
+
+  /// - Parameter host: the host of the URL, which the server's certificate must name (RFC 9110 §4.3.4).
+  init(_ descriptor: Int32, _ context: TLSContext, _ sessions: TLSSessions, host: String) throws(TLSFailure) {
+    guard let method = Self.method, let pointer = SSL_new(context.pointer) else { throw TLSFailure.last(.other) }
+    self.pointer = pointer
+    self.context = context
+    self.sessions = sessions
+    self.host = host
+    socket = .allocate(capacity: 1)
+    socket.initialize(to: sluice_tls_socket(descriptor: descriptor, is_drained: 0, error: 0))
+    guard sluice_tls_attach(pointer, method, socket) == 1 else { throw TLSFailure.last(.other) }
+    sluice_tls_set_owner(pointer, Unmanaged.passUnretained(self).toOpaque())
+    guard expect(host) else { throw TLSFailure.last(.other) }
+    sessions.use(for: pointer)
+    SSL_set_connect_state(pointer)
+  }
+
+  deinit {
+    SSL_free(pointer)
+    socket.deallocate()
+  }
+
+  var security: ConnectionFacts.Security? { ConnectionFacts.Security(of: pointer) }
+
+  /// Whether the system has no more, and nothing is left here.
+  var isDrained: Bool { socket.pointee.is_drained != 0 && SSL_has_pending(pointer) == 0 }
+
+  func handshake() -> Handshake {
+    ERR_clear_error()
+    let result = SSL_do_handshake(pointer)
+    if result == 1 { return .done }
+    switch SSL_get_error(pointer, result) {
+    case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+    default: return .failed(handshakeFailure)
+    }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
+    ERR_clear_error()
+    let count = SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
+    return count > 0 ? .bytes(Int(count)) : outcome(of: count)
+  }
+
+  /// Whether a byte of the application has come, or the end: messages of TLS itself, such as new sessions, are taken.
+  func hasInput() -> Bool {
+    ERR_clear_error()
+    var byte: UInt8 = 0
+    let count = SSL_peek(pointer, &byte, 1)
+    if count > 0 { return true }
+    if case .wouldBlock = outcome(of: count) { return false }
+    return true
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) -> StreamSocket.Outcome {
+    guard !bytes.isEmpty else { return .bytes(0) }
+    ERR_clear_error()
+    let count = SSL_write(pointer, bytes.baseAddress, Int32(clamping: bytes.count))
+    return count > 0 ? .bytes(Int(count)) : outcome(of: count)
+  }
+
+  /// Tells the peer that nothing more comes. Does not wait for its answer.
+  func close() {
+    guard failure == nil else { return }
+    ERR_clear_error()
+    SSL_shutdown(pointer)
+    ERR_clear_error()
+  }
+
+  private func outcome(of result: Int32) -> StreamSocket.Outcome {
+    switch SSL_get_error(pointer, result) {
+    case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+    case SSL_ERROR_ZERO_RETURN: return .end
+    default:
+      let code = socket.pointee.error
+      failure = TLSFailure.last(.other, systemError: code)
+      return .failed(code)
+    }
+  }
+
+  /// The name, or the address, that the certificate must have.
+  private func expect(_ host: String) -> Bool {
+    let parameters = SSL_get0_param(pointer)
+    if SystemNames.isAddress(host) { return X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1 }
+    // A partial wildcard, as in f*.example.com, is not accepted, nor a name outside of subjectAltName (RFC 9525 §6.3).
+    X509_VERIFY_PARAM_set_hostflags(
+      parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+    return sluice_tls_set_server_name(pointer, host) == 1 && X509_VERIFY_PARAM_set1_host(parameters, host, 0) == 1
+  }
+
+  private var handshakeFailure: TLSFailure {
+    let code = SSL_get_verify_result(pointer)
+    guard context.verifies, code != X509_V_OK else {
+      return TLSFailure.last(.handshake, systemError: socket.pointee.error)
+    }
+    ERR_clear_error()
+    if code == X509_V_ERR_HOSTNAME_MISMATCH || code == X509_V_ERR_IP_ADDRESS_MISMATCH {
+      return TLSFailure(
+        .verification, "SSL: no alternative certificate subject name matches target host name '\(host)'")
+    }
+    let reason = X509_verify_cert_error_string(code).map { String(cString: $0) } ?? "error \(code)"
+    return TLSFailure(.verification, "SSL certificate problem: \(reason)")
+  }
+}

@@ -1,0 +1,34 @@
+import CTLS
+import Glibc
+import SluiceSupport
+import SluiceTransport
+
+/// Why a step of TLS has failed.
+struct TLSFailure: Error, Sendable {
+  let moment: TLSAdvice.Moment
+  /// OpenSSL's words.
+  let detail: String
+  /// Whether the peer closed the connection without saying that it does (RFC 8446 §6.1): what came may be only a part.
+  var isTruncation = false
+
+  init(_ moment: TLSAdvice.Moment, _ detail: String, isTruncation: Bool = false) {
+    self.moment = moment
+    self.detail = detail
+    self.isTruncation = isTruncation
+  }
+
+  /// Takes the reason from the queue of errors of this thread, and empties it.
+  ///
+  /// - Parameter code: the system's error; 0 if there was none.
+  static func last(_ moment: TLSAdvice.Moment, systemError code: Int32 = 0) -> TLSFailure {
+    let error = ERR_get_error()
+    defer { ERR_clear_error() }
+    guard error != 0 else {
+      return TLSFailure(
+        moment, code == 0 ? "the peer closed the connection" : SystemError.text(code), isTruncation: code == 0)
+    }
+    let isTruncation = sluice_tls_is_unexpected_end(error) != 0
+    guard let reason = ERR_reason_error_string(error) else { return TLSFailure(moment, "error \(error)") }
+    return TLSFailure(moment, String(cString: reason), isTruncation: isTruncation)
+  }
+}

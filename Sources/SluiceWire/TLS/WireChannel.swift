@@ -1,0 +1,40 @@
+import SluiceMessages
+
+/// A connected socket, perhaps with TLS on it.
+struct WireChannel {
+  let socket: StreamSocket
+  let tls: TLSChannel?
+
+  @inline(__always)
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
+    tls?.read(into: buffer) ?? socket.receive(into: buffer)
+  }
+
+  /// Whether a read of `count` bytes into a larger buffer has left nothing: the system reports what comes after it.
+  @inline(__always)
+  func isDrained(afterReading count: Int, of capacity: Int) -> Bool { tls?.isDrained ?? (count < capacity) }
+
+  /// Whether something happened on a connection that should be silent: bytes came, or its end.
+  func hasInput() -> Bool { tls?.hasInput() ?? socket.hasInput() }
+
+  /// Sends two buffers, in one call where that is possible.
+  @inline(__always)
+  func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> StreamSocket.Outcome {
+    guard let tls else { return socket.send(first, second) }
+    return tls.write(first.isEmpty ? second : first)
+  }
+
+  var facts: ConnectionFacts {
+    var facts = ConnectionFacts()
+    facts.peer = socket.address(ofPeer: true)
+    facts.local = socket.address(ofPeer: false)
+    facts.isSecure = tls != nil
+    facts.security = tls?.security
+    return facts
+  }
+
+  func close() {
+    tls?.close()
+    socket.close()
+  }
+}

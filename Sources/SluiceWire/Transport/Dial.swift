@@ -1,0 +1,230 @@
+import CLinux
+import Glibc
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// One connection in the making: from the name of the origin to an open connection, with TLS if the scheme is https.
+/// Confined to the loop.
+///
+/// Tries the addresses in turn, each 250 ms after the one before it or as soon as that has failed, and takes the first
+/// that answers (RFC 8305 §5).
+final class Dial {
+  /// Where the time went.
+  struct Times {
+    var nameLookup = Duration.zero
+    var connect = Duration.zero
+    var tlsHandshake = Duration.zero
+  }
+
+  /// The time between two attempts (RFC 8305 §8).
+  private static let attemptDelay = Duration.milliseconds(250)
+
+  private let pool: OriginPool
+  /// The transfer that alone gets the connection; nil if it is for whoever waits.
+  let owner: WireTransfer?
+  private(set) var times = Times()
+  private var untried: ArraySlice<SocketAddress> = []
+  private var attempts: [ConnectAttempt] = []
+  private var handshake: TLSHandshake?
+  private var connectedAt = Instant(nanoseconds: 0)
+  private var lastFailure: TransportError?
+  private let limitTimer = LoopTimer()
+  private let attemptTimer = LoopTimer()
+  private var beganAt = Instant(nanoseconds: 0)
+  private var isLookingUp = true
+  private var isOver = false
+
+  init(_ pool: OriginPool, owner: WireTransfer?) {
+    self.pool = pool
+    self.owner = owner
+  }
+
+  private var loop: Loop { pool.transport.loop }
+  private var settings: TransportSettings { pool.transport.settings }
+
+  func begin() {
+    beganAt = loop.now
+    loop.arm(limitTimer, at: beganAt + settings.connectTimeout, for: self)
+    pool.address(self)
+  }
+
+  /// - Parameter wasLookedUp: whether the dial has waited for the addresses.
+  func connect(to addresses: [SocketAddress], wasLookedUp: Bool = false) {
+    guard !isOver else { return }
+    isLookingUp = false
+    if wasLookedUp { times.nameLookup = loop.now.duration(since: beganAt) }
+    untried = addresses[...]
+    tryNext()
+  }
+
+  /// Ends without a word to the pool.
+  func cancel() {
+    isOver = true
+    loop.disarm(limitTimer)
+    loop.disarm(attemptTimer)
+    for attempt in attempts { attempt.close() }
+    attempts = []
+    handshake?.attempt.close()
+    handshake = nil
+  }
+
+  func fail(_ error: TransportError) {
+    guard !isOver else { return }
+    if isLookingUp { times.nameLookup = loop.now.duration(since: beganAt) }
+    cancel()
+    pool.didNotConnect(error, self)
+  }
+
+  /// An attempt is connected or has failed.
+  func attemptIsReady(_ attempt: ConnectAttempt, _ events: UInt32) {
+    guard !isOver, attempts.contains(where: { $0 === attempt }) else { return }
+    let code = attempt.socket.connectError()
+    guard code == 0 else { return attemptHasFailed(attempt, code) }
+    // The event may be that of an earlier socket with the same number.
+    guard attempt.socket.isConnected else { return }
+    // No other attempt is wanted any more.
+    for other in attempts where other !== attempt { other.close() }
+    attempts = []
+    untried = []
+    loop.disarm(attemptTimer)
+    connectedAt = loop.now
+    times.connect = connectedAt.duration(since: attempt.beganAt)
+    guard pool.origin.scheme == .https else {
+      return finish(WireChannel(socket: attempt.socket, tls: nil), attempt.address, events)
+    }
+    do throws(TransportError) {
+      let handshake = TLSHandshake(try pool.makeTLS(attempt.socket.descriptor), attempt, self)
+      self.handshake = handshake
+      pool.transport.place(handshake, attempt.socket.descriptor)
+      handshakeIsReady(handshake, events)
+    } catch {
+      attempt.close()
+      fail(error)
+    }
+  }
+
+  /// The peer has sent something, or the socket takes more.
+  func handshakeIsReady(_ handshake: TLSHandshake, _ events: UInt32) {
+    guard !isOver else { return }
+    handshake.events |= events
+    switch handshake.channel.handshake() {
+    case .wouldBlock: return
+    case .done:
+      times.tlsHandshake = loop.now.duration(since: connectedAt)
+      let attempt = handshake.attempt
+      self.handshake = nil
+      finish(
+        WireChannel(socket: attempt.socket, tls: handshake.channel), attempt.address,
+        handshake.events | EPOLLIN.rawValue)
+    case .failed(let failure): fail(WireFailure.tls(pool.origin, failure, settings))
+    }
+  }
+
+  /// - Parameter events: what has happened so far, and causes no event any more.
+  private func finish(_ channel: WireChannel, _ address: SocketAddress, _ events: UInt32) {
+    cancel()
+    let pool = pool
+    let connection = WireConnection(channel, pool, address.text, times)
+    if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue) != 0 { connection.noteHangUp() }
+    pool.transport.place(connection, channel.socket.descriptor)
+    pool.didConnect(connection, self)
+    if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { pool.transport.readLater(connection) }
+  }
+
+  private func attemptHasFailed(_ attempt: ConnectAttempt, _ code: Int32) {
+    attempt.close()
+    attempts.removeAll { $0 === attempt }
+    lastFailure = WireFailure.connect(pool.origin, attempt.address, code)
+    tryNext()
+  }
+
+  /// Begins the next attempt; fails when none is left and none is under way.
+  private func tryNext() {
+    while !isOver, let address = untried.popFirst() {
+      if begin(address) {
+        if !untried.isEmpty { loop.arm(attemptTimer, at: loop.now + Self.attemptDelay, for: self) }
+        return
+      }
+    }
+    guard !isOver, attempts.isEmpty else { return }
+    fail(lastFailure ?? WireFailure.withoutAddress(pool.origin, settings))
+  }
+
+  /// Returns whether the attempt is under way, or has already ended the dial.
+  private func begin(_ address: SocketAddress) -> Bool {
+    guard let socket = StreamSocket(family: address.family) else {
+      lastFailure = WireFailure.socket(pool.origin, errno)
+      return false
+    }
+    let attempt = ConnectAttempt(socket, address, self, at: loop.now)
+    if case .failed(let code) = socket.connect(to: address) {
+      socket.close()
+      lastFailure = WireFailure.connect(pool.origin, address, code)
+      return false
+    }
+    // A socket that is connected already becomes ready at once.
+    attempts.append(attempt)
+    guard pool.transport.register(attempt, socket.descriptor) else {
+      attempts.removeLast()
+      lastFailure = WireFailure.socket(pool.origin, errno)
+      socket.close()
+      return false
+    }
+    return true
+  }
+}
+
+extension Dial: LoopTimerTarget {
+  func timerDidFire(_ timer: LoopTimer) {
+    if timer === attemptTimer { return tryNext() }
+    fail(WireFailure.connectTimeout(pool.origin, settings, isLookingUp: isLookingUp))
+  }
+}
+
+/// A socket that is connecting to one address.
+final class ConnectAttempt: WireEndpoint {
+  let socket: StreamSocket
+  let address: SocketAddress
+  let beganAt: Instant
+  private unowned(unsafe) let dial: Dial
+
+  init(_ socket: StreamSocket, _ address: SocketAddress, _ dial: Dial, at now: Instant) {
+    self.socket = socket
+    self.address = address
+    self.dial = dial
+    beganAt = now
+  }
+
+  override func isReady(_ events: UInt32) {
+    let isDone = events & (EPOLLOUT.rawValue | EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+    if isDone { dial.attemptIsReady(self, events) }
+  }
+
+  func close() {
+    dial.forget(socket.descriptor)
+    socket.close()
+  }
+}
+
+/// A connected socket on which TLS is being set up.
+final class TLSHandshake: WireEndpoint {
+  let channel: TLSChannel
+  let attempt: ConnectAttempt
+  /// What has happened on the socket.
+  var events: UInt32 = 0
+  private unowned(unsafe) let dial: Dial
+
+  init(_ channel: TLSChannel, _ attempt: ConnectAttempt, _ dial: Dial) {
+    self.channel = channel
+    self.attempt = attempt
+    self.dial = dial
+  }
+
+  override func isReady(_ events: UInt32) { dial.handshakeIsReady(self, events) }
+}
+
+extension Dial {
+  fileprivate func forget(_ descriptor: Int32) { pool.transport.remove(descriptor) }
+}

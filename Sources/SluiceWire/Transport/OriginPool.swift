@@ -1,0 +1,242 @@
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+import SluiceTransport
+
+/// The connections to one origin, and the transfers that wait for one. Confined to the loop.
+///
+/// A transfer takes the idle connection that was used last. If there is none, it waits, and a new connection is begun
+/// for it. Whichever connection is ready first serves the transfer that has waited longest.
+final class OriginPool {
+  let origin: Origin
+  let authority: RequestHead.Authority
+  unowned(unsafe) let transport: WireTransport
+  /// How many connections may be open or in the making; nil for no limit.
+  private let limit: Int?
+  /// The connection that was used last is at the end.
+  @exclusivity(unchecked) private var idle: [WireConnection] = []
+  @exclusivity(unchecked) private var waiting = FIFOQueue<WireTransfer>()
+  /// Transfers among the waiting that have ended.
+  private var endedWaiters = 0
+  private var isBalancing = false
+  private var dials: [ObjectIdentifier: Dial] = [:]
+  /// Those of the dials that serve whoever waits.
+  private var sharedDials = 0
+  /// Connections that are open, idle ones too, or in the making.
+  private var connectionCount = 0
+  private let sessions = TLSSessions()
+  private var addresses = AddressCache()
+  /// Dials that wait for the addresses.
+  private var unaddressed: [Dial] = []
+
+  init(_ origin: Origin, _ transport: WireTransport) {
+    self.origin = origin
+    self.transport = transport
+    authority = RequestHead.Authority(origin)
+    limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }
+  }
+
+  var isUnused: Bool { connectionCount == 0 && waiting.isEmpty }
+
+  // MARK: Transfers
+
+  /// Finds a connection for the transfer.
+  func serve(_ transfer: WireTransfer) {
+    // Above the limit, if need be: such a transfer repeats one that has just lost its connection.
+    if transfer.options.wantsFreshConnection { return dial(for: transfer) }
+    while waiting.isEmpty, let connection = takeIdle() {
+      if connection.issue(transfer) { return }
+      makeIdle(connection)
+      if transfer.isOver { return }
+    }
+    transfer.beginWaiting()
+    waiting.append(transfer)
+    balance()
+  }
+
+  /// A connection has finished its transfer and can be used again.
+  func release(_ connection: WireConnection) {
+    while let transfer = nextWaiting() {
+      if connection.issue(transfer) { return }
+    }
+    makeIdle(connection)
+  }
+
+  private func nextWaiting() -> WireTransfer? {
+    while let transfer = waiting.popFirst() {
+      if transfer.hasEnded {
+        endedWaiters -= 1
+        continue
+      }
+      transfer.leaveLine()
+      if !transfer.isOver { return transfer }
+    }
+    return nil
+  }
+
+  // MARK: New connections
+
+  func didConnect(_ connection: WireConnection, _ dial: Dial) {
+    forget(dial)
+    if let owner = dial.owner {
+      if owner.isOver || !connection.issue(owner) { release(connection) }
+    } else {
+      release(connection)
+    }
+    balance()
+  }
+
+  /// A connection could not be made: the transfer that has waited longest gets the error.
+  func didNotConnect(_ error: TransportError, _ dial: Dial) {
+    forget(dial)
+    connectionCount -= 1
+    addresses.distrust()
+    let transfer = dial.owner ?? nextWaiting()
+    transfer?.times.fail(dial.times, at: transport.loop.now)
+    transfer?.fail(error)
+    balance()
+  }
+
+  /// The transfer for which alone a connection is being made has ended.
+  func abandon(_ dial: Dial) {
+    guard dials[ObjectIdentifier(dial)] != nil else { return }
+    forget(dial)
+    connectionCount -= 1
+    dial.cancel()
+    balance()
+  }
+
+  /// Begins as many connections as transfers wait for, within the limit.
+  private func balance() {
+    // A connection that fails at once comes back here: the loop below goes on with the next.
+    guard !isBalancing else { return }
+    isBalancing = true
+    defer { isBalancing = false }
+    while !transport.isClosed, sharedDials < waiting.count - endedWaiters, limit.map({ connectionCount < $0 }) ?? true {
+      dial(for: nil)
+    }
+  }
+
+  /// A transfer has ended that waits here.
+  func waiterDidEnd() {
+    endedWaiters += 1
+    guard endedWaiters > 32, endedWaiters > waiting.count / 2 else { return }
+    // Those that have ended are released in one go, so that each costs little.
+    var others = FIFOQueue<WireTransfer>()
+    while let transfer = waiting.popFirst() {
+      if !transfer.hasEnded { others.append(transfer) }
+    }
+    waiting = others
+    endedWaiters = 0
+  }
+
+  private func dial(for owner: WireTransfer?) {
+    let dial = Dial(self, owner: owner)
+    connectionCount += 1
+    dials[ObjectIdentifier(dial)] = dial
+    if let owner { owner.beginWaiting(for: dial) } else { sharedDials += 1 }
+    dial.begin()
+  }
+
+  private func forget(_ dial: Dial) {
+    guard dials.removeValue(forKey: ObjectIdentifier(dial)) != nil else { return }
+    if dial.owner == nil { sharedDials -= 1 }
+    unaddressed.removeAll { $0 === dial }
+  }
+
+  /// TLS for a connection of this origin.
+  func makeTLS(_ descriptor: Int32) throws(TransportError) -> TLSChannel {
+    do throws(TLSFailure) {
+      return try TLSChannel(descriptor, transport.tlsContext(), sessions, host: origin.host)
+    } catch { throw WireFailure.tls(origin, error, transport.settings) }
+  }
+
+  // MARK: Addresses
+
+  /// Gives the dial the addresses of the origin, now or when they have been looked up.
+  func address(_ dial: Dial) {
+    let host = origin.host
+    if let path = transport.settings.unixSocket {
+      return dial.connect(to: [SocketAddress(unixSocket: path)].compactMap { $0 })
+    }
+    if let address = SocketAddress(host, port: origin.port) { return dial.connect(to: [address]) }
+    let now = transport.loop.turnBegan
+    let isUsable = addresses.isUsable(at: now)
+    if !isUsable { unaddressed.append(dial) }
+    if !addresses.isLookingUp, !isUsable || addresses.wantsRefresh(at: now) {
+      addresses.isLookingUp = true
+      transport.lookUp(origin)
+    }
+    if isUsable { dial.connect(to: socketAddresses) }
+  }
+
+  func didResolve(_ answer: NameResolver.Answer) {
+    addresses.isLookingUp = false
+    let waiting = unaddressed
+    unaddressed = []
+    switch answer {
+    case .success(let found):
+      _ = addresses.didResolve(to: found, at: transport.loop.now)
+      for dial in waiting { dial.connect(to: socketAddresses, wasLookedUp: true) }
+    case .failure(let error):
+      addresses.didNotResolve(at: transport.loop.now)
+      for dial in waiting { dial.fail(WireFailure.name(origin, error)) }
+    }
+  }
+
+  private var socketAddresses: [SocketAddress] {
+    SocketAddress.interleaved(addresses.addresses.compactMap { SocketAddress($0, port: origin.port) })
+  }
+
+  // MARK: Idle connections
+
+  /// A connection was closed.
+  func didClose(_ connection: WireConnection) {
+    connectionCount -= 1
+    if connection.isIdle, let index = idle.firstIndex(where: { $0 === connection }) {
+      idle.remove(at: index)
+      transport.idleCount -= 1
+    }
+    balance()
+  }
+
+  /// Closes connections that have been idle for too long; returns since when the oldest of the others is idle.
+  func closeIdle(at now: Instant) -> Instant? {
+    while let oldest = idle.first, oldest.idleSince + WireTransport.idleLimit <= now { oldest.close() }
+    return idle.first?.idleSince
+  }
+
+  func close() {
+    for dial in dials.values { dial.cancel() }
+    dials = [:]
+    unaddressed = []
+    while let connection = idle.last { connection.close() }
+  }
+
+  private func makeIdle(_ connection: WireConnection) {
+    guard transport.keepsMoreIdle else { return connection.close() }
+    connection.isIdle = true
+    connection.idleSince = transport.loop.turnBegan
+    connection.idleRound = transport.round
+    idle.append(connection)
+    transport.idleCount += 1
+    transport.watchIdle()
+  }
+
+  /// The idle connection that was used last and is still silent.
+  private func takeIdle() -> WireConnection? {
+    while let connection = idle.last {
+      guard connection.isSilent else {
+        connection.close()
+        continue
+      }
+      idle.removeLast()
+      transport.idleCount -= 1
+      connection.isIdle = false
+      return connection
+    }
+    return nil
+  }
+}

@@ -1,0 +1,354 @@
+import CLinux
+import Glibc
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+import SluiceTransport
+import Synchronization
+
+/// One connection: carries one transfer at a time. Confined to the loop.
+final class WireConnection: WireEndpoint {
+  /// What the next received byte belongs to.
+  enum Stage {
+    /// No request is out: a byte is a fault of the server.
+    case idle
+    case head, body
+    case closed
+  }
+
+  let channel: WireChannel
+  let pool: OriginPool
+  unowned(unsafe) let transport: WireTransport
+  let peerAddress: String
+  let dialTimes: Dial.Times
+  private let id = WireConnection.ids.add(1, ordering: .relaxed).newValue
+  private static let ids = Atomic<UInt64>(0)
+
+  /// The number of requests that were issued here.
+  private(set) var requestCount = 0
+  @exclusivity(unchecked) private(set) var transfer: WireTransfer?
+  @exclusivity(unchecked) private(set) var stage = Stage.idle
+  var isIdle = false
+  var idleSince = Instant(nanoseconds: 0)
+  /// The transport's ``WireTransport/round`` when it became idle.
+  var idleRound: UInt64 = 0
+  /// Whether it is in the transport's list of connections to read from.
+  var isUnread = false
+
+  private let head: ResponseHead
+  @exclusivity(unchecked) private var body = ResponseBody.done
+  /// Received bytes that nobody could take yet, from `heldOffset` on.
+  @exclusivity(unchecked) private var held: [UInt8] = []
+  private var heldOffset = 0
+  /// Whether the last read has left nothing in the socket.
+  private var isDrained = false
+  /// The peer has closed its side, or the connection is broken: reading goes on until that shows.
+  private var hasHungUp = false
+
+  @exclusivity(unchecked) private var sender = WireSender()
+  /// How sending has failed. A response may have come before that.
+  private var sendFailure: Int32?
+
+  init(_ channel: WireChannel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
+    self.channel = channel
+    self.pool = pool
+    transport = pool.transport
+    self.peerAddress = peerAddress
+    self.dialTimes = dialTimes
+    head = ResponseHead(pool.transport.limits)
+  }
+
+  deinit { if stage != .closed { channel.close() } }
+
+  /// Whether nothing has come since the last response. Bytes that came before the request would be taken as its
+  /// response (RFC 9112 §9.2), and the end of the connection as a missing response.
+  ///
+  /// Does not ask the system if the connection became idle a moment ago and the loop is busy: the last read found no
+  /// more, and a request would pay more for the question than it gains.
+  var isSilent: Bool { idleRound == transport.round && transport.transferCount > 1 || !channel.hasInput() }
+
+  var facts: ConnectionFacts {
+    var facts = channel.facts
+    facts.id = id
+    facts.isReused = requestCount > 1
+    return facts
+  }
+
+  /// The peer closed its side while the connection was being made: no event will say so again.
+  func noteHangUp() { hasHungUp = true }
+
+  // MARK: Requests
+
+  /// Sends the request of a transfer. Returns false if the transfer does not want that any more; the connection is then
+  /// as before.
+  func issue(_ transfer: WireTransfer) -> Bool {
+    requestCount += 1
+    guard let headers = transfer.issue(on: self) else {
+      requestCount -= 1
+      return false
+    }
+    self.transfer = transfer
+    stage = .head
+    head.begin(isAnswerToHead: transfer.isHead)
+    sendFailure = nil
+    transport.output.removeAll(keepingCapacity: true)
+    let framing = transfer.framing
+    let omitted = transfer.request.omittedDefaults
+    let defaults = omitted.isEmpty ? transport.defaults : transport.defaults.without(omitted)
+    let facts = RequestHead.append(
+      to: &transport.output, method: transfer.request.method, url: transfer.request.url, pool.authority, headers,
+      defaults, framing)
+    if transfer.options.tellsHead { transport.settings.onSentHead?(transport.output) }
+    let expects = facts.contains(.expectsContinue)
+    sender.begin(transfer.heldBody, transfer.upload, isChunked: framing == .chunked, expects)
+    if expects { transfer.waitForContinue() }
+    handle(sender.sendHead(&transport.output, through: channel))
+    return true
+  }
+
+  /// Sends on: the descriptor is ready, or the body has more.
+  func sendOn() {
+    guard transfer != nil, sendFailure == nil, !sender.isDone else { return }
+    handle(sender.sendOn(through: channel))
+  }
+
+  /// The producer of the body has more.
+  func resumeSending() {
+    sender.waitsForProducer = false
+    sendOn()
+  }
+
+  /// The server wants the body, or has not said so for a second.
+  func sendBody() {
+    guard sender.waitsForContinue else { return }
+    sender.waitsForContinue = false
+    sendOn()
+  }
+
+  private func handle(_ progress: WireSender.Progress) {
+    guard let transfer else { return }
+    transfer.times.sentBytes = sender.sentBytes
+    switch progress {
+    case .done: if sender.hasBodyLeftLater { transfer.times.sentAt = transport.loop.now }
+    case .waiting: break
+    case .more: transport.readLater(self)
+    case .failed(let code):
+      // The server may have answered before it closed the connection.
+      sendFailure = code
+      hasHungUp = true
+      transport.readLater(self)
+    case .bodyFailed(let error): transfer.fail(error)
+    }
+  }
+
+  // MARK: Responses
+
+  override func isReady(_ events: UInt32) {
+    if stage == .idle {
+      if channel.hasInput() { close() }
+      return
+    }
+    if events & EPOLLOUT.rawValue != 0 { sendOn() }
+    if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { hasHungUp = true }
+    // TLS may have waited for the chance to write before it could read.
+    if events & ~EPOLLOUT.rawValue != 0 || channel.tls != nil { receive() }
+    if events & EPOLLERR.rawValue != 0 { noteReset() }
+  }
+
+  /// The peer has reset the connection. A transfer that waits for a decision about its body does not wait for one that
+  /// cannot come whole any more; whoever reads finds the error behind the bytes that came before it.
+  private func noteReset() {
+    guard let transfer, stage == .body, transfer.receiver?.disposition == .hold else { return }
+    while held.count - heldOffset < Self.keptAtReset {
+      guard case .bytes(let count) = channel.receive(into: transport.input) else { break }
+      held.append(contentsOf: transport.input[..<count])
+    }
+    if !body.isWhole(in: held.count - heldOffset) { didBreak(ECONNRESET) }
+  }
+
+  /// The bytes that are read for a transfer that cannot take them yet.
+  private static let keptAtReset = 1 << 20
+
+  /// Goes on where reading or sending has stopped, although the descriptor may not become ready again.
+  func readOn() {
+    guard stage != .closed else { return }
+    if stage == .idle { return isReady(EPOLLIN.rawValue) }
+    if sendFailure == nil { sendOn() }
+    if stage == .head { takeHeld() }
+    receive()
+  }
+
+  /// How often the buffer is filled before other connections have their turn.
+  private static let roundsPerTurn = 16
+
+  private var isReading: Bool {
+    (stage == .head || stage == .body) && (stage == .head || transfer?.isHeldBack == false)
+  }
+
+  private func receive() {
+    // Bytes that nobody could take come before those in the socket.
+    if stage == .body {
+      takeHeld()
+      if !held.isEmpty { return }
+    }
+    var rounds = 0
+    while isReading {
+      if rounds == Self.roundsPerTurn { return transport.readLater(self) }
+      rounds += 1
+      switch channel.receive(into: transport.input) {
+      case .bytes(let count):
+        isDrained = channel.isDrained(afterReading: count, of: transport.input.count)
+        take(UnsafeRawBufferPointer(rebasing: transport.input[..<count]))
+        if isDrained, !hasHungUp { return }
+      case .wouldBlock:
+        if let sendFailure { didBreak(sendFailure) }
+        return
+      case .end: return didEnd()
+      case .failed(let code): return didBreak(code)
+      }
+    }
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    transfer?.times.receive(at: transport.loop.now)
+    guard held.isEmpty else {
+      held.append(contentsOf: bytes)
+      return processHeld()
+    }
+    let used = process(bytes.assumingMemoryBound(to: UInt8.self).span)
+    if transfer != nil, used < bytes.count { held = Array(bytes[used...]) }
+  }
+
+  private func takeHeld() {
+    guard !held.isEmpty, isReading else { return }
+    // More may have come since the last read.
+    isDrained = false
+    processHeld()
+  }
+
+  private func processHeld() {
+    var bytes: [UInt8] = []
+    swap(&bytes, &held)
+    let start = heldOffset
+    heldOffset = 0
+    let used = process(bytes.span.extracting(start..<bytes.count))
+    guard transfer != nil, start + used < bytes.count else { return }
+    held = bytes
+    heldOffset = start + used
+    // Not for each small piece of a large buffer.
+    guard heldOffset > 4096, heldOffset > held.count / 2 else { return }
+    held.removeFirst(heldOffset)
+    heldOffset = 0
+  }
+
+  /// Returns how many bytes were used. Afterwards the connection may have another transfer, or none.
+  private func process(_ bytes: Span<UInt8>) -> Int {
+    guard let transfer else { return bytes.count }
+    var position = 0
+    do throws(MessageViolation) {
+      if stage == .head, try !readHeads(bytes, &position, transfer) { return position }
+      while !body.isDone {
+        transfer.passRestOn()
+        if transfer.isOver { return stop(transfer, position) }
+        if transfer.isHeldBack { return position }
+        guard let piece = try body.next(in: bytes, at: &position) else { break }
+        let goesOn = bytes.extracting(piece).withUnsafeBytes { transfer.receive($0) }
+        if !goesOn { return stop(transfer, position) }
+      }
+      if body.isDone { complete(transfer, isClean: position == bytes.count) }
+    } catch {
+      transfer.fail(WireFailure.invalid(error, pool.origin))
+    }
+    return position
+  }
+
+  /// Returns whether the final head has come, and the body can be read.
+  private func readHeads(
+    _ bytes: Span<UInt8>, _ position: inout Int, _ transfer: WireTransfer
+  ) throws(MessageViolation) -> Bool {
+    while true {
+      let rest = bytes.extracting(position..<bytes.count)
+      guard try head.read(rest) else { return false }
+      let fields = head.takeFields(from: rest)
+      position += head.byteCount
+      guard head.isInformational else {
+        stage = .body
+        body = ResponseBody(head.body, transport.limits)
+        // The server has decided without the body.
+        if sender.waitsForContinue || head.status >= 400 { sender.stop() }
+        transfer.didReceiveHead(head, fields)
+        break
+      }
+      let status = head.status
+      head.beginNext()
+      transfer.didReceiveInformational(status, fields)
+      if transfer.isOver { break }
+      if status == 100 { sendBody() }
+      if self.transfer == nil { return false }
+    }
+    guard !transfer.isOver else {
+      _ = stop(transfer, position)
+      return false
+    }
+    return true
+  }
+
+  private func stop(_ transfer: WireTransfer, _ position: Int) -> Int {
+    transfer.stop()
+    return position
+  }
+
+  /// The whole response has come.
+  ///
+  /// - Parameter isClean: whether no byte came after it.
+  private func complete(_ transfer: WireTransfer, isClean: Bool) {
+    let trailers = body.trailers
+    let isReusable =
+      isClean && sender.isDone && sendFailure == nil && !hasHungUp && !head.endsConnection
+      && (isDrained || !channel.hasInput())
+    self.transfer = nil
+    stage = .idle
+    body = .done
+    sender = WireSender()
+    if isReusable { pool.release(self) } else { close() }
+    transfer.didReceiveAll(trailers: trailers)
+  }
+
+  // MARK: The end
+
+  private func didEnd() {
+    guard let transfer else { return close() }
+    if stage == .body, body.mayEndWithConnection { return complete(transfer, isClean: false) }
+    didBreak(0)
+  }
+
+  private func didBreak(_ code: Int32) {
+    guard let transfer else { return close() }
+    let isUnanswered = transfer.times.firstByteAt == nil
+    if isUnanswered, requestCount > 1 {
+      return transfer.fail(
+        WireFailure.resent(pool.origin, transfer.request.method, isBeforeSending: sender.sentBytes == 0))
+    }
+    if let failure = channel.tls?.failure, let error = WireFailure.refusal(pool.origin, failure, transport.settings) {
+      return transfer.fail(error)
+    }
+    transfer.fail(
+      WireFailure.lost(
+        pool.origin, channel.tls?.failure, code == 0 ? sendFailure ?? 0 : code, hasHead: stage == .body,
+        isBeforeSending: sender.sentBytes == 0))
+  }
+
+  /// Closes the socket; the transfer, if there is one, has to be ended by the caller.
+  func close() {
+    guard stage != .closed else { return }
+    stage = .closed
+    transfer = nil
+    held = []
+    heldOffset = 0
+    transport.remove(channel.socket.descriptor)
+    channel.close()
+    pool.didClose(self)
+  }
+}

@@ -1,0 +1,106 @@
+import Glibc
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+import SluiceTransport
+
+/// Errors that say what failed, why, and what to do.
+enum WireFailure {
+  static func name(_ origin: Origin, _ error: NameError) -> TransportError {
+    make(.nameLookup, "cannot resolve \(PlainText.quote(origin.host)): \(error.advice)", origin, isBeforeSending: true)
+  }
+
+  static func withoutAddress(_ origin: Origin, _ settings: TransportSettings) -> TransportError {
+    if let path = settings.unixSocket {
+      let reason = "no connection: \(PlainText.path(path)) is too long for the path of a Unix socket, or empty"
+      return make(.connect, reason + "; see transport.unixSocket", origin, isBeforeSending: true)
+    }
+    return make(
+      .nameLookup, "cannot resolve \(PlainText.quote(origin.host)): the name has no address that a socket takes",
+      origin,
+      isBeforeSending: true)
+  }
+
+  static func socket(_ origin: Origin, _ code: Int32) -> TransportError {
+    make(
+      .resources, "no socket: \(SystemError.text(code))\(SystemError.advice(code))", origin, isBeforeSending: true)
+  }
+
+  static func connect(_ origin: Origin, _ address: SocketAddress, _ code: Int32) -> TransportError {
+    make(
+      .connect,
+      "no connection to \(PlainText.path(address.text)): \(SystemError.text(code)); check host and port, and that the"
+        + " server runs", origin, isBeforeSending: true)
+  }
+
+  static func connectTimeout(_ origin: Origin, _ settings: TransportSettings, isLookingUp: Bool) -> TransportError {
+    let what = isLookingUp ? "the name was not resolved" : "no connection"
+    let reason = "\(what) within \(settings.connectTimeout) (\(settings.names.connectTimeout))"
+    return make(.connectTimeout, reason, origin, isBeforeSending: true)
+  }
+
+  static func invalid(_ violation: MessageViolation, _ origin: Origin) -> TransportError {
+    switch violation.kind {
+    case .notHTTP:
+      make(
+        .invalidResponse, "the answer is not HTTP: \(violation.reason); check that the URL leads to an HTTP server",
+        origin)
+    case .invalid, .tooLong:
+      make(
+        .invalidResponse, "the response is not valid HTTP: \(violation.reason); only the server can fix it", origin)
+    }
+  }
+
+  /// The connection broke while a request was on it.
+  ///
+  /// - Parameters:
+  ///   - failure: what TLS says of it.
+  ///   - code: the system's error; 0 if the server closed the connection.
+  ///   - hasHead: whether the head of the response has come.
+  static func lost(
+    _ origin: Origin, _ failure: TLSFailure?, _ code: Int32, hasHead: Bool, isBeforeSending: Bool
+  ) -> TransportError {
+    let moment = hasHead ? "in the middle of the response" : "before the response"
+    let reason =
+      failure?.isTruncation == true
+      ? "closed without the end of TLS (close_notify), so that a part may be missing"
+      : failure?.detail ?? (code == 0 ? "closed by the server" : SystemError.text(code))
+    return make(
+      .connectionLost, "the connection broke \(moment): \(reason); the server's log may say why", origin,
+      isBeforeSending: isBeforeSending)
+  }
+
+  /// The TLS connection could not be made.
+  static func tls(_ origin: Origin, _ failure: TLSFailure, _ settings: TransportSettings) -> TransportError {
+    if let refusal = refusal(origin, failure, settings, isBeforeSending: true) { return refusal }
+    let advice = TLSAdvice(failure.detail, settings).advice(at: failure.moment)
+    return make(.tls, failure.detail + advice, origin, isBeforeSending: true)
+  }
+
+  /// The server does not accept the client certificate, which in TLS 1.3 it says after the handshake; nil for other
+  /// failures.
+  static func refusal(
+    _ origin: Origin, _ failure: TLSFailure, _ settings: TransportSettings, isBeforeSending: Bool = false
+  ) -> TransportError? {
+    TLSAdvice(failure.detail, settings).clientCertificateRefusal.map {
+      make(.tls, $0, origin, isBeforeSending: isBeforeSending)
+    }
+  }
+
+  /// A kept connection broke before the first byte of the response.
+  static func resent(_ origin: Origin, _ method: String, isBeforeSending: Bool) -> TransportError {
+    let reason =
+      isBeforeSending
+      ? "the kept connection broke before the \(method) was sent"
+      : "the kept connection broke before the response to the \(method); it is not known whether the server executed it"
+    return make(.resent, reason, origin, isBeforeSending: isBeforeSending)
+  }
+
+  private static func make(
+    _ code: ErrorCode, _ reason: String, _ origin: Origin, isBeforeSending: Bool = false
+  ) -> TransportError {
+    TransportError(code, reason, to: origin, isBeforeSending: isBeforeSending)
+  }
+}

@@ -1,0 +1,43 @@
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceTransport
+
+extension WireTransfer {
+  /// How the body is framed.
+  var framing: RequestHead.Framing {
+    // A request that is answered without a body has none either.
+    if isHead { return .none }
+    switch request.body {
+    case .empty: return Request.expectsBody(request.method) ? .length(0) : .none
+    case .bytes(let bytes):
+      return bytes.isEmpty && !Request.expectsBody(request.method) ? .none : .length(bytes.count)
+    case .file(let file): return .length(file.byteCount)
+    case .stream(let stream): return stream.byteCount.map { .length($0) } ?? .chunked
+    }
+  }
+}
+
+extension WireTransfer {
+  /// The body that is sent from memory.
+  var heldBody: [UInt8] {
+    guard case .bytes(let bytes) = request.body, !isHead else { return [] }
+    return bytes
+  }
+}
+
+extension WireTransfer: LoopTimerTarget {
+  /// How long a body waits for a 100 response, in case the server does not know that (RFC 9110 §10.1.1).
+  private static let continueLimit = Duration.seconds(1)
+
+  func waitForContinue() {
+    let timer = LoopTimer()
+    continueTimer = timer
+    transport.loop.arm(timer, at: transport.loop.now + Self.continueLimit, for: self)
+  }
+
+  func timerDidFire(_ timer: LoopTimer) {
+    if case .running(let connection) = phase { connection.sendBody() }
+  }
+}

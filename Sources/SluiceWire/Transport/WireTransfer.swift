@@ -1,0 +1,301 @@
+import SluiceContentCoding
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceTransport
+
+/// One hop: from the request to the whole response. Confined to the loop.
+final class WireTransfer: Transfer {
+  enum Phase {
+    /// The transport has not looked at it yet.
+    case new
+    /// It waits for a connection; for a dial of its own if it wants a fresh one.
+    case waiting(Dial?)
+    case running(WireConnection)
+    /// The whole response has arrived. But its observer wants nothing yet or has paused on the last piece, or a part of
+    /// the body is not on disk yet.
+    case held
+    case ended
+  }
+
+  let transport: WireTransport
+  /// The request; without its headers after they are issued.
+  @exclusivity(unchecked) var request: Request
+  let options: TransferOptions
+
+  // Unchecked, here and in the other classes of a transfer: they are confined to the loop, and no access lasts while an
+  // observer is called, so accesses cannot overlap.
+  @exclusivity(unchecked) private(set) var observer: (any TransferObserver)?
+  @exclusivity(unchecked) private(set) var phase = Phase.new
+  /// Its place among the transport's transfers.
+  var position = 0
+  var isPostponed = false
+  var isCancelled = false
+  @exclusivity(unchecked) private var failure: TransportError?
+  /// Whether the request is a HEAD, whose response has no body.
+  private(set) var isHead = false
+  @exclusivity(unchecked) private(set) var upload: Upload?
+  /// The stream of the request body has more.
+  private var isSendingAgain = false
+  /// Takes the body; set with the head.
+  @exclusivity(unchecked) private(set) var receiver: BodyReceiver?
+  @exclusivity(unchecked) private var trailers = HeaderFields()
+  @exclusivity(unchecked) var times = WireTimes()
+  @exclusivity(unchecked) private(set) var issuedConnection: ConnectionFacts?
+  private var version: HTTPVersion?
+  private var isInLine = false
+  /// Armed while the body waits for a 100 response.
+  var continueTimer: LoopTimer?
+
+  // Inlined, so that the arguments are moved and not copied.
+  @inline(__always)
+  init(
+    _ transport: WireTransport, _ request: consuming Request, _ options: TransferOptions,
+    _ observer: any TransferObserver
+  ) {
+    self.transport = transport
+    self.request = consume request
+    self.options = options
+    self.observer = observer
+  }
+
+  var isOver: Bool { hasEnded || isCancelled || failure != nil }
+
+  var hasEnded: Bool {
+    if case .ended = phase { true } else { false }
+  }
+
+  /// Whether no piece of the body can be taken now.
+  var isHeldBack: Bool { receiver?.isHeldBack != false }
+
+  // MARK: Transfer
+
+  func cancel() {
+    if case .ended = phase { return }
+    isCancelled = true
+    receiver?.stop()
+    transport.postpone(self)
+  }
+
+  func proceed(_ disposition: BodyDisposition) {
+    guard let receiver, receiver.disposition == .hold, disposition != .hold else { return }
+    receiver.begin(disposition)
+    transport.postpone(self)
+  }
+
+  func resumeReceiving() {
+    guard let receiver, receiver.isHeldBack else { return }
+    receiver.resume()
+    transport.postpone(self)
+  }
+
+  func resumeSending() {
+    guard upload?.isStarved == true else { return }
+    isSendingAgain = true
+    transport.postpone(self)
+  }
+
+  var timings: TransferTimings? {
+    if case .new = phase { return nil }
+    return times.timings(at: transport.loop.now, version: version, bytesReceived: receiver?.receivedBytes ?? 0)
+  }
+
+  var connection: ConnectionFacts? {
+    guard var connection = issuedConnection else { return nil }
+    connection.version = version
+    return connection
+  }
+
+  // MARK: The way of a transfer
+
+  /// Does the work that was requested while another call was under way. [loop, at the end of a turn]
+  func runPostponed() {
+    isPostponed = false
+    switch phase {
+    case .ended: return
+    case _ where isCancelled || failure != nil: stop()
+    case .new: begin()
+    case .waiting: return
+    case .running(let connection):
+      passRestOn()
+      if isOver { return stop() }
+      if isSendingAgain {
+        isSendingAgain = false
+        connection.resumeSending()
+      }
+      if case .running = phase { connection.readOn() }
+    case .held: conclude()
+    }
+  }
+
+  /// Ends the transfer with an error before it begins.
+  func refuse(_ error: TransportError) { failure = error }
+
+  private func begin() {
+    if let count = request.body.byteCount, count > transport.maximumHeldBytes,
+      let excess = transport.excess(of: request)
+    {
+      return end(excess)
+    }
+    isHead = request.method.utf8.count == 4 && request.method == "HEAD"
+    do throws(TransportError) { try openUpload() } catch { return end(error) }
+    transport.pool(for: request.url).serve(self)
+  }
+
+  private func openUpload() throws(TransportError) {
+    switch request.body {
+    case .empty, .bytes: return
+    case .file, .stream: if upload == nil, !isHead { upload = try Upload(request.body) }
+    }
+  }
+
+  /// Waits in the line of the pool, or for a dial of its own.
+  func beginWaiting(for dial: Dial? = nil) {
+    times.beginWaiting(at: transport.loop.now)
+    phase = .waiting(dial)
+    // Those that wait hold no file open.
+    upload = nil
+    isInLine = dial == nil
+  }
+
+  /// The pool has taken the transfer out of its line.
+  func leaveLine() { isInLine = false }
+
+  /// The request can be issued on the connection.
+  ///
+  /// - Returns: the fields to send, or nil if the transfer has ended instead.
+  func issue(on connection: WireConnection) -> HeaderFields? {
+    guard let observer else { return nil }
+    do throws(TransportError) { try openUpload() } catch {
+      end(error)
+      return nil
+    }
+    phase = .running(connection)
+    isInLine = false
+    times.issue(at: transport.loop.now, connection)
+    if ConnectionFacts.areWanted { issuedConnection = connection.facts }
+    // Moved out of the request: they are issued once, and a second reference here would cause a copy when stages change
+    // them.
+    var headers = HeaderFields()
+    swap(&headers, &request.headers)
+    if options.sendsBasicUnasked { headers.addCredentials(of: request.url) }
+    if observer.transferWillIssue(&headers), !isCancelled { return headers }
+    end(.cancelled(request))
+    return nil
+  }
+
+  func didReceiveInformational(_ status: Int, _ headers: HeaderFields) {
+    observer?.transferDidReceiveInformational(status, headers)
+  }
+
+  func didReceiveHead(_ head: ResponseHead, _ headers: consuming HeaderFields) {
+    guard let observer else { return }
+    version = head.version
+    let receiver = BodyReceiver(
+      on: transport.loop, options, codings: codings(head, headers), announcedBytes: head.announcedBytes,
+      url: request.url, owner: self)
+    self.receiver = receiver
+    receiver.begin(
+      observer.transferDidReceiveHead(Response(status: head.status, headers: headers, version: head.version)))
+    if let error = receiver.failure { failure = error }
+  }
+
+  /// Takes a piece of the body; only called while nothing is held back. Returns false if the transfer must end.
+  func receive(_ piece: UnsafeRawBufferPointer) -> Bool {
+    guard let observer, let receiver else { return false }
+    _ = receiver.take(piece, observer)
+    if failure == nil { failure = receiver.failure }
+    return failure == nil && !isCancelled && !receiver.isCut
+  }
+
+  /// Whether decoded bytes may be left that the observer did not want earlier, passes them on.
+  func passRestOn() {
+    guard let observer, let receiver else { return }
+    receiver.deliverRest(observer)
+    if failure == nil { failure = receiver.failure }
+  }
+
+  /// The whole response has arrived, and the connection is free.
+  func didReceiveAll(trailers: consuming HeaderFields) {
+    self.trailers = trailers
+    phase = .held
+    conclude()
+  }
+
+  /// The connection takes no more of the transfer: it has failed, or does not want the rest of the body.
+  func stop() {
+    if case .running(let connection) = phase { connection.close() }
+    if case .waiting(let dial?) = phase { transport.pool(for: request.url).abandon(dial) }
+    let line = isInLine ? transport.pool(for: request.url) : nil
+    end(isCancelled ? .cancelled(request) : failure)
+    line?.waiterDidEnd()
+  }
+
+  func fail(_ error: TransportError) {
+    if failure == nil { failure = error }
+    stop()
+  }
+
+  private func conclude() {
+    passRestOn()
+    if isOver { return stop() }
+    guard let receiver, !receiver.isHeldBack else { return }
+    do throws(TransportError) {
+      if let body = try receiver.finish() { end(nil, body) }
+    } catch { end(error) }
+  }
+
+  /// Tells the observer, once.
+  private func end(_ error: TransportError?, _ body: consuming Body = .empty) {
+    if case .ended = phase { return }
+    times.end(at: transport.loop.now)
+    let timings = times.timings(at: transport.loop.now, version: version, bytesReceived: receiver?.receivedBytes ?? 0)
+    let connection = connection
+    phase = .ended
+    transport.forget(self)
+    let observer = self.observer.take()
+    receiver = nil
+    // A line may still refer to this transfer.
+    request.body = .empty
+    upload = nil
+    if let continueTimer { transport.loop.disarm(continueTimer) }
+    observer?.transferDidEnd(
+      TransferEnd(error: error, body: consume body, trailers: trailers, timings: timings, connection: connection))
+  }
+
+  /// The codings that must be decoded.
+  private func codings(_ head: ResponseHead, _ headers: borrowing HeaderFields) -> ContentCodings {
+    var codings = ContentCodings()
+    guard head.hasContentCoding || head.hasTransferCoding, head.body != .none else { return codings }
+    if head.hasContentCoding, transport.decodesContent {
+      for value in headers[values: "content-encoding"] { codings.append(value) }
+    }
+    // A server applies them last.
+    if head.hasTransferCoding {
+      for value in headers[values: "transfer-encoding"] { codings.append(value) }
+    }
+    return codings
+  }
+}
+
+extension WireTransfer: BodyReceiverOwner {
+  func bodyCanGoOn() { transport.postpone(self) }
+}
+
+extension ResponseHead {
+  /// The length of the body, if the head says it; 0 without a body.
+  fileprivate var announcedBytes: Int? {
+    switch body {
+    case .none: 0
+    case .length(let count): count
+    case .chunked, .close, .stream: nil
+    }
+  }
+}
+
+extension TransportError {
+  static func cancelled(_ request: borrowing Request) -> TransportError {
+    TransportError(.cancelled, "cancelled", to: request.url)
+  }
+}

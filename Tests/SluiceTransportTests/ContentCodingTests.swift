@@ -1,0 +1,209 @@
+import SluiceCurl
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// Compressed bodies over the wire: the decoded body is complete, or the transfer fails.
+@Suite(.overEachTransport) struct ContentCodingTests {
+  private static let text = EncodedBody.text(lines: 3000)
+
+  /// An answer with that body and its length.
+  private static func answer(_ coding: String, _ body: [UInt8], status: String = "200 OK") -> [ScriptStep] {
+    let head = "HTTP/1.1 \(status)\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count)\r\n\r\n"
+    return [.receiveHead, .send(Array(head.utf8) + body)]
+  }
+
+  private static func get(_ steps: [ScriptStep], _ request: HeaderFields = [:]) async throws -> Probe.Record {
+    let server = try ScriptedServer(steps)
+    return try await Wire().send(Request(url: HTTPURL(server.baseURL), headers: request))
+  }
+
+  @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
+  func `a complete body decodes, and the bytes on the wire are counted`(_ coding: EncodedBody.Coding) async throws {
+    let body = EncodedBody.bytes(coding, Array(Self.text.utf8))
+    let record = try await Self.get(Self.answer(coding.name, body))
+    #expect(record.error == nil)
+    #expect(record.bodyText == Self.text)
+    #expect(record.timings.bytesReceived == body.count)
+    #expect(record.head?.headers["Content-Encoding"] == coding.name)
+    #expect(record.head?.headers["Content-Length"] == "\(body.count)")
+  }
+
+  @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd], [false, true])
+  func `a truncated body is a decoding error, collected or streamed`(
+    _ coding: EncodedBody.Coding, _ isStreamed: Bool
+  ) async throws {
+    let body = EncodedBody.bytes(coding, Array(Self.text.utf8))
+    for count in [1, 5, body.count / 2, body.count - 1] {
+      let server = try ScriptedServer(Self.answer(coding.name, Array(body[..<count])))
+      let probe = Probe()
+      probe.disposition = isStreamed ? .stream : .collect
+      let record = try await Wire().send(Request(url: HTTPURL(server.baseURL)), probe)
+      #expect(record.code == .decoding, "\(count) of \(body.count)")
+      #expect(record.error?.message.contains("\(coding.name): it ends in the middle") == true)
+      #expect(record.ends.first?.body.isEmpty == true)
+    }
+  }
+
+  @Test(arguments: [EncodedBody.Coding.brotli, .zstd])
+  func `an empty coded body is truncated`(_ coding: EncodedBody.Coding) async throws {
+    #expect(try await Self.get(Self.answer(coding.name, [])).code == .decoding)
+  }
+
+  @Test(arguments: ["gzip", "deflate"])
+  func `an empty body that was announced as empty may be labelled gzip or deflate`(_ coding: String) async throws {
+    let record = try await Self.get(Self.answer(coding, []))
+    #expect(record.error == nil)
+    #expect(record.ends.first?.body.isEmpty == true)
+    let chunked = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    #expect(try await Self.get([.receiveHead, .send(chunked)]).code == .decoding)
+  }
+
+  @Test(arguments: ["gzip", "br", "zstd"])
+  func `a response without a body has nothing to decode`(_ coding: String) async throws {
+    for status in ["204 No Content", "304 Not Modified"] {
+      let record = try await Self.get([
+        .receiveHead, .send("HTTP/1.1 \(status)\r\nContent-Encoding: \(coding)\r\n\r\n"),
+      ])
+      #expect(record.error == nil, "\(status)")
+    }
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 100\r\n\r\n"))
+    #expect(try await Wire().send(Request(method: "HEAD", url: HTTPURL(server.baseURL))).error == nil)
+  }
+
+  @Test func `gzip members and zstd frames follow one another`() async throws {
+    for coding in [EncodedBody.Coding.gzip, .zstd] {
+      let member = EncodedBody.bytes(coding, Array(Self.text.utf8))
+      #expect(try await Self.get(Self.answer(coding.name, member + member)).bodyText == Self.text + Self.text)
+      #expect(try await Self.get(Self.answer(coding.name, member + member.dropLast())).code == .decoding)
+    }
+  }
+
+  @Test func `several codings are decoded in reverse order, over several fields`() async throws {
+    let body = EncodedBody.bytes(.zstd, EncodedBody.bytes(.gzip, Array(Self.text.utf8)))
+    let record = try await Self.get(Self.answer("gzip\r\nContent-Encoding: zstd", body))
+    #expect(record.bodyText == Self.text)
+  }
+
+  @Test func `a transfer coding that was not asked for is decoded too`() async throws {
+    let body = EncodedBody.bytes(.gzip, EncodedBody.bytes(.brotli, Array(Self.text.utf8)))
+    let head =
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n\r\n"
+      + String(body.count, radix: 16) + "\r\n"
+    let record = try await Self.get([.receiveHead, .send(Array(head.utf8) + body + Array("\r\n0\r\n\r\n".utf8))])
+    #expect(record.error == nil)
+    #expect(record.bodyText == Self.text)
+  }
+
+  @Test func `an unknown coding fails with the known names, unless the body is empty`() async throws {
+    let record = try await Self.get(Self.answer("compress", [1, 2, 3]))
+    #expect(record.code == .decoding)
+    let words = "unknown coding \"compress\"; known codings: gzip, deflate, br, zstd"
+    #expect(record.error?.message.contains(words) == true)
+    #expect(try await Self.get(Self.answer("compress", [])).error == nil)
+  }
+
+  @Test func `Accept-Encoding lists every coding, unless the request has the field`() async throws {
+    let body = EncodedBody.bytes(.brotli, Array(Self.text.utf8))
+    let server = try ScriptedServer([Self.answer("br", body) + Self.answer("br", body)])
+    let wire = try Wire()
+    let first = try await wire.send(Request(url: HTTPURL(server.baseURL), headers: ["X-A": "1"]))
+    let second = try await wire.send(
+      Request(url: HTTPURL(server.baseURL), headers: ["accept-encoding": "gzip", "X-A": "1"]))
+    #expect(first.bodyText == Self.text)
+    // Decoded nevertheless: what the server sends counts, not what the request accepts.
+    #expect(second.bodyText == Self.text)
+    let start = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nAccept: */*\r\n"
+    #expect(
+      server.receivedText.first
+        == start + "Accept-Encoding: deflate, gzip, br, zstd\r\nX-A: 1\r\n\r\n"
+        + start + "accept-encoding: gzip\r\nX-A: 1\r\n\r\n")
+  }
+
+  @Test func `a body is left unchanged if decoding is off`() async throws {
+    let body = EncodedBody.bytes(.gzip, Array(Self.text.utf8))
+    let server = try ScriptedServer(Self.answer("gzip", body))
+    var settings = TransportSettings.patient
+    settings.decodesContent = false
+    let record = try await Wire(settings).get(server.baseURL)
+    #expect(record.ends.first?.body.bytes == body)
+    #expect(server.receivedText.first?.contains("ncoding") == false)
+  }
+
+  @Test(.overCurl, .enabled(if: NginxServer.isAvailable)) func `gzip over HTTP-2 decodes`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(certificates: certificates)
+    var settings = TransportSettings.patient
+    settings.tls.ca = certificates.authority
+    let wire = try Wire(settings)
+    let record = try await wire.get(nginx.secureBaseURL + "/gzip")
+    #expect(record.error == nil)
+    #expect(record.head?.version == .http2)
+    #expect(record.bodyText.utf8.count == 65_536)
+    #expect(record.timings.bytesReceived < 10_000)
+  }
+
+  @Test(arguments: [EncodedBody.Coding.gzip, .brotli, .zstd])
+  func `a small body that becomes large comes in bounded pieces, each of which may pause`(
+    _ coding: EncodedBody.Coding
+  ) async throws {
+    let bytes = 8 << 20
+    let server = try ScriptedServer(
+      Self.answer(coding.name, EncodedBody.bytes(coding, Array(repeating: 0x61, count: bytes))))
+    let wire = try Wire()
+    let probe = Probe()
+    let slot = TransferSlot()
+    let largest = Watched(0)
+    probe.disposition = .stream
+    probe.onPiece = { [loop = wire.loop] piece in
+      largest.update { $0 = max($0, piece.count) }
+      loop.post { slot.transfer?.resumeReceiving() }
+      return .pause
+    }
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probe) { slot.transfer = $0 }
+    let record = try await probe.waitForEnd()
+    #expect(record.error == nil)
+    #expect(record.streamedBytes == bytes)
+    #expect(largest.value <= 65_536)
+  }
+
+  @Test func `an observer that pauses in the middle of a piece holds back the rest of it`() async throws {
+    let server = try ScriptedServer(Self.answer("gzip", EncodedBody.bytes(.gzip, Array(repeating: 7, count: 1 << 20))))
+    let wire = try Wire()
+    let probe = Probe()
+    let slot = TransferSlot()
+    probe.disposition = .stream
+    probe.onPiece = { _ in .pause }
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probe) { slot.transfer = $0 }
+    try await probe.record.wait(for: "the first piece") { $0.pieces == 1 }
+    try await server.waitForScripts()
+    for _ in 0..<20 { await wire.onLoop {} }
+    #expect(probe.record.value.pieces == 1)
+    #expect(probe.record.value.ends.isEmpty)
+    wire.loop.post { slot.transfer?.resumeReceiving() }
+    try await probe.record.wait(for: "the second piece") { $0.pieces == 2 }
+    wire.loop.post { slot.transfer?.cancel() }
+    #expect(try await probe.waitForEnd().code == .cancelled)
+  }
+
+  @Test func `the limit ends a body as soon as it has grown beyond it`() async throws {
+    for coding in [EncodedBody.Coding.gzip, .brotli, .zstd] {
+      let body = EncodedBody.bytes(coding, Array(repeating: 0, count: 64 << 20))
+      let server = try ScriptedServer(Self.answer(coding.name, body))
+      let record = try await Wire().send(
+        Request(url: HTTPURL(server.baseURL)), options: TransferOptions(maximumResponseBytes: 1 << 20))
+      #expect(record.code == .responseTooLarge)
+    }
+  }
+
+  @Test func `a discarded body is not decoded, and its end is not an error`() async throws {
+    let body = EncodedBody.bytes(.gzip, Array(Self.text.utf8))
+    let server = try ScriptedServer(Self.answer("gzip", body.dropLast(4)))
+    let probe = Probe()
+    probe.disposition = .discard
+    #expect(try await Wire().send(Request(url: HTTPURL(server.baseURL)), probe).error == nil)
+  }
+}

@@ -1,0 +1,195 @@
+import Glibc
+import SluiceCurl
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// Where a response ends on a connection that is kept, and what happens to the request behind it.
+@Suite(.overEachTransport) struct FramingTests {
+  /// One connection answers with `answer`, which comes second on it; the next connection answers as it should.
+  private func records(
+    _ answer: String, method: String = "GET"
+  ) async throws -> (bad: Probe.Record, next: Probe.Record, connections: Int) {
+    let server = try ScriptedServer([
+      ScriptStep.respond(body: "1") + [.receiveHead, .send(answer)] + ScriptStep.respond(body: "same")
+        + [.receiveToEnd],
+      ScriptStep.respond(body: "other") + [.receiveToEnd],
+    ])
+    let wire = try Wire()
+    #expect(try await wire.get(server.baseURL).bodyText == "1")
+    let bad = try await wire.send(Request(method: method, url: HTTPURL(server.baseURL)))
+    let next = try await wire.get(server.baseURL)
+    return (bad, next, server.connectionCount)
+  }
+
+  @Test(arguments: [
+    "Content-Length: 2\r\nContent-Length: 5\r\n\r\nhello", "Content-Length: 2, 5\r\n\r\nhello",
+    "Content-Length: 2x\r\n\r\nhi", "Content-Length: +2\r\n\r\nhi", "Content-Length: -2\r\n\r\nhi",
+    "Content-Length: \r\n\r\nhi", "Content-Length: 00000000000000000000009999999999999999999\r\n\r\nhi",
+    "Content-Length: 18446744073709551618\r\n\r\nhi", "Content-Length: 10000000000000000000002\r\n\r\nhi",
+    "Content-Length: 2\r\nContent-Length: 2x\r\n\r\nhi", "Content-Length: 2, 2\r\nContent-Length: 5\r\n\r\nhello",
+    "Content-Length: 5,\r\n\r\nhello",
+    "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "Content-Length: 0\r\nTransfer-Encoding: gzip\r\n\r\n",
+    "Transfer-Encoding: chunked, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "X-Field: a\0b\r\nContent-Length: 2\r\n\r\nhi", "X-Field : a\r\nContent-Length: 2\r\n\r\nhi",
+    "X-Field: a\rSet-Cookie: b\r\nContent-Length: 2\r\n\r\nhi", "X-Field: a\r\r\nContent-Length: 2\r\n\r\nhi",
+    " folded: first\r\nContent-Length: 2\r\n\r\nhi", "Content-Length: 2\r\n 0\r\n\r\nhi",
+    "Content-Length: 5\r\n , 2\r\n\r\nhello", "Transfer-Encoding:\r\n chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n , chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "Content-Encoding:\r\n\tgzip\r\nContent-Length: 2\r\n\r\nhi",
+    "Connection:\r\n close\r\nContent-Length: 2\r\n\r\nhi",
+  ])
+  func `a head that can be read in two ways is refused, and its connection closed`(_ fields: String) async throws {
+    let (bad, next, connections) = try await records("HTTP/1.1 200 OK\r\n" + fields)
+    #expect(bad.code == .invalidResponse, "\(String(describing: bad.error))")
+    #expect(bad.error?.isBeforeSending == false && bad.head == nil)
+    #expect(next.bodyText == "other" && connections == 2, "\(String(describing: next.error))")
+  }
+
+  @Test(arguments: [
+    ("Content-Length: 5, 5\r\n\r\nhello", "hello"), ("Content-Length: 5\r\ncontent-length: 5\r\n\r\nhello", "hello"),
+    ("Transfer-Encoding: Chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "hi"),
+  ])
+  func `a repeated length is one length`(_ fields: String, _ body: String) async throws {
+    let (first, next, connections) = try await records("HTTP/1.1 200 OK\r\n" + fields)
+    #expect(first.error == nil && first.bodyText == body, "\(String(describing: first.error))")
+    #expect(next.bodyText == "same" && connections == 1)
+  }
+
+  @Test(arguments: [
+    ("HEAD", "200 OK", "Content-Length: 5"), ("HEAD", "200 OK", "Transfer-Encoding: chunked"),
+    ("HEAD", "200 OK", "Content-Length: 2\r\nContent-Length: 5"), ("GET", "204 No Content", "Content-Length: 5"),
+    ("GET", "204 No Content", "Transfer-Encoding: chunked"), ("GET", "304 Not Modified", "Content-Length: 5"),
+    ("GET", "304 Not Modified", "Transfer-Encoding: chunked"),
+  ])
+  func `a response without a body ends with its head, whatever the fields say`(
+    _ method: String, _ status: String, _ fields: String
+  ) async throws {
+    let (first, next, connections) = try await records("HTTP/1.1 \(status)\r\n\(fields)\r\n\r\n", method: method)
+    #expect(first.error == nil && first.bodyText.isEmpty, "\(String(describing: first.error))")
+    #expect(next.bodyText == "same" && connections == 1, "\(String(describing: next.error)) \(connections)")
+  }
+
+  @Test(arguments: [
+    "100 Continue\r\nContent-Length: 5", "103 Early Hints\r\nContent-Length: 5",
+    "103 Early Hints\r\nTransfer-Encoding: chunked", "103 Early Hints\r\nContent-Length: 2\r\nContent-Length: 5",
+    "103 Early Hints\r\nContent-Length: 2x\r\nTransfer-Encoding: chunked, chunked",
+    "103 Early Hints\r\nContent-Encoding: gzip", "199 Odd\r\nContent-Length: 5",
+  ])
+  func `an informational response has no body, and says nothing of the final one`(_ head: String) async throws {
+    let (first, next, connections) = try await records(
+      "HTTP/1.1 \(head)\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+    #expect(first.error == nil && first.bodyText == "hi", "\(String(describing: first.error))")
+    #expect(first.informational.count == 1)
+    #expect(next.bodyText == "same" && connections == 1, "\(String(describing: next.error)) \(connections)")
+  }
+
+  @Test(arguments: ["", "Connection: keep-alive\r\n"])
+  func `chunks in HTTP 1.0 are read, and the connection is not used again`(_ keep: String) async throws {
+    let (first, next, connections) = try await records(
+      "HTTP/1.0 200 OK\r\n\(keep)Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n")
+    #expect(first.error == nil && first.bodyText == "hi", "\(String(describing: first.error))")
+    #expect(next.bodyText == "other" && connections == 2)
+  }
+
+  @Test func `bytes after a body are not taken as the next response`() async throws {
+    let (first, next, _) = try await records("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\n\r\n")
+    #expect(first.error == nil && first.bodyText == "hi")
+    #expect(next.bodyText == "other", "\(String(describing: next.error)) \(next.bodyText)")
+  }
+
+  @Test(arguments: [("X-Long: ", "v", 270_000, nil), ("X-Many: v", "\r\nX-Many: v", 10_000, "4096 fields")])
+  func `a head beyond the limits says which limit`(
+    _ start: String, _ part: String, _ count: Int, _ words: String?
+  ) async throws {
+    // Libcurl has a limit of its own for a line.
+    let words = words ?? (TransportKind.current == .curl ? "102400" : "262144")
+    let fields = start + String(repeating: part, count: count) + "\r\n"
+    let (bad, next, connections) = try await records("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nhi")
+    #expect(bad.code == .invalidResponse, "\(String(describing: bad.error))")
+    #expect(bad.error?.message.contains(words) == true, "\(String(describing: bad.error))")
+    #expect(next.bodyText == "other" && connections == 2)
+  }
+
+  // MARK: Kept connections
+
+  @Test(arguments: [
+    "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n",
+    "x", "\r\n",
+  ])
+  func `bytes that arrive on an idle connection are not taken as a response`(_ bytes: String) async throws {
+    let hasSent = Signal()
+    let isFirstDone = Signal()
+    let server = try ScriptedServer([
+      ScriptStep.respond(body: "1") + [.wait(isFirstDone), .send(bytes), .signal(hasSent), .receiveToEnd],
+      ScriptStep.respond(body: "2") + ScriptStep.respond(body: "3") + [.receiveToEnd],
+    ])
+    let wire = try Wire()
+    #expect(try await wire.get(server.baseURL).bodyText == "1")
+    isFirstDone.set()
+    try await hasSent.wait(for: "the bytes")
+    let request = Request(method: "POST", url: try HTTPURL(server.baseURL), body: .text("pay"))
+    let second = try await wire.send(request)
+    #expect(second.error == nil && second.bodyText == "2", "\(String(describing: second.error))")
+    #expect(second.issued.count == 1)
+    #expect(try await wire.get(server.baseURL).bodyText == "3")
+    #expect(server.receivedText.joined().components(of: "POST ") == 1)
+  }
+
+  @Test func `bytes that arrive on an idle connection do not reach a GET either`() async throws {
+    let hasSent = Signal()
+    let isFirstDone = Signal()
+    let server = try ScriptedServer([
+      ScriptStep.respond(body: "1") + [
+        .wait(isFirstDone), .send("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"), .signal(hasSent),
+      ],
+      ScriptStep.respond(body: "2") + ScriptStep.respond(body: "3") + [.receiveToEnd],
+    ])
+    let wire = try Wire()
+    #expect(try await wire.get(server.baseURL).bodyText == "1")
+    isFirstDone.set()
+    try await hasSent.wait(for: "the bytes")
+    #expect(try await wire.get(server.baseURL).bodyText == "2")
+    #expect(try await wire.get(server.baseURL).bodyText == "3")
+    #expect(server.connectionCount == 2)
+  }
+
+  @Test func `connections that die while they are kept are replaced for as long as it takes`() async throws {
+    let server = try ScriptedServer([ScriptStep.respond(body: "1")])
+    let wire = try Wire()
+    for _ in 0..<30 {
+      let record = try await wire.get(server.baseURL)
+      #expect(record.error == nil && record.bodyText == "1", "\(String(describing: record.error))")
+      try await server.waitForScripts()
+    }
+  }
+
+  @Test func `a handle that met dead connections is not used again`() async throws {
+    // Each connection answers once, takes the next request, and closes: libcurl counts these in its handle.
+    let server = try ScriptedServer([ScriptStep.respond(body: "1") + [.receiveRequest]])
+    let wire = try Wire()
+    var fresh = TransferOptions()
+    fresh.wantsFreshConnection = true
+    for _ in 0..<20 {
+      #expect(try await wire.send(Request(url: HTTPURL(server.baseURL)), options: fresh).bodyText == "1")
+      let record = try await wire.get(server.baseURL)
+      #expect(record.code == .resent, "\(String(describing: record.error))")
+    }
+  }
+
+  @Test func `a fresh connection is made where it is wanted`() async throws {
+    let server = try ScriptedServer([ScriptStep.respond(body: "1") + ScriptStep.respond(body: "2")])
+    let wire = try Wire()
+    var fresh = TransferOptions()
+    fresh.wantsFreshConnection = true
+    for _ in 0..<2 {
+      #expect(try await wire.send(Request(url: HTTPURL(server.baseURL)), options: fresh).bodyText == "1")
+    }
+    #expect(try await wire.get(server.baseURL).bodyText == "2")
+    #expect(server.connectionCount == 2)
+  }
+}

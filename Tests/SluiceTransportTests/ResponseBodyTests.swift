@@ -1,0 +1,209 @@
+import Glibc
+import SluiceCurl
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What happens to a response body: collected, spilled, streamed, held, discarded, refused.
+@Suite(.overEachTransport) struct ResponseBodyTests {
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a body beyond the spill size is in a file that is removed with the last message`() async throws {
+    let nginx = try await NginxServer.start(.serving(bigFileBytes: 3_000_000))
+    var options = TransferOptions()
+    options.spillBytes = 100_000
+    let path: String
+    do {
+      let record = try await Wire().send(Request(url: HTTPURL(nginx.baseURL + "/big")), options: options)
+      guard case .file(let file)? = record.ends.first?.body else {
+        Issue.record("no file but \(String(describing: record.error))")
+        return
+      }
+      path = file.path
+      #expect(file.byteCount == 3_000_000)
+      var facts = stat()
+      #expect(stat(path, &facts) == 0)
+      #expect(facts.st_size == 3_000_000)
+      #expect(facts.st_mode & 0o777 == 0o600)
+    }
+    #expect(access(path, F_OK) != 0)
+  }
+
+  @Test func `if there is no room for a body's file, the error names the folder`() async throws {
+    await #expect(processExitsWith: .success) {
+      setenv("TMPDIR", "/nonexistent", 1)
+      let server = try ScriptedServer(ScriptStep.respond(body: "more than four"))
+      let request = Request(url: try HTTPURL(server.baseURL))
+      let record = try await Wire().send(request, options: TransferOptions(spillBytes: 4))
+      #expect(record.code == .bodyFile)
+      let message = try #require(record.error?.message)
+      #expect(message.contains("temporary file in /nonexistent for a body"))
+      #expect(message.contains("; set TMPDIR to a folder that can be written, or raise transport.spillBytes"))
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a body larger than allowed ends the transfer, announced or not`(_ isAnnounced: Bool) async throws {
+    let length = isAnnounced ? "Content-Length: 5000" : "Connection: close"
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\n\(length)\r\n\r\n" + String(repeating: "x", count: 5000)))
+    let record = try await Wire().send(
+      Request(url: HTTPURL(server.baseURL)), options: TransferOptions(maximumResponseBytes: 4999))
+    #expect(record.code == .responseTooLarge)
+    #expect(record.error?.message.contains("4999") == true)
+    #expect(record.ends.first?.body.isEmpty == true)
+  }
+
+  @Test(arguments: [true, false])
+  func `a body that is streamed has a limit of its own, and none unless it is set`(_ isAnnounced: Bool) async throws {
+    let length = isAnnounced ? "Content-Length: 5000" : "Connection: close"
+    let answer = "HTTP/1.1 200 OK\r\n\(length)\r\n\r\n" + String(repeating: "x", count: 5000)
+    for (limit, isAllowed) in [(Int.max, true), (5000, true), (4999, false)] {
+      let server = try ScriptedServer(.receiveHead, .send(answer))
+      let probe = Probe()
+      probe.disposition = .stream
+      let options = TransferOptions(maximumResponseBytes: 10, maximumStreamedBytes: limit)
+      let record = try await Wire().send(Request(url: HTTPURL(server.baseURL)), options: options, probe)
+      #expect(record.code == (isAllowed ? nil : .responseTooLarge))
+      #expect(!isAllowed || record.streamedBytes == 5000)
+    }
+  }
+
+  @Test func `a HEAD may announce more than is allowed`() async throws {
+    let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"))
+    let record = try await Wire().send(Request(method: "HEAD", url: HTTPURL(server.baseURL)))
+    #expect(record.error == nil)
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable)) func `gzip is asked for and decoded, the headers stay as received`()
+    async throws
+  {
+    let nginx = try await NginxServer.start()
+    let record = try await Wire().get(nginx.baseURL + "/gzip")
+    #expect(record.head?.headers["Content-Encoding"] == "gzip")
+    #expect(record.bodyText.utf8.count == 65_536)
+    #expect(record.timings.bytesReceived < 10_000)
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable)) func `the limit counts decoded bytes`() async throws {
+    let nginx = try await NginxServer.start()
+    let record = try await Wire().send(
+      Request(url: HTTPURL(nginx.baseURL + "/gzip")), options: TransferOptions(maximumResponseBytes: 20_000))
+    #expect(record.code == .responseTooLarge)
+  }
+
+  @Test func `a body that does not decode says so`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 8\r\n\r\nnot gzip"))
+    let record = try await Wire().get(server.baseURL)
+    #expect(record.code == .decoding)
+  }
+
+  @Test func `a held response waits for proceed, with a body and without one`() async throws {
+    for text in ["", "content"] {
+      let server = try ScriptedServer(ScriptStep.respond(body: text))
+      let wire = try Wire()
+      let probe = Probe()
+      let slot = TransferSlot()
+      let isHead = Signal()
+      probe.disposition = .hold
+      probe.onHead = { isHead.set() }
+      wire.start(Request(url: try HTTPURL(server.baseURL)), probe) { slot.transfer = $0 }
+      try await isHead.wait(for: "the head")
+      try await server.waitForScripts()
+      for _ in 0..<20 { await wire.onLoop {} }
+      #expect(probe.record.value.ends.isEmpty)
+      wire.loop.post { slot.transfer?.proceed(.collect) }
+      let record = try await probe.waitForEnd()
+      #expect(record.error == nil)
+      #expect(record.bodyText == text)
+    }
+  }
+
+  @Test func `an observer that pauses on the last piece delays the end`() async throws {
+    let server = try ScriptedServer(ScriptStep.respond(body: "all of it"))
+    let wire = try Wire()
+    let probe = Probe()
+    let slot = TransferSlot()
+    probe.disposition = .stream
+    probe.onPiece = { _ in .pause }
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probe) { slot.transfer = $0 }
+    try await probe.record.wait(for: "the piece") { $0.pieces == 1 }
+    try await server.waitForScripts()
+    for _ in 0..<20 { await wire.onLoop {} }
+    #expect(probe.record.value.ends.isEmpty)
+    wire.loop.post { slot.transfer?.resumeReceiving() }
+    let record = try await probe.waitForEnd()
+    #expect(record.error == nil)
+    #expect(record.pieces == 1)
+  }
+
+  /// Scale: 64 MiB; `SLUICE_SOAK=1` takes 256.
+  /// In a process of its own, so that the memory is that of the transfer alone.
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a large body streams in constant memory during pauses`()
+    async
+  {
+    await #expect(processExitsWith: .success) { try await ResponseBodyTests().streamLargeBodies() }
+  }
+
+  private func streamLargeBodies() async throws {
+    let bytes = (getenv("SLUICE_SOAK") != nil ? 256 : 64) << 20
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(.serving(bigFileBytes: bytes), certificates: certificates)
+    for base in [nginx.baseURL, nginx.secureBaseURL] {
+      let before = ProcessFacts().residentBytes ?? 0
+      let record = try await streamWithPauses(base + "/big", bytes, certificates)
+      #expect(record.error == nil)
+      #expect(record.streamedBytes == bytes)
+      let after = ProcessFacts().residentBytes ?? 0
+      #expect(Sanitizer.isOn || after - before < 40 << 20, "grew from \(before) to \(after)")
+    }
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a short unwanted body is read so that the connection stays, a long one is cut`() async throws {
+    let nginx = try await NginxServer.start()
+    let wire = try Wire()
+    for (path, keepsConnection) in [("/gzip", true), ("/", true), ("/big", false)] {
+      let probe = Probe()
+      probe.disposition = .discard
+      let options = TransferOptions(maximumResponseBytes: 1 << 40)
+      let record = try await wire.send(Request(url: HTTPURL(nginx.baseURL + path)), options: options, probe)
+      #expect(record.error == nil)
+      #expect(record.ends.first?.body.isEmpty == true)
+      #expect(try await wire.get(nginx.baseURL + "/").timings.isConnectionReused == keepsConnection)
+    }
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable)) func `an observer that stops ends the transfer`() async throws {
+    let nginx = try await NginxServer.start()
+    let probe = Probe()
+    probe.disposition = .stream
+    probe.onPiece = { _ in .stop }
+    let record = try await Wire().send(Request(url: HTTPURL(nginx.baseURL + "/gzip")), probe)
+    #expect(record.code == .cancelled)
+    #expect(record.pieces == 1)
+  }
+
+  private func streamWithPauses(
+    _ url: String, _ bytes: Int, _ certificates: TestCertificates
+  ) async throws -> Probe.Record {
+    var settings = TransportSettings.patient
+    settings.tls.ca = certificates.authority
+    let wire = try Wire(settings)
+    let probe = Probe()
+    let slot = TransferSlot()
+    probe.disposition = .stream
+    probe.onPiece = { [loop = wire.loop] piece in
+      // Many pauses, each ended a turn later.
+      loop.post { slot.transfer?.resumeReceiving() }
+      return .pause
+    }
+    wire.start(
+      Request(url: try HTTPURL(url)), probe, options: TransferOptions(maximumResponseBytes: bytes)
+    ) { slot.transfer = $0 }
+    return try await probe.waitForEnd(upTo: .seconds(120))
+  }
+}

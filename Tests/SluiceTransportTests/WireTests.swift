@@ -1,0 +1,284 @@
+import Dispatch
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+@testable import SluiceWire
+
+/// What Sluice's own transport does in its own way.
+@Suite(.overWire) struct WireTests {
+  private func wire(
+    _ resolver: NameResolver = .shared, _ change: (inout TransportSettings) -> Void = { _ in }
+  ) throws -> Wire {
+    var settings = TransportSettings.patient
+    change(&settings)
+    return try Wire(settings, resolver: resolver)
+  }
+
+  // MARK: Connections
+
+  @Test func `an address that refuses is followed by the next one`() async throws {
+    let server = try ScriptedServer(ScriptStep.respond(body: "here"))
+    // Nothing listens on the first two addresses.
+    let resolver = NameResolver { _ in .success(["127.0.0.3", "::1", "127.0.0.1"]) }
+    let record = try await wire(resolver).get("http://many.test:\(server.port)/")
+    #expect(record.bodyText == "here", "\(String(describing: record.error))")
+    #expect(record.timings.peerAddress == "127.0.0.1")
+  }
+
+  @Test func `an address that never answers does not delay the next one to the limit`() async throws {
+    let silent = try FullListener()
+    let server = try ScriptedServer(ScriptStep.respond(body: "here"))
+    // The first address is that of a listener whose queue is full, on the port of the server.
+    let resolver = NameResolver { _ in .success(["192.0.2.1", "127.0.0.1"]) }
+    let record = try await wire(resolver).get("http://many.test:\(server.port)/")
+    #expect(record.bodyText == "here", "\(String(describing: record.error))")
+    withExtendedLifetime(silent) {}
+  }
+
+  @Test func `families alternate, and the first one stays first`() throws {
+    let addresses = ["::1", "::2", "127.0.0.1", "127.0.0.2", "127.0.0.3"].compactMap { SocketAddress($0, port: 1) }
+    #expect(
+      SocketAddress.interleaved(addresses).map(\.text) == ["::1", "127.0.0.1", "::2", "127.0.0.2", "127.0.0.3"])
+    #expect(SocketAddress("name.test", port: 1) == nil && SocketAddress("", port: 1) == nil)
+    #expect(SocketAddress(unixSocket: String(repeating: "x", count: 200)) == nil)
+  }
+
+  @Test func `requests go to a Unix socket, and a path that is too long is an error`() async throws {
+    let folder = try TemporaryDirectory()
+    let path = folder.path("socket")
+    let server = try EmbeddedServer(on: .unix(path: path)) { _ in .text("over a file") }
+    let record = try await wire { $0.unixSocket = path }.get("http://any.test/")
+    #expect(record.bodyText == "over a file", "\(String(describing: record.error))")
+    server.stop()
+    let failed = try await wire { $0.unixSocket = "/" + String(repeating: "x", count: 200) }.get("http://any.test/")
+    #expect(failed.code == .connect && failed.error?.message.contains("too long") == true)
+    #expect(failed.error?.isBeforeSending == true)
+  }
+
+  @Test func `a transfer that was cancelled while it waited leaves its place to the next`() async throws {
+    let server = try LoopbackServer()
+    server.hold()
+    let wire = try wire { $0.maximumConnectionsPerHost = 1 }
+    let probes = (0..<3).map { _ in Probe() }
+    let slot = TransferSlot()
+    for probe in probes {
+      wire.start(Request(url: try HTTPURL(server.baseURL)), probe) { if probe === probes[1] { slot.transfer = $0 } }
+    }
+    try await server.waitForHeld(1)
+    await wire.onLoop { slot.transfer?.cancel() }
+    #expect(try await probes[1].waitForEnd().code == .cancelled)
+    server.release()
+    #expect(try await probes[0].waitForEnd().error == nil)
+    #expect(try await probes[2].waitForEnd().error == nil)
+    #expect(probes[1].record.value.issued.isEmpty)
+  }
+
+  @Test func `many requests that wait for a server all fail when it goes away`() async throws {
+    let folder = try TemporaryDirectory()
+    let path = folder.path("socket")
+    let go = DispatchSemaphore(value: 0)
+    let server = try EmbeddedServer(on: .unix(path: path)) { _ in
+      _ = go.wait(timeout: .now() + .seconds(600))
+      return .hangUp
+    }
+    let wire = try wire {
+      $0.unixSocket = path
+      $0.maximumConnectionsPerHost = 1
+    }
+    let first = Probe()
+    let crowd = Probe()
+    let request = Request(url: try HTTPURL("http://any.test/"))
+    wire.start(request, first)
+    try await first.record.wait(for: "the first request") { !$0.issued.isEmpty }
+    for _ in 0..<20_000 { wire.start(request, crowd) }
+    await wire.onLoop {}
+    // Connections fail at once from here on.
+    FileTree.remove(path)
+    go.signal()
+    try await crowd.record.wait(for: "the end of the crowd") { $0.ends.count == 20_000 }
+    #expect(crowd.record.value.ends.allSatisfy { $0.error?.code == .connect })
+    withExtendedLifetime(server) {}
+  }
+
+  // MARK: Bodies
+
+  @Test func `a body waits for the 100 response that the request asks for`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .receive(4),
+      .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+    let request = Request(
+      method: "PUT", url: try HTTPURL(server.baseURL), headers: ["Expect": "100-continue"], body: .text("body"))
+    let record = try await wire().send(request)
+    #expect(record.bodyText == "ok" && record.informational == [100], "\(String(describing: record.error))")
+    #expect(server.receivedText.first?.hasSuffix("\r\n\r\nbody") == true)
+  }
+
+  @Test func `a body is not sent to a server that refuses it, and the connection is not used again`() async throws {
+    let server = try ScriptedServer([
+      [.receiveHead, .send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"), .receiveToEnd],
+      ScriptStep.respond(body: "next"),
+    ])
+    let wire = try wire()
+    let request = Request(
+      method: "PUT", url: try HTTPURL(server.baseURL), headers: ["Expect": "100-continue"], body: .text("body"))
+    #expect(try await wire.send(request).bodyText == "no")
+    #expect(try await wire.get(server.baseURL).bodyText == "next")
+    #expect(server.receivedText.first?.contains("body") == false)
+  }
+
+  @Test func `a body is sent after a second to a server that does not know 100 responses`() async throws {
+    let server = try ScriptedServer(.receiveRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+    let request = Request(
+      method: "PUT", url: try HTTPURL(server.baseURL), headers: ["Expect": "100-continue"], body: .text("body"))
+    #expect(try await wire().send(request).bodyText == "ok")
+  }
+
+  @Test(arguments: [true, false])
+  func `a response that comes before the end of the request is whole`(_ isStream: Bool) async throws {
+    let server = try ScriptedServer([
+      [.receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig"), .receiveToEnd],
+      ScriptStep.respond(body: "next"),
+    ])
+    let wire = try wire()
+    let bytes = [UInt8](repeating: 65, count: 16 << 20)
+    let body = isStream ? Body.stream(BodyStream { Array(bytes.prefix($0)) }) : .bytes(bytes)
+    let record = try await wire.send(Request(method: "PUT", url: HTTPURL(server.baseURL), body: body))
+    #expect(record.head?.status == 413 && record.bodyText == "big", "\(String(describing: record.error))")
+    #expect(try await wire.get(server.baseURL).bodyText == "next")
+  }
+
+  @Test func `a server that closes while it is sent to still gets its response through`() async throws {
+    // The response is in the socket before the connection breaks under the request.
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .shutdownWriting, .receiveToEnd)
+    let body = Body.bytes([UInt8](repeating: 65, count: 16 << 20))
+    let record = try await wire().send(Request(method: "PUT", url: HTTPURL(server.baseURL), body: body))
+    #expect(record.head?.status == 403 && record.bodyText == "no", "\(String(describing: record.error))")
+  }
+
+  @Test func `a producer that has nothing is not asked again before it says that it has more`() async throws {
+    let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 3)
+    let server = try ScriptedServer([
+      [.receiveHead, .send(hints), .receive(14), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+    ])
+    let wire = try wire()
+    let reads = Watched(0)
+    let pieces = Watched([[UInt8](), Array("body".utf8)][...])
+    let stream = BodyStream { _ in
+      reads.update { $0 += 1 }
+      return pieces.update { $0.popFirst() }
+    }
+    let probe = Probe()
+    let slot = TransferSlot()
+    wire.start(Request(method: "PUT", url: try HTTPURL(server.baseURL), body: .stream(stream)), probe) {
+      slot.transfer = $0
+    }
+    try await probe.record.wait(for: "the hints") { $0.informational.count == 3 }
+    #expect(reads.value == 1)
+    await wire.onLoop { slot.transfer?.resumeSending() }
+    #expect(try await probe.waitForEnd().bodyText == "ok")
+    #expect(reads.value == 3)
+  }
+
+  // MARK: Limits
+
+  @Test func `each limit of a response has an error of its own`() async throws {
+    let responses = [
+      (String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 101), "more than 100 informational responses"),
+      ("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 300_000), "262144 bytes"),
+      ("HTTP/1.1 200 OK\r\n" + String(repeating: "X: y\r\n", count: 4097) + "\r\n", "4096 fields"),
+      (
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + String(repeating: "x", count: 17_000) + "\r\n",
+        "chunk extensions of more than 16384 bytes"
+      ),
+      (
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + String(repeating: "x", count: 300_000),
+        "trailers of more than 262144 bytes"
+      ),
+    ]
+    for (response, words) in responses {
+      let server = try ScriptedServer(.receiveHead, .send(response), .receiveToEnd)
+      let record = try await wire().get(server.baseURL)
+      #expect(
+        record.code == .invalidResponse && record.error?.message.contains(words) == true, "\(words): \(record.ends)")
+    }
+  }
+
+  @Test func `the limits are those of the settings`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .receiveToEnd
+    )
+    let record = try await wire { $0.responseLimits.maximumInformationalResponses = 0 }.get(server.baseURL)
+    #expect(record.error?.message.contains("more than 0 informational responses") == true)
+  }
+
+  // MARK: TLS
+
+  @Test func `a head that comes in many records of TLS is read at once`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let server = try await TLSServer.start(certificates.server, ["-max_send_frag", "512"])
+    let wire = try wire { $0.tls.ca = certificates.authority }
+    let probe = Probe()
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probe)
+    try await server.waitForInput(containing: "GET / HTTP/1.1")
+    let fields = (0..<200).map { "X-\($0): \(String(repeating: "v", count: 60))\r\n" }.joined()
+    try server.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\(fields)\r\n".utf8))
+    let record = try await probe.waitForEnd()
+    #expect(record.error == nil && record.head?.headers.count == 201, "\(record.ends)")
+  }
+
+  @Test func `a body that ends with its connection is whole after a TLS close`() async throws {
+    let certificates = try await TestCertificates.shared()
+    // Answers with a page of its own in HTTP/1.0, without a length.
+    let server = try await TLSServer.start(certificates.server, ["-www"])
+    let record = try await wire { $0.tls.ca = certificates.authority }.get(server.baseURL)
+    #expect(record.error == nil && record.bodyText.contains("</HTML>"), "\(record.ends)")
+    #expect(record.head?.headers.contains("content-length") == false)
+  }
+
+  @Test func `a body that ends with its connection, but without a TLS close, is truncated`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let server = try await TLSServer.start(certificates.server)
+    let wire = try wire { $0.tls.ca = certificates.authority }
+    let probe = Probe()
+    probe.disposition = .stream
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probe)
+    try await server.waitForInput(containing: "GET / HTTP/1.1")
+    try server.send(Array("HTTP/1.1 200 OK\r\n\r\nall of it\n".utf8))
+    try await probe.record.wait(for: "the body") { $0.streamedBytes == 10 }
+    try server.close()
+    let record = try await probe.waitForEnd()
+    #expect(record.code == .connectionLost && record.head?.status == 200, "\(record.ends)")
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable), arguments: ["TLSv1.2", "TLSv1.3"])
+  func `a second connection to a server resumes the session`(_ version: String) async throws {
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration()
+    configuration.extraDirectives =
+      "ssl_protocols \(version); location = /session { return 200 '$ssl_session_reused $ssl_protocol'; }"
+    let nginx = try await NginxServer.start(configuration, certificates: certificates)
+    let wire = try wire { $0.tls.ca = certificates.authority }
+    let request = Request(url: try HTTPURL(nginx.secureBaseURL + "/session"))
+    var fresh = TransferOptions()
+    fresh.wantsFreshConnection = true
+    let bodies = [
+      try await wire.send(request, options: fresh).bodyText, try await wire.send(request, options: fresh).bodyText,
+    ]
+    #expect(bodies == [". \(version)", "r \(version)"])
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable)) func `the certificate must name the address of the URL`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(NginxConfiguration(), certificates: certificates)
+    let resolver = NameResolver { _ in .success(["127.0.0.1"]) }
+    let wire = try wire(resolver) { $0.tls.ca = certificates.authority }
+    let port = try #require(nginx.secureBaseURL.split(separator: ":").last)
+    let record = try await wire.get("https://stranger.test:\(port)/")
+    #expect(record.code == .tls && record.error?.message.contains("'stranger.test'") == true, "\(record.ends)")
+  }
+}
