@@ -1,5 +1,6 @@
 import CBareLoop
 import Glibc
+import TransportLoad
 
 do {
   var plan = try Arguments.plan(CommandLine.arguments)
@@ -21,10 +22,13 @@ do {
   } else if plan.subjects == [SwapCost.name] {
     try await SwapCost(plan, processor: client).report()
   } else {
-    let all: [any BenchmarkSubject] = [
-      try BareSubject(plan), try TransportSubject(plan, processor: client),
+    var all: [any BenchmarkSubject] = [
+      try BareSubject(plan), try TransportSubject("transport", over: .curl, plan, processor: client),
+      try TransportSubject("wire", over: .wire, plan, processor: client),
       try EngineSubject(plan, plugins: plan.plugins),
     ]
+    // The raw loop has no TLS.
+    if !plan.isSecure { all.append(try FloorSubject(plan, port: port)) }
     let subjects = plan.subjects.isEmpty ? all : all.filter { plan.subjects.contains($0.name) }
     guard !subjects.isEmpty else {
       throw BenchmarkError(
