@@ -124,7 +124,9 @@ import Testing
     await engine.shutdown()
     #expect(setup.told("first", "calls") == ["1000"] && setup.told("second", "calls") == ["1000"])
     #expect(setup.told("first", "overlaps") == ["0"] && setup.told("second", "overlaps") == ["0"])
-    #expect(setup.told("second", "second") == [String](repeating: "2", count: 200))
+    // ALREADY; or STALE, once another completion has the place of this one.
+    let second = setup.told("second", "second")
+    #expect(second.count == 200 && second.allSatisfy { ["2", "3"].contains($0) })
   }
 
   @Test func `notifications during a shutdown each end, and nothing is called when the instance is over`()
