@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "floor_loop.h"
 
 #include <arpa/inet.h>
