@@ -24,7 +24,8 @@ import Testing
     for probe in probes { wire.start(Request(url: try HTTPURL("http://nowhere.test/")), probe) }
     try await asked.wait(for: "the look-up") { $0.count == 1 }
     await wire.onLoop {}
-    #expect(ProcessFacts.threads(named: "sluice-dns") < 50)
+    // Not one for each transfer. Other tests of this process have resolvers too, with at most 32 threads each.
+    #expect(ProcessFacts.threads(named: "sluice-dns") < 400)
     mayAnswer.set()
     var ends: [String: Int] = [:]
     for probe in probes {
