@@ -20,6 +20,7 @@ package final class PipelineMetrics: Sendable {
   private let retriesOverBudget = SingleWriterCounter()
   private let redirects = SingleWriterCounter()
   private let hops = SingleWriterCounter()
+  private let hopsOverCurl = SingleWriterCounter()
   private let bytesSent = SingleWriterCounter()
   private let bytesReceived = SingleWriterCounter()
 
@@ -125,7 +126,10 @@ extension PipelineMetrics {
   package func countRedirect() { redirects.add() }
 
   /// Counts a request on the wire.
-  package func countHop() { hops.add() }
+  package func countHop(isOverCurl: Bool) {
+    hops.add()
+    if isOverCurl { hopsOverCurl.add() }
+  }
 
   /// Adds bytes on the wire of one hop.
   package func addBytes(sent: Int, received: Int) {
@@ -149,6 +153,7 @@ extension PipelineMetrics {
     snapshot.retriesOverBudget = retriesOverBudget.value
     snapshot.redirects = redirects.value
     snapshot.hops = hops.value
+    snapshot.hopsOverCurl = hopsOverCurl.value
     snapshot.bytesSent = bytesSent.value
     snapshot.bytesReceived = bytesReceived.value
     for stage in stageSnapshots() { snapshot.merge(stage) }

@@ -10,7 +10,8 @@ extension MetricsSnapshot {
       "transactions": outcomesDocument(), "statuses": statuses, "duration": duration.document(),
       "attempts": Self.number(attempts),
       "retries": Self.number(retries), "retriesOverBudget": Self.number(retriesOverBudget),
-      "redirects": Self.number(redirects), "hops": Self.number(hops), "bytesSent": Self.number(bytesSent),
+      "redirects": Self.number(redirects), "hops": Self.number(hops),
+      "hopsOverCurl": Self.number(hopsOverCurl), "bytesSent": Self.number(bytesSent),
       "bytesReceived": Self.number(bytesReceived), "stages": .array(of: stages.map(Self.member)),
       "tracers": .array(of: tracers.map(Self.member)),
     ]

@@ -27,7 +27,8 @@ struct MetricsText {
     ] { table.append([name, count(transactions?[key])]) }
     for (name, key) in [
       ("attempts", "attempts"), ("retries", "retries"), ("retries over budget", "retriesOverBudget"),
-      ("redirects", "redirects"), ("hops", "hops"), ("bytes sent", "bytesSent"), ("bytes received", "bytesReceived"),
+      ("redirects", "redirects"), ("hops", "hops"), ("hops over libcurl", "hopsOverCurl"), ("bytes sent", "bytesSent"),
+      ("bytes received", "bytesReceived"),
     ] { table.append([name, count(engine[key])]) }
     if let statuses = engine["statuses"] {
       for (status, value) in statuses.members {

@@ -89,6 +89,8 @@ final class CurlTransfer: Transfer {
     return isCancelled || failure != nil
   }
 
+  var engine: TransportEngine? { .curl }
+
   func cancel() {
     if case .ended = phase { return }
     isCancelled = true

@@ -22,13 +22,17 @@ extension Transaction: TransferObserver {
     }
     if exchange.spans != nil { tellSpans() }
     exchange.issued = IssuedFields(headers)
-    metrics.countHop()
+    metrics.countHop(isOverCurl: isOverCurl)
     result.issuedRequest = Request(
       method: exchange.nativeRequest.method, url: exchange.nativeRequest.url, headers: headers,
       body: exchange.nativeRequest.body, timeout: result.originalRequest.timeout)
     noteIssue()
     emit(.didIssue)
     return true
+  }
+
+  private var isOverCurl: Bool {
+    if case .curl? = transfer?.engine { true } else { false }
   }
 
   /// The last check of the `Host`. Other fields were already checked where they were set.

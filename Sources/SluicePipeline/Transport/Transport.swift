@@ -96,6 +96,9 @@ package protocol Transfer: AnyObject {
   /// waiting for the stream.
   func resumeSending()
 
+  /// Which transport carries the hop; nil if it is neither of the two.
+  var engine: TransportEngine? { get }
+
   /// The timings so far, before the end; nil if the transport does not measure them.
   var timings: TransferTimings? { get }
 
@@ -105,6 +108,8 @@ package protocol Transfer: AnyObject {
 }
 
 extension Transfer {
+  package var engine: TransportEngine? { nil }
+
   package var connection: ConnectionFacts? { nil }
 
   package var timings: TransferTimings? { nil }

@@ -71,6 +71,8 @@ final class WireTransfer: Transfer {
 
   // MARK: Transfer
 
+  var engine: TransportEngine? { .wire }
+
   func cancel() {
     if case .ended = phase { return }
     isCancelled = true
