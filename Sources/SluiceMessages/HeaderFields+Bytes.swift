@@ -1,10 +1,10 @@
 // Fields as bytes, which the wire and the ABI use; no strings are made.
 extension HeaderFields {
   /// The range of the name in ``buffer``; `: ` follows it.
-  public func nameRange(at index: Int) -> Range<Int> { entries[index].nameRange }
+  @inlinable public func nameRange(at index: Int) -> Range<Int> { entries[index].nameRange }
 
   /// The range of the value in ``buffer``; a NUL follows it.
-  public func valueRange(at index: Int) -> Range<Int> { entries[index].valueRange }
+  @inlinable public func valueRange(at index: Int) -> Range<Int> { entries[index].valueRange }
 
   package func marks(at index: Int) -> Marks { entries[index].marks }
 
@@ -14,9 +14,12 @@ extension HeaderFields {
 
   /// The position of the first field of that name at or after `start`.
   public func firstIndex(named name: Span<UInt8>, from start: Int = 0) -> Int? {
+    let entries = entries.span
+    let bytes = buffer.span
     var index = start
     while index < entries.count {
-      if isName(at: index, name) { return index }
+      let entry = entries[index]
+      if entry.nameCount == name.count, FieldSyntax.areEqual(bytes.extracting(entry.nameRange), name) { return index }
       index += 1
     }
     return nil
@@ -52,8 +55,8 @@ extension HeaderFields {
 
   /// Replaces every field of that name by one, at the place of the first; without such a field, adds one at the end.
   public mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
+    guard let index = firstIndex(named: name) else { return append(name, value, marks: marks) }
     let entry = write(name, value, marks: marks)
-    guard let index = firstIndex(named: name) else { return entries.append(entry) }
     wastedBytes += entries[index].byteCount
     entries[index] = entry
     if let next = firstIndex(named: name, from: index + 1) { remove(named: name, from: next) }
@@ -93,17 +96,7 @@ extension HeaderFields {
   /// Whether the field at a position has that name, compared without case.
   package func isName(at index: Int, _ name: Span<UInt8>) -> Bool {
     let entry = entries[index]
-    guard entry.nameCount == name.count else { return false }
-    // Compares from the end: the names in a message have the same beginning (`x-…`, `access-control-…`) more often than
-    // the same end.
-    var offset = entry.nameCount
-    while offset > 0 {
-      offset -= 1
-      let ours = buffer[entry.start + offset]
-      let theirs = name[offset]
-      if ours != theirs, ours.asciiLowercased != theirs.asciiLowercased { return false }
-    }
-    return true
+    return entry.nameCount == name.count && FieldSyntax.areEqual(buffer.span.extracting(entry.nameRange), name)
   }
 
   @inline(__always)

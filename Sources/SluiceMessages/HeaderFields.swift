@@ -4,11 +4,12 @@
 /// so a line goes to the wire unchanged. Copies are copy-on-write.
 public struct HeaderFields: Sendable {
   /// The position of one field in the buffer, and its marks.
+  @usableFromInline
   struct Entry: Sendable {
-    let start: Int
-    let valueCount: Int
+    @usableFromInline let start: Int
+    @usableFromInline let valueCount: Int
     /// Both are in one word; otherwise a list of entries would be a third larger.
-    private var nameCountAndMarks: Int
+    @usableFromInline var nameCountAndMarks: Int
 
     init(start: Int, nameCount: Int, valueCount: Int, marks: Marks) {
       self.start = start
@@ -16,14 +17,14 @@ public struct HeaderFields: Sendable {
       nameCountAndMarks = nameCount << 8 | Int(marks.rawValue)
     }
 
-    var nameCount: Int { nameCountAndMarks >> 8 }
+    @inlinable var nameCount: Int { nameCountAndMarks >> 8 }
     var marks: Marks {
       get { Marks(rawValue: UInt8(truncatingIfNeeded: nameCountAndMarks)) }
       set { nameCountAndMarks = nameCountAndMarks & ~0xFF | Int(newValue.rawValue) }
     }
 
-    var nameRange: Range<Int> { start..<start + nameCount }
-    var valueRange: Range<Int> { start + nameCount + 2..<start + nameCount + 2 + valueCount }
+    @inlinable var nameRange: Range<Int> { start..<start + nameCount }
+    @inlinable var valueRange: Range<Int> { start + nameCount + 2..<start + nameCount + 2 + valueCount }
     var byteCount: Int { nameCount + valueCount + 3 }
   }
 
@@ -49,7 +50,7 @@ public struct HeaderFields: Sendable {
   ///
   /// Bytes outside these ranges may belong to removed fields.
   public internal(set) var buffer: [UInt8] = []
-  var entries: [Entry] = []
+  @usableFromInline var entries: [Entry] = []
   /// The number of bytes in the buffer to which no entry refers any more.
   var wastedBytes = 0
 
@@ -76,7 +77,7 @@ public struct HeaderFields: Sendable {
   /// Whether there is no field.
   public var isEmpty: Bool { entries.isEmpty }
   /// The positions of the fields in wire order, from 0; removing a field moves those after it.
-  public var indices: Range<Int> { entries.indices }
+  @inlinable public var indices: Range<Int> { entries.indices }
 
   /// The bytes that the fields take on the wire in HTTP/1.1, including line ends.
   public var wireByteCount: Int { entries.reduce(0) { $0 + $1.byteCount + 1 } }

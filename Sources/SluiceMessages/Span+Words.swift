@@ -13,8 +13,38 @@ extension UInt64 {
   /// `limit` is at most 128.
   @inlinable @inline(__always)
   package func firstByte(below limit: UInt8) -> Int? {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let found = (self &- ones &* UInt64(limit)) & ~self & (ones &* 0x80)
+    let found = (self &- Self.ones &* UInt64(limit)) & ~self & (Self.ones &* 0x80)
     return found == 0 ? nil : found.trailingZeroBitCount / 8
   }
+
+  /// Whether one of the eight bytes is a control character, a tab too, or DEL.
+  @inline(__always)
+  var hasControl: Bool { firstByte(below: 0x20) != nil || (self ^ Self.ones &* 0x7F).firstByte(below: 1) != nil }
+
+  /// Whether all eight bytes are ASCII letters, digits or hyphens.
+  @inline(__always)
+  var isLettersDigitsHyphens: Bool {
+    let high = Self.ones &* 0x80
+    // The sums set the high bit of a byte and never carry into the next one, because the bytes are below 0x80.
+    let digits = (self &+ Self.ones &* (0x80 - 0x30)) & ~(self &+ Self.ones &* (0x80 - 0x3A))
+    let others = ((self ^ Self.ones &* 0x2D) &+ Self.ones &* 0x7F)
+    return self & high == 0 && (asciiLetters | digits | ~others) & high == high
+  }
+
+  /// The high bit of each byte that is an ASCII letter.
+  @inline(__always)
+  var asciiLetters: UInt64 {
+    let high = Self.ones &* 0x80
+    let lowercased = (self | Self.ones &* 0x20) & ~high
+    return (lowercased &+ Self.ones &* (0x80 - 0x61)) & ~(lowercased &+ Self.ones &* (0x80 - 0x7B)) & ~self & high
+  }
+
+  /// Whether both hold the same eight bytes, ASCII letters in upper or lower case.
+  @inline(__always)
+  func equalsIgnoringCase(_ other: UInt64) -> Bool {
+    // The bit that tells the cases apart may differ in letters alone.
+    (self ^ other) & ~(asciiLetters >> 2) == 0
+  }
+
+  @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
 }
