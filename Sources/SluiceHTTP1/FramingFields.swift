@@ -9,17 +9,14 @@ struct FramingFields: Sendable {
     case chunked(isAlone: Bool)
     /// Only codings other than `chunked`.
     case other
-    case invalid(String)
   }
 
-  private enum Length: Sendable {
-    case missing
-    case bytes(Int)
-    case invalid(String)
-  }
-
-  private(set) var coding = Coding.missing
-  private var contentLength = Length.missing
+  private(set) var foundCoding = Coding.missing
+  /// Why the fields of a kind contradict one another; empty if they don't. Strings and not optional ones, and apart from
+  /// the values: these are made for every message, and reasons for almost none.
+  private var codingFault = ""
+  private var lengthFault = ""
+  private var contentLength: Int?
 
   /// Several values, in one field or in several, must be equal (RFC 9112 §6.3).
   mutating func takeContentLength(_ value: Span<UInt8>) {
@@ -40,37 +37,38 @@ struct FramingFields: Sendable {
 
   /// The length of the body in bytes; nil without a `Content-Length`.
   func length() throws(FramingViolation) -> Int? {
-    switch contentLength {
-    case .missing: return nil
-    case .bytes(let count): return count
-    case .invalid(let reason): throw FramingViolation(reason: reason)
-    }
+    guard lengthFault.isEmpty else { throw FramingViolation(reason: lengthFault) }
+    return contentLength
+  }
+
+  func coding() throws(FramingViolation) -> Coding {
+    guard codingFault.isEmpty else { throw FramingViolation(reason: codingFault) }
+    return foundCoding
   }
 
   private mutating func takeLength(_ digits: Span<UInt8>) {
+    guard lengthFault.isEmpty else { return }
     guard let count = Self.number(digits) else {
-      contentLength = .invalid("a Content-Length that is not a number of bytes: \(Self.quoted(digits))")
+      lengthFault = "a Content-Length that is not a number of bytes: \(Self.quoted(digits))"
       return
     }
-    switch contentLength {
-    case .missing: contentLength = .bytes(count)
-    case .bytes(let first) where first != count:
-      contentLength = .invalid("two values of Content-Length that differ: \(first) and \(count)")
-    case .bytes, .invalid: break
+    if let first = contentLength, first != count {
+      lengthFault = "two values of Content-Length that differ: \(first) and \(count)"
     }
+    contentLength = count
   }
 
   private mutating func takeCoding(_ name: Span<UInt8>) {
     let isChunked = FieldSyntax.equals(name, "chunked")
-    switch coding {
-    case .missing: coding = isChunked ? .chunked(isAlone: true) : .other
-    case .other: coding = isChunked ? .chunked(isAlone: false) : .other
+    switch foundCoding {
+    case .missing: foundCoding = isChunked ? .chunked(isAlone: true) : .other
+    case .other: foundCoding = isChunked ? .chunked(isAlone: false) : .other
     case .chunked:
-      coding = .invalid(
+      guard codingFault.isEmpty else { return }
+      codingFault =
         isChunked
-          ? "a Transfer-Encoding that names chunked twice"
-          : "a Transfer-Encoding with \(Self.quoted(name)) after chunked, so that nothing says where the body ends")
-    case .invalid: break
+        ? "a Transfer-Encoding that names chunked twice"
+        : "a Transfer-Encoding with \(Self.quoted(name)) after chunked, so that nothing says where the body ends"
     }
   }
 

@@ -39,8 +39,7 @@ package struct RequestFraming: Sendable {
   ///   not valid: a proxy on the way may not have known it.
   package func body(version: HTTPVersion?) throws(FramingViolation) -> Body {
     let bytes = try fields.length()
-    switch fields.coding {
-    case .invalid(let reason): throw FramingViolation(reason: reason)
+    switch try fields.coding() {
     case .missing: return bytes.map { .length($0) } ?? .none
     case .other:
       throw FramingViolation(

@@ -13,14 +13,20 @@ package struct RequestHead {
     case chunked
   }
 
-  /// The host of an origin, as every request to it has it in `Host`.
-  package struct Authority: Sendable, Hashable {
-    /// `example.com`, or `example.com:8080` if the port is not the scheme's default.
-    package let bytes: [UInt8]
+  /// The lines that every request to an origin begins with, unless it has such fields itself or omits them. An object,
+  /// because it is passed on for every request.
+  package final class Preamble: Sendable {
+    /// The value of `Host`: `example.com`, or `example.com:8080` if the port is not the scheme's default.
+    let host: [UInt8]
+    let defaults: Defaults
+    /// `Host` and the default fields.
+    let lines: [UInt8]
 
-    package init(_ origin: Origin) {
+    package init(_ origin: Origin, _ defaults: Defaults) {
       let name = origin.host.utf8.contains(UInt8(ascii: ":")) ? "[\(origin.host)]" : origin.host
-      bytes = Array((origin.port == origin.scheme.defaultPort ? name : "\(name):\(origin.port)").utf8)
+      host = Array((origin.port == origin.scheme.defaultPort ? name : "\(name):\(origin.port)").utf8)
+      self.defaults = defaults
+      lines = Array("Host: ".utf8) + host + Array("\r\n".utf8) + defaults.lines([])
     }
   }
 
@@ -36,12 +42,13 @@ package struct RequestHead {
       self.agent = agent
     }
 
-    /// Leaves out the fields that a request omits.
-    package func without(_ omitted: DefaultFields) -> Defaults {
-      guard !omitted.isEmpty else { return self }
-      return Defaults(
-        accept: omitted.contains(.accept) ? nil : accept, codings: omitted.contains(.acceptEncoding) ? nil : codings,
-        agent: omitted.contains(.userAgent) ? nil : agent)
+    /// The lines of these fields, except for some.
+    func lines(_ omitted: DefaultFields) -> [UInt8] {
+      var lines = ""
+      if let accept, !omitted.contains(.accept) { lines += "Accept: \(accept)\r\n" }
+      if let codings, !omitted.contains(.acceptEncoding) { lines += "Accept-Encoding: \(codings)\r\n" }
+      if let agent, !omitted.contains(.userAgent) { lines += "User-Agent: \(agent)\r\n" }
+      return Array(lines.utf8)
     }
   }
 
@@ -54,33 +61,40 @@ package struct RequestHead {
     static let hasAccept = Facts(rawValue: 2)
     static let hasCodings = Facts(rawValue: 4)
     static let hasAgent = Facts(rawValue: 8)
+    /// Fields in place of a line of the preamble.
+    static let replacing: Facts = [.hasHost, .hasAccept, .hasCodings, .hasAgent]
     /// There is a body, and the request asks for a 100 response before it (RFC 9110 §10.1.1).
     package static let expectsContinue = Facts(rawValue: 16)
   }
 
   /// Appends a head to a buffer.
   ///
-  /// - Parameter url: only path and query are written.
+  /// - Parameters:
+  ///   - url: only path and query are written.
+  ///   - omitted: default fields that are left out.
   @discardableResult
   package static func append(
-    to buffer: inout [UInt8], method: borrowing String, url: borrowing HTTPURL, _ authority: borrowing Authority,
-    _ fields: borrowing HeaderFields, _ defaults: borrowing Defaults, _ framing: Framing
+    to buffer: inout [UInt8], method: borrowing String, url: borrowing HTTPURL, _ preamble: Preamble,
+    omitting omitted: DefaultFields = [], _ fields: borrowing HeaderFields, _ framing: Framing
   ) -> Facts {
     let facts = facts(of: fields, framing)
     let method = method.utf8.span
     let target = url.string.utf8.span.extracting(url.targetRange)
-    let ownBytes =
-      (defaults.accept?.utf8.count ?? 0) + (defaults.codings?.utf8.count ?? 0) + (defaults.agent?.utf8.count ?? 0)
-    let bound = method.count + target.count + authority.bytes.count + ownBytes + fields.wireByteCount + fixedBytes
+    // The host that the fields may have is counted with them.
+    let lines = preamble.lines
+    let bound = method.count + target.count + lines.count + fields.wireByteCount + fixedBytes
     buffer.append(addingCapacity: bound) { output in
       output.append(copying: method)
       output.append(UInt8(ascii: " "))
       if target.isEmpty || target[0] != UInt8(ascii: "/") { output.append(UInt8(ascii: "/")) }
       output.append(copying: target)
-      output.append(text: " HTTP/1.1\r\nHost: ")
-      appendHost(to: &output, authority, fields, facts)
-      appendDefaults(to: &output, defaults, facts)
-      for index in fields.indices { appendField(to: &output, fields, at: index, facts) }
+      output.append(text: " HTTP/1.1\r\n")
+      if omitted.isEmpty, facts.isDisjoint(with: .replacing) {
+        output.append(copying: lines.span)
+      } else {
+        appendPreamble(to: &output, preamble, omitted, fields, facts)
+      }
+      appendFields(to: &output, fields, facts)
       appendFraming(to: &output, framing)
     }
     return facts
@@ -108,48 +122,58 @@ package struct RequestHead {
     return facts
   }
 
-  private static func appendHost(
-    to output: inout OutputSpan<UInt8>, _ authority: borrowing Authority, _ fields: borrowing HeaderFields,
-    _ facts: Facts
+  @inline(never)
+  private static func appendPreamble(
+    to output: inout OutputSpan<UInt8>, _ preamble: Preamble, _ omitted: DefaultFields,
+    _ fields: borrowing HeaderFields, _ facts: Facts
   ) {
+    output.append(text: "Host: ")
     if facts.contains(.hasHost), let index = fields.firstIndex(named: "host".utf8.span) {
       output.append(copying: fields.buffer.span.extracting(fields.valueRange(at: index)))
     } else {
-      output.append(copying: authority.bytes.span)
+      let host = preamble.host
+      output.append(copying: host.span)
     }
     output.append(text: "\r\n")
+    var omitted = omitted
+    if facts.contains(.hasAccept) { omitted.insert(.accept) }
+    if facts.contains(.hasCodings) { omitted.insert(.acceptEncoding) }
+    if facts.contains(.hasAgent) { omitted.insert(.userAgent) }
+    output.append(copying: preamble.defaults.lines(omitted).span)
   }
 
-  private static func appendDefaults(
-    to output: inout OutputSpan<UInt8>, _ defaults: borrowing Defaults, _ facts: Facts
-  ) {
-    if !facts.contains(.hasAccept), let accept = defaults.accept { output.append(field: "Accept: ", accept) }
-    if !facts.contains(.hasCodings), let codings = defaults.codings {
-      output.append(field: "Accept-Encoding: ", codings)
-    }
-    if !facts.contains(.hasAgent), let agent = defaults.agent { output.append(field: "User-Agent: ", agent) }
-  }
-
-  private static func appendField(
-    to output: inout OutputSpan<UInt8>, _ fields: borrowing HeaderFields, at index: Int, _ facts: Facts
-  ) {
+  @inline(__always)
+  private static func appendFields(to output: inout OutputSpan<UInt8>, _ fields: borrowing HeaderFields, _ facts: Facts)
+  {
     let bytes = fields.buffer.span
-    let nameRange = fields.nameRange(at: index)
-    let valueRange = fields.valueRange(at: index)
-    let name = bytes.extracting(nameRange)
-    if FieldSyntax.isTransportField(name) { return }
-    if nameRange.count == 4, facts.contains(.hasHost), FieldSyntax.equals(name, "host") { return }
-    if nameRange.count == 6, !facts.contains(.expectsContinue), FieldSyntax.equals(name, "expect") { return }
-    // An empty value: the colon alone, without the space.
-    let end = valueRange.isEmpty ? nameRange.upperBound + 1 : valueRange.upperBound
-    output.append(copying: bytes.extracting(nameRange.lowerBound..<end))
-    output.append(text: "\r\n")
+    for index in fields.indices {
+      let nameRange = fields.nameRange(at: index)
+      let valueRange = fields.valueRange(at: index)
+      if isLeftOut(bytes.extracting(nameRange), facts) { continue }
+      // An empty value: the colon alone, without the space.
+      let end = valueRange.isEmpty ? nameRange.upperBound + 1 : valueRange.upperBound
+      output.append(copying: bytes.extracting(nameRange.lowerBound..<end))
+      output.append(0x0D)
+      output.append(0x0A)
+    }
+  }
+
+  @inline(__always)
+  private static func isLeftOut(_ name: Span<UInt8>, _ facts: Facts) -> Bool {
+    switch name.count {
+    case 4: facts.contains(.hasHost) && FieldSyntax.equals(name, "host")
+    case 6: !facts.contains(.expectsContinue) && FieldSyntax.equals(name, "expect")
+    default: FieldSyntax.isTransportField(name)
+    }
   }
 
   private static func appendFraming(to output: inout OutputSpan<UInt8>, _ framing: Framing) {
     switch framing {
     case .none: output.append(text: "\r\n")
-    case .length(let count): output.append(field: "Content-Length: ", "\(count)", end: "\r\n\r\n")
+    case .length(let count):
+      output.append(text: "Content-Length: ")
+      output.append(copying: "\(count)".utf8.span)
+      output.append(text: "\r\n\r\n")
     case .chunked: output.append(text: "Transfer-Encoding: chunked\r\n\r\n")
     }
   }
@@ -169,11 +193,5 @@ extension OutputSpan where Element == UInt8 {
   fileprivate mutating func append(text: StaticString) {
     // Safe because the bytes of a StaticString live as long as the process.
     append(copying: unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount).span)
-  }
-
-  fileprivate mutating func append(field name: StaticString, _ value: String, end: StaticString = "\r\n") {
-    append(text: name)
-    append(copying: value.utf8.span)
-    append(text: end)
   }
 }

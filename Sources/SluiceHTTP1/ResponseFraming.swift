@@ -43,13 +43,13 @@ package struct ResponseFraming: Sendable {
     if isAnswerToHead || (100..<200).contains(status) || status == 204 || status == 304 { return .none }
     let bytes = try fields.length()
     let isMultiplexed = version == .http2 || version == .http3
-    switch fields.coding {
-    case .invalid(let reason): throw FramingViolation(reason: reason)
+    let coding = try fields.coding()
+    switch coding {
     case .missing: return bytes.map { .length($0) } ?? (isMultiplexed ? .stream : .close)
     case .chunked, .other:
       if isMultiplexed { throw .codingInHTTP2 }
       if bytes != nil { throw .lengthBesideCoding }
-      if case .chunked = fields.coding { return .chunked }
+      if case .chunked = coding { return .chunked }
       return .close
     }
   }
@@ -58,7 +58,7 @@ package struct ResponseFraming: Sendable {
   /// framing without understanding it (RFC 9112 §6.1).
   package func mustClose(version: HTTPVersion?) -> Bool {
     guard version == .http10 else { return false }
-    if case .missing = fields.coding { return false }
+    if case .missing = fields.foundCoding { return false }
     return true
   }
 }

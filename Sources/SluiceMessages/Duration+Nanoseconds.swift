@@ -7,4 +7,7 @@ extension Duration {
     let (sum, isTooMuch) = scaled.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
     return isTooLong || isTooMuch ? .max : sum
   }
+
+  /// More than `Int64.max` nanoseconds, which are 292 years, count as that.
+  package init(nanoseconds: UInt64) { self = .nanoseconds(Int64(clamping: nanoseconds)) }
 }

@@ -24,6 +24,15 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
 
   /// 36 characters, lower-case hexadecimal with hyphens.
   public var description: String {
+    let text = text
+    do { return String(copying: try UTF8Span(validating: text.span)) } catch {
+      // Never used: hexadecimal digits are valid UTF-8.
+      return ""
+    }
+  }
+
+  /// The characters of ``description``.
+  package var text: InlineArray<36, UInt8> {
     var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
     var output = text.mutableSpan
     Self.write(high >> 32, to: &output, 0..<8)
@@ -31,10 +40,7 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
     Self.write(high, to: &output, 14..<18)
     Self.write(low >> 48, to: &output, 19..<23)
     Self.write(low, to: &output, 24..<36)
-    do { return String(copying: try UTF8Span(validating: text.span)) } catch {
-      // Never used: hexadecimal digits are valid UTF-8.
-      return ""
-    }
+    return text
   }
 
   /// Writes the last digits of a number, as many as the places hold.

@@ -7,10 +7,10 @@ public struct TransferTimings: Sendable, Hashable {
   /// All phases and counts are zero; peer and version are unknown.
   public init() {}
 
-  /// All at once, which copies nothing.
+  /// All at once, which copies nothing. The phases are in nanoseconds.
   package init(
-    queue: Duration, nameLookup: Duration, connect: Duration, tlsHandshake: Duration, send: Duration, wait: Duration,
-    receive: Duration, isConnectionReused: Bool, peerAddress: String?, version: HTTPVersion?, engine: TransportEngine?,
+    queue: UInt64, nameLookup: UInt64, connect: UInt64, tlsHandshake: UInt64, send: UInt64, wait: UInt64,
+    receive: UInt64, isConnectionReused: Bool, peerAddress: String?, version: HTTPVersion?, engine: TransportEngine?,
     bytesSent: Int, bytesReceived: Int
   ) {
     fields = SharedValue(
@@ -22,45 +22,45 @@ public struct TransferTimings: Sendable, Hashable {
 
   /// The time before the transport could begin: waiting for the name look-up and for a free connection.
   public var queue: Duration {
-    get { fields.value.queue }
-    set { fields.value.queue = newValue }
+    get { Duration(nanoseconds: fields.value.queue) }
+    set { fields.value.queue = newValue.nanoseconds }
   }
 
   /// The name look-up. Zero on a reused connection, and if the name was looked up before the transport began
   /// (``queue``).
   public var nameLookup: Duration {
-    get { fields.value.nameLookup }
-    set { fields.value.nameLookup = newValue }
+    get { Duration(nanoseconds: fields.value.nameLookup) }
+    set { fields.value.nameLookup = newValue.nanoseconds }
   }
 
   /// Until the connection to the server or proxy is open; zero on a reused connection.
   public var connect: Duration {
-    get { fields.value.connect }
-    set { fields.value.connect = newValue }
+    get { Duration(nanoseconds: fields.value.connect) }
+    set { fields.value.connect = newValue.nanoseconds }
   }
 
   /// From the open connection to the end of the TLS handshake; zero without TLS and on a reused connection.
   public var tlsHandshake: Duration {
-    get { fields.value.tlsHandshake }
-    set { fields.value.tlsHandshake = newValue }
+    get { Duration(nanoseconds: fields.value.tlsHandshake) }
+    set { fields.value.tlsHandshake = newValue.nanoseconds }
   }
 
   /// From the first byte out to the last byte out, or to the first byte in if that comes earlier.
   public var send: Duration {
-    get { fields.value.send }
-    set { fields.value.send = newValue }
+    get { Duration(nanoseconds: fields.value.send) }
+    set { fields.value.send = newValue.nanoseconds }
   }
 
   /// From the last byte out to the first byte in.
   public var wait: Duration {
-    get { fields.value.wait }
-    set { fields.value.wait = newValue }
+    get { Duration(nanoseconds: fields.value.wait) }
+    set { fields.value.wait = newValue.nanoseconds }
   }
 
   /// From the first byte in to the end of the transfer.
   public var receive: Duration {
-    get { fields.value.receive }
-    set { fields.value.receive = newValue }
+    get { Duration(nanoseconds: fields.value.receive) }
+    set { fields.value.receive = newValue.nanoseconds }
   }
 
   /// Whether an earlier request opened the connection; false if there was no connection.
@@ -101,14 +101,15 @@ public struct TransferTimings: Sendable, Hashable {
 }
 
 extension TransferTimings {
+  /// The phases are in nanoseconds: a `Duration` takes twice the room, and longer to compute.
   private struct Fields: Hashable, Sendable {
-    var queue = Duration.zero
-    var nameLookup = Duration.zero
-    var connect = Duration.zero
-    var tlsHandshake = Duration.zero
-    var send = Duration.zero
-    var wait = Duration.zero
-    var receive = Duration.zero
+    var queue: UInt64 = 0
+    var nameLookup: UInt64 = 0
+    var connect: UInt64 = 0
+    var tlsHandshake: UInt64 = 0
+    var send: UInt64 = 0
+    var wait: UInt64 = 0
+    var receive: UInt64 = 0
     var isConnectionReused = false
     var peerAddress: String?
     var version: HTTPVersion?

@@ -6,12 +6,14 @@ import Testing
 @Suite struct RequestHeadTests {
   private func head(
     _ url: String = "http://example.com/a", method: String = "GET", fields: HeaderFields = HeaderFields(),
-    defaults: RequestHead.Defaults = RequestHead.Defaults(accept: nil), framing: RequestHead.Framing = .none
+    defaults: RequestHead.Defaults = RequestHead.Defaults(accept: nil), omitting omitted: DefaultFields = [],
+    framing: RequestHead.Framing = .none
   ) throws -> String {
     let url = try HTTPURL(url)
     var bytes: [UInt8] = []
     RequestHead.append(
-      to: &bytes, method: method, url: url, RequestHead.Authority(url.origin), fields, defaults, framing)
+      to: &bytes, method: method, url: url, RequestHead.Preamble(url.origin, defaults), omitting: omitted, fields,
+      framing)
     return String(decoding: bytes, as: UTF8.self)
   }
 
@@ -44,6 +46,16 @@ import Testing
         == "GET /a HTTP/1.1\r\nHost: other:1\r\nACCEPT: a\r\nUser-agent: b\r\naccept-encoding: c\r\n\r\n")
   }
 
+  @Test func `a default that the request omits is not sent`() throws {
+    let defaults = RequestHead.Defaults(codings: "gzip", agent: "test")
+    #expect(
+      try head(defaults: defaults)
+        == "GET /a HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\nAccept-Encoding: gzip\r\nUser-Agent: test\r\n\r\n")
+    #expect(
+      try head(fields: ["accept": "a"], defaults: defaults, omitting: [.accept, .userAgent])
+        == "GET /a HTTP/1.1\r\nHost: example.com\r\nAccept-Encoding: gzip\r\naccept: a\r\n\r\n")
+  }
+
   @Test func `fields of the message and the connection are left out`() throws {
     let fields: HeaderFields = [
       "Content-Length": "7", "Transfer-Encoding": "chunked", "Connection": "close", "TE": "trailers", "X-A": "1",
@@ -67,8 +79,8 @@ import Testing
     let url = try HTTPURL("http://example.com/")
     var bytes: [UInt8] = []
     let facts = RequestHead.append(
-      to: &bytes, method: "PUT", url: url, RequestHead.Authority(url.origin), ["Expect": "100-continue"],
-      RequestHead.Defaults(accept: nil), .length(3))
+      to: &bytes, method: "PUT", url: url, RequestHead.Preamble(url.origin, RequestHead.Defaults(accept: nil)),
+      ["Expect": "100-continue"], .length(3))
     #expect(facts.contains(.expectsContinue))
     #expect(String(decoding: bytes, as: UTF8.self).contains("\r\nExpect: 100-continue\r\n"))
   }

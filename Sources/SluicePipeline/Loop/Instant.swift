@@ -24,10 +24,10 @@ package struct Instant: Sendable, Hashable, Comparable {
 
   /// The time from `earlier` to this instant; zero if `earlier` is later.
   package func duration(since earlier: Instant) -> Duration {
-    .nanoseconds(Int64(clamping: nanoseconds(since: earlier)))
+    Duration(nanoseconds: nanoseconds(since: earlier))
   }
 
-  func nanoseconds(since earlier: Instant) -> UInt64 {
+  package func nanoseconds(since earlier: Instant) -> UInt64 {
     nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
   }
 }

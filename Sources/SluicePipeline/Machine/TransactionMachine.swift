@@ -103,6 +103,8 @@ struct TransactionMachine: Sendable {
 
   enum Event: Sendable {
     case begin
+    /// The stages of a list from the one that was called on have answered, and each wants to go on.
+    case proceeded
     /// A stage has answered, at once or by resuming.
     case answered(Verdict, stage: String)
     /// An action that has no answer is done.
@@ -169,6 +171,7 @@ struct TransactionMachine: Sendable {
     case .begin:
       phase = .starting
       return .emit(.willExecute)
+    case .proceeded: return proceed()
     case .answered(let verdict, let stage): return answered(verdict, stage)
     case .done: return performed()
     case .head: return head()

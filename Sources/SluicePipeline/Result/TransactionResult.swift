@@ -13,7 +13,6 @@ public struct TransactionResult: Sendable {
   /// The result of a transaction that was refused before it began.
   package init(refused id: TransactionID, _ request: Request, _ error: TransactionError) {
     record = ResultRecord(id: id, request)
-    record.requestID = id.description
     record.error = error
   }
 
@@ -21,7 +20,7 @@ public struct TransactionResult: Sendable {
   /// beginning.
   init(stalled original: ResultRecord, requestIDHeader: String, _ error: TransactionError, after duration: Duration) {
     record = ResultRecord(id: original.id, original.originalRequest)
-    record.requestID = original.originalRequest.headers[requestIDHeader] ?? original.id.description
+    record.givenRequestID = original.originalRequest.headers[requestIDHeader]
     record.snapshot = original.snapshot
     record.attempts = 1
     record.duration = duration
@@ -31,7 +30,7 @@ public struct TransactionResult: Sendable {
   /// The UUID of the transaction; the same in all attempts.
   public var id: TransactionID { record.id }
   /// The value of the header that `requestId.header` names in the configuration; without the header the UUID as text.
-  public var requestID: String { record.requestID }
+  public var requestID: String { record.givenRequestID ?? record.id.description }
 
   /// The response, if there is one, even with an error.
   public var response: Response? {
@@ -93,7 +92,8 @@ public struct TransactionResult: Sendable {
 final class ResultRecord: @unchecked Sendable {
   let id: TransactionID
   let originalRequest: Request
-  var requestID = ""
+  /// Nil if the id is the transaction's.
+  var givenRequestID: String?
   var response: Response?
   var error: TransactionError?
   var attempts = 0
@@ -114,7 +114,7 @@ final class ResultRecord: @unchecked Sendable {
   init(copying other: ResultRecord) {
     id = other.id
     originalRequest = other.originalRequest
-    requestID = other.requestID
+    givenRequestID = other.givenRequestID
     response = other.response
     error = other.error
     attempts = other.attempts

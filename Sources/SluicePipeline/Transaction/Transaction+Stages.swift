@@ -59,7 +59,7 @@ extension Transaction {
     clock = started
     currentPlace = nil
     machine.reach(stage: max(first, bindings.count - 1))
-    return .answered(.proceed, stage: "")
+    return .proceeded
   }
 
   /// Whether the stage's `match` holds for the current request. Also true when that cannot be determined: the

@@ -10,8 +10,9 @@ extension Transaction: LoopTimerTarget {
     if let requestPassage { nearest = min(nearest, requestPassage.nextDeadline) }
     if let responsePassage { nearest = min(nearest, responsePassage.nextDeadline) }
     guard nearest != .distantFuture else { return }
-    if timer.isArmed, timer.deadline <= nearest { return }
-    loop.arm(timer, at: nearest, for: self)
+    guard timer.isArmed, timer.deadline <= nearest else { return loop.arm(timer, at: nearest, for: self) }
+    // An earlier transaction may have armed it.
+    if timer.target == nil { timer.target = self }
   }
 
   /// Limits the rest of an attempt whose limit passed while the attempt waited for a stage.

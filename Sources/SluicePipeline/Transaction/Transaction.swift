@@ -197,7 +197,6 @@ package final class Transaction: @unchecked Sendable {
   func finish(_ failure: TransactionError?) {
     // Runs after the result was reported: then the objects behind this pipeline may end.
     defer { pipeline.giveBackLease(on: loop.index) }
-    loop.disarm(timer)
     environment.giveBack(timer)
     withdrawTokens()
     if notes != nil { finishNotes() }
@@ -226,7 +225,7 @@ package final class Transaction: @unchecked Sendable {
     guard answer.close(answerNumber) else { return environment.countStalled(-1) }
     environment.answers.giveBack(answer)
     guard let completion = completion.take() else { return }
-    result.requestID = exchange.requestID
+    result.givenRequestID = exchange.givenRequestID
     // Moved out of the ending transaction, not copied.
     result.response = exchange.nativeResponse.take()
     result.attributes = exchange.attributes

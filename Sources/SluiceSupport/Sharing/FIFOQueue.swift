@@ -1,21 +1,29 @@
 /// First in, first out. An element that was taken is released at once, even while others wait; its room is freed soon
 /// after. Has no lock of its own.
-package struct FIFOQueue<Element> {
+public struct FIFOQueue<Element> {
   /// The elements in order, starting at `head`; nil before `head`.
-  private var slots: [Element?] = []
-  private var head = 0
+  @usableFromInline var slots: [Element?] = []
+  @usableFromInline var head = 0
   /// The least number of empty places for which the rest moves to the front; they must also be half of all places.
-  private static var emptyPlaces: Int { 1024 }
+  @inlinable static var emptyPlaces: Int { 1024 }
 
-  package init() {}
+  // Public and inlinable, as are all members: what is for the package alone is not inlined into other modules, and each
+  // call of a generic member would look up its type.
+  /// An empty queue, which allocates nothing before the first element.
+  @inlinable public init() {}
 
-  package var count: Int { slots.count - head }
-  package var isEmpty: Bool { head == slots.count }
-  package var first: Element? { isEmpty ? nil : slots[head] }
+  /// How many elements wait.
+  @inlinable public var count: Int { slots.count - head }
+  /// Whether no element waits.
+  @inlinable public var isEmpty: Bool { head == slots.count }
+  /// The element that is taken next; nil if there is none.
+  @inlinable public var first: Element? { isEmpty ? nil : slots[head] }
 
-  package mutating func append(_ element: Element) { slots.append(element) }
+  /// Adds an element at the end.
+  @inlinable public mutating func append(_ element: Element) { slots.append(element) }
 
-  package mutating func popFirst() -> Element? {
+  /// Takes the first element; nil if there is none.
+  @inlinable public mutating func popFirst() -> Element? {
     guard let element = first else { return nil }
     slots[head] = nil
     head += 1

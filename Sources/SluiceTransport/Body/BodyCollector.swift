@@ -33,9 +33,12 @@ struct BodyCollector {
     return try spilled.append(Array(piece))
   }
 
-  /// The whole body; nil while not all of it is on disk.
-  func finish() throws(TransportError) -> Body? {
+  /// Moves the whole body out; nil while not all of it is on disk.
+  mutating func finish() throws(TransportError) -> Body? {
     if let spilled { return try spilled.finish().map { .file($0) } }
-    return bytes.isEmpty ? .empty : .bytes(bytes)
+    if bytes.isEmpty { return .empty }
+    var whole: [UInt8] = []
+    swap(&whole, &bytes)
+    return .bytes(whole)
   }
 }

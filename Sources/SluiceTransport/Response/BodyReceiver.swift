@@ -28,7 +28,8 @@ package final class BodyReceiver {
   private let loop: any EventLoop
   private let options: TransferOptions
   private let url: HTTPURL
-  private weak var owner: (any BodyReceiverOwner)?
+  /// Outlives the receiver, which only it holds.
+  private unowned(unsafe) let owner: any BodyReceiverOwner
   private let codings: ContentCodings
   /// The length of the body on the wire, if the head says it.
   private let announcedBytes: Int?
@@ -51,7 +52,7 @@ package final class BodyReceiver {
   /// - Parameters:
   ///   - codings: the codings that must be decoded.
   ///   - url: the URL of the request, for errors.
-  ///   - owner: told when a body that was held back can go on; not retained.
+  ///   - owner: told when a body that was held back can go on; not retained, and the only one that holds the receiver.
   package init(
     on loop: any EventLoop, _ options: TransferOptions, codings: ContentCodings, announcedBytes: Int?, url: HTTPURL,
     owner: any BodyReceiverOwner
@@ -65,7 +66,22 @@ package final class BodyReceiver {
   }
 
   /// Whether the observer or the disk cannot accept a piece or the end now.
-  package var isHeldBack: Bool { disposition == .hold || isBehindDisk || disposition == .stream && isPausing }
+  package var isHeldBack: Bool {
+    switch disposition {
+    case .hold: true
+    case .collect, .discard: isBehindDisk
+    case .stream: isBehindDisk || isPausing
+    }
+  }
+
+  /// Whether the observer has not decided yet what happens to the body.
+  package var isUndecided: Bool {
+    if case .hold = disposition { true } else { false }
+  }
+
+  private var isDiscarding: Bool {
+    if case .discard = disposition { true } else { false }
+  }
 
   /// Sets what happens to the body. Does nothing for ``BodyDisposition/hold``.
   package func begin(_ disposition: BodyDisposition) {
@@ -79,14 +95,14 @@ package final class BodyReceiver {
       if codings.isEmpty { collector?.expect(announced) }
     case .stream: break
     }
-    if disposition != .discard, codings.isEmpty, announced > maximumBytes { failure = tooLarge }
+    if !isDiscarding, codings.isEmpty, announced > maximumBytes { failure = tooLarge }
   }
 
   /// Takes a piece as it came from the wire.
   package func take(_ piece: UnsafeRawBufferPointer, _ observer: any TransferObserver) -> Taken {
     if failure != nil || isCut { return .end }
     if isHeldBack { return .nothing }
-    if codings.isEmpty || disposition == .discard {
+    if codings.isEmpty || isDiscarding {
       receivedBytes += piece.count
       return accept(piece, total: receivedBytes, observer) ? .whole : .end
     }
@@ -110,6 +126,9 @@ package final class BodyReceiver {
     if failure == nil { failure = cancelled }
   }
 
+  /// Whether decoded bytes are left that the observer did not want earlier.
+  package var hasRest: Bool { decoded?.hasRest == true }
+
   /// Passes decoded bytes on that the observer did not want earlier.
   package func deliverRest(_ observer: any TransferObserver) {
     guard let body = decoded, body.hasRest, !isHeldBack, failure == nil else { return }
@@ -123,15 +142,16 @@ package final class BodyReceiver {
   /// - Returns: the collected body; ``Body/empty`` if it was streamed or discarded. Nil while not all of it is on disk:
   ///   the owner is told when it is.
   package func finish() throws(TransportError) -> Body? {
-    if disposition != .discard { try checkCoding() }
-    return try collector.map { collector throws(TransportError) in try collector.finish() } ?? .empty
+    if !codings.isEmpty, !isDiscarding { try checkCoding() }
+    guard collector != nil else { return .empty }
+    return try collector?.finish()
   }
 
   private func checkCoding() throws(TransportError) {
     do throws(ContentDecodingError) {
       if let decoded {
         try decoded.finish()
-      } else if !codings.isEmpty, !mayBeEmpty {
+      } else if !mayBeEmpty {
         try ContentDecoder(codings).finish()
       }
     } catch { throw undecodable(error) }
@@ -179,7 +199,7 @@ package final class BodyReceiver {
     SpilledBody(on: loop) { [weak self] in
       guard let self else { return }
       isBehindDisk = false
-      owner?.bodyCanGoOn()
+      owner.bodyCanGoOn()
     }
   }
 

@@ -11,11 +11,11 @@ import SluiceSupport
 /// Tries the addresses in turn, each 250 ms after the one before it or as soon as that has failed, and takes the first
 /// that answers (RFC 8305 §5).
 final class Dial {
-  /// Where the time went.
+  /// Where the time went, in nanoseconds.
   struct Times {
-    var nameLookup = Duration.zero
-    var connect = Duration.zero
-    var tlsHandshake = Duration.zero
+    var nameLookup: UInt64 = 0
+    var connect: UInt64 = 0
+    var tlsHandshake: UInt64 = 0
   }
 
   /// The time between two attempts (RFC 8305 §8).
@@ -54,7 +54,7 @@ final class Dial {
   func connect(to addresses: [SocketAddress], wasLookedUp: Bool = false) {
     guard !isOver else { return }
     isLookingUp = false
-    if wasLookedUp { times.nameLookup = loop.now.duration(since: beganAt) }
+    if wasLookedUp { times.nameLookup = loop.now.nanoseconds(since: beganAt) }
     untried = addresses[...]
     tryNext()
   }
@@ -72,7 +72,7 @@ final class Dial {
 
   func fail(_ error: TransportError) {
     guard !isOver else { return }
-    if isLookingUp { times.nameLookup = loop.now.duration(since: beganAt) }
+    if isLookingUp { times.nameLookup = loop.now.nanoseconds(since: beganAt) }
     cancel()
     pool.didNotConnect(error, self)
   }
@@ -90,7 +90,7 @@ final class Dial {
     untried = []
     loop.disarm(attemptTimer)
     connectedAt = loop.now
-    times.connect = connectedAt.duration(since: attempt.beganAt)
+    times.connect = connectedAt.nanoseconds(since: attempt.beganAt)
     guard pool.origin.scheme == .https else {
       return finish(WireChannel(socket: attempt.socket, tls: nil), attempt.address, events)
     }
@@ -112,7 +112,7 @@ final class Dial {
     switch handshake.channel.handshake() {
     case .wouldBlock: return
     case .done:
-      times.tlsHandshake = loop.now.duration(since: connectedAt)
+      times.tlsHandshake = loop.now.nanoseconds(since: connectedAt)
       let attempt = handshake.attempt
       self.handshake = nil
       finish(

@@ -11,8 +11,9 @@ import SluiceTransport
 /// for it. Whichever connection is ready first serves the transfer that has waited longest.
 final class OriginPool {
   let origin: Origin
-  let authority: RequestHead.Authority
-  unowned(unsafe) let transport: WireTransport
+  let preamble: RequestHead.Preamble
+  // The transport lets go of its pools when the loop ends.
+  let transport: WireTransport
   /// How many connections may be open or in the making; nil for no limit.
   private let limit: Int?
   /// The connection that was used last is at the end.
@@ -34,7 +35,7 @@ final class OriginPool {
   init(_ origin: Origin, _ transport: WireTransport) {
     self.origin = origin
     self.transport = transport
-    authority = RequestHead.Authority(origin)
+    preamble = RequestHead.Preamble(origin, transport.defaults)
     limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }
   }
 
@@ -58,7 +59,7 @@ final class OriginPool {
 
   /// A connection has finished its transfer and can be used again.
   func release(_ connection: WireConnection) {
-    while let transfer = nextWaiting() {
+    while !waiting.isEmpty, let transfer = nextWaiting() {
       if connection.issue(transfer) { return }
     }
     makeIdle(connection)

@@ -20,7 +20,8 @@ final class WireConnection: WireEndpoint {
 
   let channel: WireChannel
   let pool: OriginPool
-  unowned(unsafe) let transport: WireTransport
+  // The transport lets go of its connections when the loop ends.
+  let transport: WireTransport
   let peerAddress: String
   let dialTimes: Dial.Times
   private let id = WireConnection.ids.add(1, ordering: .relaxed).newValue
@@ -95,11 +96,9 @@ final class WireConnection: WireEndpoint {
     sendFailure = nil
     transport.output.removeAll(keepingCapacity: true)
     let framing = transfer.framing
-    let omitted = transfer.request.omittedDefaults
-    let defaults = omitted.isEmpty ? transport.defaults : transport.defaults.without(omitted)
     let facts = RequestHead.append(
-      to: &transport.output, method: transfer.request.method, url: transfer.request.url, pool.authority, headers,
-      defaults, framing)
+      to: &transport.output, method: transfer.request.method, url: transfer.request.url, pool.preamble,
+      omitting: transfer.request.omittedDefaults, headers, framing)
     if transfer.options.tellsHead { transport.settings.onSentHead?(transport.output) }
     let expects = facts.contains(.expectsContinue)
     sender.begin(transfer.heldBody, transfer.upload, isChunked: framing == .chunked, expects)
@@ -160,7 +159,7 @@ final class WireConnection: WireEndpoint {
   /// The peer has reset the connection. A transfer that waits for a decision about its body does not wait for one that
   /// cannot come whole any more; whoever reads finds the error behind the bytes that came before it.
   private func noteReset() {
-    guard let transfer, stage == .body, transfer.receiver?.disposition == .hold else { return }
+    guard let transfer, stage == .body, transfer.receiver?.isUndecided == true else { return }
     while held.count - heldOffset < Self.keptAtReset {
       guard case .bytes(let count) = channel.receive(into: transport.input) else { break }
       held.append(contentsOf: transport.input[..<count])
@@ -311,7 +310,7 @@ final class WireConnection: WireEndpoint {
     self.transfer = nil
     stage = .idle
     body = .done
-    sender = WireSender()
+    sender.reset()
     if isReusable { pool.release(self) } else { close() }
     transfer.didReceiveAll(trailers: trailers)
   }

@@ -44,12 +44,28 @@ struct WireSender {
   ///
   /// - Parameter body: a body in memory.
   mutating func begin(_ body: [UInt8], _ upload: Upload?, isChunked: Bool, _ waitsForContinue: Bool) {
-    self = WireSender()
-    self.body = body
-    self.upload = upload
+    reset()
+    if !body.isEmpty { self.body = body }
+    if let upload { self.upload = upload }
     self.isChunked = isChunked
     self.waitsForContinue = waitsForContinue
     isDone = false
+  }
+
+  /// Forgets the request. Assigns only what has changed: most requests leave nothing behind.
+  mutating func reset() {
+    if !bytes.isEmpty { bytes = [] }
+    if !body.isEmpty { body = [] }
+    if upload != nil { upload = nil }
+    offset = 0
+    bodyOffset = 0
+    isChunked = false
+    waitsForProducer = false
+    waitsForContinue = false
+    isDone = true
+    isStopped = false
+    hasBodyLeftLater = false
+    sentBytes = 0
   }
 
   /// Nothing more is sent. The connection cannot be used again then, unless everything was sent.

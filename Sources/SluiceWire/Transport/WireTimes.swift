@@ -1,19 +1,19 @@
 import SluiceMessages
 import SluicePipeline
 
-/// When the steps of a transfer happened.
+/// When the steps of a transfer happened; how long they took, in nanoseconds. Without references, so that a copy costs
+/// little.
 struct WireTimes {
   private var waitingSince: Instant?
-  private var queue = Duration.zero
+  private var queue: UInt64 = 0
   private var dial = Dial.Times()
   private var issuedAt: Instant?
   private var isConnectionReused = false
-  private var peerAddress: String?
   /// When the last byte of the request was sent; nil if it went out with the first.
   var sentAt: Instant?
   private(set) var firstByteAt: Instant?
   /// When bytes of the response came last.
-  private var lastByteAt: Instant?
+  private(set) var lastByteAt: Instant?
   /// Bytes of head and body that the system has taken.
   var sentBytes = 0
 
@@ -24,16 +24,15 @@ struct WireTimes {
   mutating func issue(at now: Instant, _ connection: WireConnection) {
     issuedAt = now
     isConnectionReused = connection.requestCount > 1
-    peerAddress = connection.peerAddress
     guard let waitingSince else { return }
-    queue = now.duration(since: waitingSince)
+    queue = now.nanoseconds(since: waitingSince)
     if !isConnectionReused { take(connection.dialTimes) }
   }
 
   /// No connection could be made.
   mutating func fail(_ dial: Dial.Times, at now: Instant) {
     guard let waitingSince else { return }
-    queue = now.duration(since: waitingSince)
+    queue = now.nanoseconds(since: waitingSince)
     self.waitingSince = nil
     take(dial)
   }
@@ -46,7 +45,7 @@ struct WireTimes {
     dial.nameLookup = take(times.nameLookup)
   }
 
-  private mutating func take(_ phase: Duration) -> Duration {
+  private mutating func take(_ phase: UInt64) -> UInt64 {
     let taken = min(phase, queue)
     queue -= taken
     return taken
@@ -64,23 +63,21 @@ struct WireTimes {
 
   /// The same between two pieces of the response, whenever it is called. Of the phases before the request, the one that
   /// is under way ends at `now`.
-  func timings(at now: @autoclosure () -> Instant, version: HTTPVersion?, bytesReceived: Int) -> TransferTimings {
+  func timings(at now: Instant, peer: String, version: HTTPVersion?, bytesReceived: Int) -> TransferTimings {
     guard let issuedAt else {
-      var timings = TransferTimings()
-      timings.engine = .wire
-      timings.nameLookup = dial.nameLookup
-      timings.connect = dial.connect
-      timings.tlsHandshake = dial.tlsHandshake
-      timings.queue = waitingSince.map { now().duration(since: $0) } ?? queue
-      return timings
+      return TransferTimings(
+        queue: waitingSince.map { now.nanoseconds(since: $0) } ?? queue, nameLookup: dial.nameLookup,
+        connect: dial.connect, tlsHandshake: dial.tlsHandshake, send: 0, wait: 0, receive: 0,
+        isConnectionReused: false, peerAddress: nil, version: nil, engine: .wire, bytesSent: 0, bytesReceived: 0)
     }
     // If a server answers before it has the whole request, the send phase ends with the first byte of the answer.
-    let sent = min(sentAt ?? issuedAt, firstByteAt ?? .distantFuture)
+    let sent = firstByteAt.map { min(sentAt ?? issuedAt, $0) } ?? sentAt ?? issuedAt
     let firstByteAt = firstByteAt ?? sent
     return TransferTimings(
       queue: queue, nameLookup: dial.nameLookup, connect: dial.connect, tlsHandshake: dial.tlsHandshake,
-      send: sent.duration(since: issuedAt), wait: firstByteAt.duration(since: sent),
-      receive: (lastByteAt ?? firstByteAt).duration(since: firstByteAt), isConnectionReused: isConnectionReused,
-      peerAddress: peerAddress, version: version, engine: .wire, bytesSent: sentBytes, bytesReceived: bytesReceived)
+      send: sent.nanoseconds(since: issuedAt), wait: firstByteAt.nanoseconds(since: sent),
+      receive: (lastByteAt ?? firstByteAt).nanoseconds(since: firstByteAt), isConnectionReused: isConnectionReused,
+      peerAddress: peer.isEmpty ? nil : peer, version: version, engine: .wire, bytesSent: sentBytes,
+      bytesReceived: bytesReceived)
   }
 }

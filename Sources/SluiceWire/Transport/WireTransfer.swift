@@ -43,8 +43,12 @@ final class WireTransfer: Transfer {
   @exclusivity(unchecked) private var trailers = HeaderFields()
   @exclusivity(unchecked) var times = WireTimes()
   @exclusivity(unchecked) private(set) var issuedConnection: ConnectionFacts?
+  /// The numeric address of the server; empty before the request is issued.
+  private var peerAddress = ""
   private var version: HTTPVersion?
   private var isInLine = false
+  /// Whether the last bytes of the response are being taken.
+  private var isConcluding = false
   /// Armed while the body waits for a 100 response.
   var continueTimer: LoopTimer?
 
@@ -81,7 +85,7 @@ final class WireTransfer: Transfer {
   }
 
   func proceed(_ disposition: BodyDisposition) {
-    guard let receiver, receiver.disposition == .hold, disposition != .hold else { return }
+    guard let receiver, receiver.isUndecided, disposition != .hold else { return }
     receiver.begin(disposition)
     transport.postpone(self)
   }
@@ -100,7 +104,11 @@ final class WireTransfer: Transfer {
 
   var timings: TransferTimings? {
     if case .new = phase { return nil }
-    return times.timings(at: transport.loop.now, version: version, bytesReceived: receiver?.receivedBytes ?? 0)
+    return timings(at: transport.loop.now)
+  }
+
+  private func timings(at now: Instant) -> TransferTimings {
+    times.timings(at: now, peer: peerAddress, version: version, bytesReceived: receiver?.receivedBytes ?? 0)
   }
 
   var connection: ConnectionFacts? {
@@ -176,6 +184,7 @@ final class WireTransfer: Transfer {
     phase = .running(connection)
     isInLine = false
     times.issue(at: transport.loop.now, connection)
+    peerAddress = connection.peerAddress
     if ConnectionFacts.areWanted { issuedConnection = connection.facts }
     // Moved out of the request: they are issued once, and a second reference here would cause a copy when stages change
     // them.
@@ -213,16 +222,18 @@ final class WireTransfer: Transfer {
 
   /// Whether decoded bytes may be left that the observer did not want earlier, passes them on.
   func passRestOn() {
-    guard let observer, let receiver else { return }
+    guard let receiver, receiver.hasRest, let observer else { return }
     receiver.deliverRest(observer)
     if failure == nil { failure = receiver.failure }
   }
 
   /// The whole response has arrived, and the connection is free.
   func didReceiveAll(trailers: consuming HeaderFields) {
-    self.trailers = trailers
+    if !trailers.isEmpty { self.trailers = trailers }
     phase = .held
+    isConcluding = true
     conclude()
+    isConcluding = false
   }
 
   /// The connection takes no more of the transfer: it has failed, or does not want the rest of the body.
@@ -251,8 +262,10 @@ final class WireTransfer: Transfer {
   /// Tells the observer, once.
   private func end(_ error: TransportError?, _ body: consuming Body = .empty) {
     if case .ended = phase { return }
-    times.end(at: transport.loop.now)
-    let timings = times.timings(at: transport.loop.now, version: version, bytesReceived: receiver?.receivedBytes ?? 0)
+    // The clock was just read for the last bytes, if the response ends with them.
+    let now = isConcluding ? times.lastByteAt ?? transport.loop.now : transport.loop.now
+    times.end(at: now)
+    let timings = timings(at: now)
     let connection = connection
     phase = .ended
     transport.forget(self)

@@ -71,9 +71,14 @@ package final class LoopEnvironment: @unchecked Sendable {
     runningNow.store(runningCount, ordering: .relaxed)
   }
 
-  /// Returns a timer that an earlier transaction has returned, otherwise a new one.
+  /// Returns a timer that an earlier transaction has returned, perhaps still armed and without a target; otherwise a
+  /// new one.
   func takeTimer() -> LoopTimer { spareTimers.popLast() ?? LoopTimer() }
 
-  /// Takes back a timer that is disarmed.
-  func giveBack(_ timer: LoopTimer) { spareTimers.append(timer) }
+  /// Takes back a timer. It stays armed, because the next transaction will want a later deadline: to disarm it and to
+  /// arm it again would cost more than to let it fire once for nothing.
+  func giveBack(_ timer: LoopTimer) {
+    timer.target = nil
+    spareTimers.append(timer)
+  }
 }

@@ -82,29 +82,36 @@ package final class Exchange: @unchecked Sendable {
   /// The same in all attempts: the value of the request id header in the caller's request, otherwise the transaction's
   /// id.
   package var requestID: String {
-    makeRequestID()
+    if madeRequestID == nil { madeRequestID = givenRequestID ?? id.description }
     return madeRequestID ?? ""
   }
 
   private var madeRequestID: String?
 
-  /// Calls the body with the bytes of ``requestID`` in place, because a copy would cost reference counting. [loop]
+  /// Whether the request was asked for the header, and its value then. Kept, because the request may change.
+  private var hasReadRequestID = false
+  private var readRequestID: String?
+
+  /// The value of the request id header; nil if the request has none, and its id is the transaction's.
+  var givenRequestID: String? {
+    if !hasReadRequestID {
+      hasReadRequestID = true
+      readRequestID = nativeRequest.headers[requestIDHeader]
+    }
+    return readRequestID
+  }
+
+  /// Calls the body with the bytes of ``requestID``, without making a string of the transaction's id. [loop]
   package func withRequestID(_ body: (Span<UInt8>) -> Void) {
-    makeRequestID()
-    Self.lend(&madeRequestID, body)
+    if let given = givenRequestID { return body(given.utf8.span) }
+    let text = id.text
+    body(text.span)
   }
 
   /// Set in a copy, because its request may have changed since the id was read.
-  func keepRequestID(_ id: String) { madeRequestID = id }
-
-  private func makeRequestID() {
-    if madeRequestID == nil { madeRequestID = nativeRequest.headers[requestIDHeader] ?? id.description }
-  }
-
-  /// A separate function, so that no other access to the id can overlap with it.
-  @inline(never)
-  private static func lend(_ id: inout String?, _ body: (Span<UInt8>) -> Void) {
-    if let id { body(id.utf8.span) }
+  func keepRequestID(_ id: String) {
+    hasReadRequestID = true
+    readRequestID = id
   }
 
   /// 64 random bits, for ids. [loop]
