@@ -18,6 +18,24 @@ struct TracerTests {
     #expect(some?.interests == 1 << 8 | 1 << 12)
   }
 
+  /// The size of an event up to the member `span`, and more or fewer bytes.
+  @Test(arguments: [(-1, false), (0, true), (4096, true)])
+  func `an event has a span if it is long enough for that member, however long it is`(
+    _ more: Int, _ isThere: Bool
+  ) throws {
+    let end = try #require(MemoryLayout<sluice_event>.offset(of: \.span)) + MemoryLayout<UnsafeRawPointer?>.size
+    var span = sluice_span()
+    span.size = UInt32(MemoryLayout<sluice_span>.size)
+    span.kind = UInt32(SLUICE_SPAN_CLIENT)
+    let kind = withUnsafePointer(to: &span) { span in
+      var event = sluice_event()
+      event.size = UInt32(end + more)
+      event.span = span
+      return withUnsafePointer(to: &event) { TransactionEvent(event: $0, call: nil, kind: .didEndSpan).span?.kind }
+    }
+    #expect(kind == (isThere ? .client : nil))
+  }
+
   @Test func `ids are hexadecimal, and nil where they are zero`() throws {
     let instance = try StubInstance(try entryPoint(of: "traces-in-swift"))
     let exchange = StubExchange()

@@ -81,9 +81,13 @@ extension TransactionEvent {
   public var method: String { String(event.pointee.method) }
   /// The current URL of the request, after redirects; it may contain secrets.
   public var url: String { String(event.pointee.url) }
+  /// The size of the shortest event that has a span, whatever members a later revision adds behind it.
+  private static let bytesUpToSpan =
+    MemoryLayout<sluice_event>.offset(of: \.span).map { $0 + MemoryLayout<UnsafeRawPointer?>.size } ?? .max
+
   /// In `didEndSpan`; otherwise nil.
   public var span: EndedSpan? {
-    guard kind == .didEndSpan, event.pointee.size >= MemoryLayout<sluice_event>.size else { return nil }
+    guard kind == .didEndSpan, event.pointee.size >= Self.bytesUpToSpan else { return nil }
     return event.pointee.span.map { EndedSpan($0.pointee) }
   }
   /// In `didReceive`, `didEndHop` and `didComplete`.
