@@ -110,6 +110,7 @@ SLUICE_VALUE(SLUICE_CALL_RETRY, 9);
 SLUICE_VALUE(SLUICE_CALL_FAIL, 10);
 SLUICE_VALUE(SLUICE_CALL_SUSPEND, 11);
 SLUICE_VALUE(SLUICE_CALL_SET_LIMIT, 12);
+SLUICE_VALUE(SLUICE_CALL_ANSWER_CHALLENGE, 14);
 
 SLUICE_OFFSET(sluice_exchange_api, size, 0);
 SLUICE_OFFSET(sluice_exchange_api, reserved, 4);
@@ -632,6 +633,7 @@ SLUICE_OFFSET(sluice_want_body, size, 0);
 SLUICE_OFFSET(sluice_want_body, reserved, 4);
 SLUICE_OFFSET(sluice_want_body, want_body, 8);
 SLUICE_SIZE(sluice_want_body, 16);
+SLUICE_VALUE(SLUICE_WANT_BODY_SIZE_1, 16u);
 
 // draft/work.h
 SLUICE_OFFSET(sluice_work, size, 0);
