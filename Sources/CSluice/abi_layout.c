@@ -440,6 +440,7 @@ SLUICE_VALUE(SLUICE_VALUES_SIZE_1, 32u);
 
 // note.h
 SLUICE_VALUE(SLUICE_NOTE_TYPE, 1);
+SLUICE_VALUE(SLUICE_NOTE_VERSION_BYTES, 32);
 
 SLUICE_OFFSET(sluice_note, abi_min, 0);
 SLUICE_OFFSET(sluice_note, abi_max, 4);
@@ -461,6 +462,11 @@ SLUICE_OFFSET(sluice_plugin, destroy, 64);
 SLUICE_OFFSET(sluice_plugin, extension, 72);
 SLUICE_SIZE(sluice_plugin, 80);
 SLUICE_VALUE(SLUICE_PLUGIN_SIZE_1, 80u);
+
+// declaration.h
+SLUICE_OFFSET(sluice_extension_entry, id, 0);
+SLUICE_OFFSET(sluice_extension_entry, table, 8);
+SLUICE_SIZE(sluice_extension_entry, 16);
 
 // draft/attribute.h
 SLUICE_VALUE(SLUICE_ATTRIBUTE_TEXT, 1);
