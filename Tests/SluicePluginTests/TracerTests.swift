@@ -36,6 +36,24 @@ struct TracerTests {
     #expect(kind == (isThere ? .client : nil))
   }
 
+  @Test(arguments: [-1, 0, 64] as [Int64])
+  func `a span and timings that are shorter than in revision 1 count as absent`(_ more: Int64) {
+    var (span, timings, event) = (sluice_span(), sluice_timings(), sluice_event())
+    span.size = UInt32(Int64(SLUICE_SPAN_SIZE_1) + more)
+    timings.size = UInt32(Int64(SLUICE_TIMINGS_SIZE_1) + more)
+    event.size = SLUICE_EVENT_SIZE_1
+    let isThere = withUnsafePointer(to: &span) { span in
+      withUnsafePointer(to: &timings) { timings in
+        (event.span, event.timings) = (span, timings)
+        return withUnsafePointer(to: &event) {
+          let seen = TransactionEvent(event: $0, call: nil, kind: .didEndSpan)
+          return [seen.span != nil, seen.timings != nil]
+        }
+      }
+    }
+    #expect(isThere == [more >= 0, more >= 0])
+  }
+
   @Test func `ids are hexadecimal, and nil where they are zero`() throws {
     let instance = try StubInstance(try entryPoint(of: "traces-in-swift"))
     let exchange = StubExchange()

@@ -87,11 +87,16 @@ extension TransactionEvent {
 
   /// In `didEndSpan`; otherwise nil.
   public var span: EndedSpan? {
-    guard kind == .didEndSpan, event.pointee.size >= Self.bytesUpToSpan else { return nil }
-    return event.pointee.span.map { EndedSpan($0.pointee) }
+    guard kind == .didEndSpan, event.pointee.size >= Self.bytesUpToSpan, let span = event.pointee.span,
+      span.pointee.size >= SLUICE_SPAN_SIZE_1
+    else { return nil }
+    return EndedSpan(span.pointee)
   }
   /// In `didReceive`, `didEndHop` and `didComplete`.
-  public var timings: TransferTimings? { event.pointee.timings.map { TransferTimings($0.pointee) } }
+  public var timings: TransferTimings? {
+    guard let timings = event.pointee.timings, timings.pointee.size >= SLUICE_TIMINGS_SIZE_1 else { return nil }
+    return TransferTimings(timings.pointee)
+  }
   /// Only for reading, during the call; nil with queued delivery.
   public var request: StageRequest? { call.map { StageRequest(call: $0) } }
   /// The response; also nil without a response.

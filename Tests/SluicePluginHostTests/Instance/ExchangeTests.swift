@@ -40,6 +40,15 @@ struct ExchangeTests {
     #expect(sent.headers["x-hop"] == "0")
   }
 
+  @Test func `a context is filled as far as the caller knows it, and with zeros where the host does not`() async throws
+  {
+    let stage = try await StageFixture("edits-headers")
+    _ = try stage.run(StageFixture.request("GET", Self.headers))
+    #expect(stage.told("small") == ["0"] && stage.told("small-is") == ["7"])
+    #expect(stage.told("large") == ["0"] && stage.told("large-is") == ["7"])
+    #expect(stage.told("large-path") == ["/changed"])
+  }
+
   @Test(arguments: [[], ["WITH_DOCUMENT"]])
   func `fields of a stage are marked as added, and those that it marks as secret`(defines: [String]) async throws {
     let stage = try await StageFixture("edits-headers", defines: defines)
