@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceMessages
+import SluiceServer
 import SluiceTestKit
 import Testing
 
@@ -26,7 +27,9 @@ import Testing
     }
   }
 
-  private func run(_ urls: [String], transport: String = "{}", delivery: String = "direct") async throws -> Run {
+  private func run(
+    _ urls: [String], transport: String = "{}", unixSocket: String? = nil
+  ) async throws -> Run {
     let product = try await PluginCompiler.compile("tells-connections")
     chmod(product.path, 0o755)
     let text = """
@@ -34,7 +37,9 @@ import Testing
        "request": ["stage"], "issue": ["stage"], "response": ["stage"], "tracers": ["stage"], "transport": \(transport)}
       """
     let log = Watched<[String]>([])
-    let engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line.message) } }
+    var configuration = try Configuration(text: Array(text.utf8))
+    configuration.transport.unixSocket = unixSocket
+    let engine = try Engine(configuration) { line in log.update { $0.append(line.message) } }
     var results: [TransactionResult] = []
     for url in urls { results.append(await engine.transaction(Request(url: try HTTPURL(url)))) }
     await engine.shutdown()
@@ -91,6 +96,23 @@ import Testing
     // DER begins with a SEQUENCE.
     #expect(ends.allSatisfy { Run.value("der", in: $0).flatMap(Int.init) ?? 0 > 200 && $0.hasSuffix(" 30") })
     try await nginx.stop()
+  }
+
+  @Test(arguments: ["wire", "curl"])
+  func `over a Unix socket the addresses are unknown, and the other facts are known`(_ engine: String) async throws {
+    let folder = try TemporaryDirectory()
+    let path = folder.path("socket")
+    let server = try EmbeddedServer(on: .unix(path: path)) { _ in .text("over a file") }
+    defer { server.stop() }
+    let urls = ["http://any.test/a", "http://any.test/b"]
+    let run = try await run(urls, transport: #"{"loops": 1, "engine": "\#(engine)"}"#, unixSocket: path)
+    #expect(run.results.allSatisfy { $0.response?.body.bytes == Array("over a file".utf8) })
+    let ends = run.told("end")
+    #expect(ends.map { Run.value("peer", in: $0) } == [":0", ":0"])
+    #expect(ends.map { Run.value("local", in: $0) } == [":0", ":0"])
+    #expect(ends.map { Run.value("version", in: $0) } == ["11", "11"])
+    #expect(ends.map { Run.value("secure", in: $0) } == ["1", "1"])
+    #expect(ends.map { Run.value("reused", in: $0) } == ["1", "2"])
   }
 
   @Test func `a hop without a connection has no facts`() async throws {
