@@ -28,9 +28,9 @@ import Testing
   }
 
   private func run(
-    _ urls: [String], transport: String = "{}", unixSocket: String? = nil
+    _ urls: [String], transport: String = "{}", unixSocket: String? = nil, defines: [String] = []
   ) async throws -> Run {
-    let product = try await PluginCompiler.compile("tells-connections")
+    let product = try await PluginCompiler.compile("tells-connections", defines: defines)
     chmod(product.path, 0o755)
     let text = """
       {"plugins": {"stage": {"library": "\(product.path)"}},
@@ -113,6 +113,23 @@ import Testing
     #expect(ends.map { Run.value("version", in: $0) } == ["11", "11"])
     #expect(ends.map { Run.value("secure", in: $0) } == ["1", "1"])
     #expect(ends.map { Run.value("reused", in: $0) } == ["1", "2"])
+  }
+
+  /// In a process of its own: facts are collected for all engines of a process as soon as one plugin has asked.
+  @Test(arguments: ["wire", "curl"])
+  func `no facts are collected before a plugin has asked for the table`(_ engine: String) async throws {
+    await #expect(processExitsWith: .success) { [engine] in
+      let server = try LoopbackServer()
+      defer { server.stop() }
+      // The plugin asks in on_response.
+      let run = try await ConnectionFactsTests().run(
+        [server.baseURL + "/a", server.baseURL + "/b"], transport: #"{"loops": 1, "engine": "\#(engine)"}"#,
+        defines: ["ASKS_LATE"])
+      #expect(run.results.allSatisfy { $0.error == nil })
+      #expect(run.told("issue").first == "not asked" && run.told("response").first == "status 1")
+      #expect(run.told("end").first == "status 1" && run.told("complete").first == "status 1")
+      #expect(run.told("response").last?.contains("peer 127.0.0.1:\(server.port) ") == true)
+    }
   }
 
   @Test func `a hop without a connection has no facts`() async throws {
