@@ -1,17 +1,21 @@
 #!/bin/sh
 # Compares the headers of the ABI with the golden file of revision 1: whatever it lists must still be there, with the same
-# value, type and place. Also compiles the asserted sizes and offsets for arm64.
+# value, type and place, and it must list whatever is there. Also compiles the asserted sizes and offsets for arm64, and
+# checks that they cover every struct, member, enumerator and numeric constant.
+#
+# Before that it checks itself: with one line of each kind changed or missing, the comparisons must report just that line.
 # usage: scripts/check-abi.sh [--print]     --print writes what the headers say now
 set -u
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 golden=Sources/CSluice/abi-1.txt
+layout=Sources/CSluice/abi_layout.c
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 
 # One line for each fact that a compiled plugin contains: `struct NAME MEMBER-NUMBER DECLARATION`, `enum NAME = VALUE`,
 # `define NAME VALUE` for constants, and other declarations. Inline functions and macros with arguments are not compiled in.
-facts() {
-  for header in include/sluice/*.h; do
+facts() { # headers
+  for header; do
     # Without comments, and with macros as they are written.
     ${CC:-cc} -std=c11 -fpreprocessed -dD -E -P "$header" 2>/dev/null | awk '
       function squeeze(text) { gsub(/[ \t\n]+/, " ", text); sub(/^ /, "", text); sub(/ $/, "", text); return text }
@@ -56,20 +60,80 @@ facts() {
   done | sort -u
 }
 
-facts >"$work/now" || exit 1
+facts include/sluice/*.h >"$work/now" || exit 1
 [ -s "$work/now" ] || { echo "check-abi: no facts were found in include/sluice" >&2; exit 1; }
 if [ "${1:-}" = --print ]; then
   cat "$work/now"
   exit
 fi
 
+# Prints `-FACT` for each fact of the golden file that the headers do not have, `+FACT` for each that it lacks.
+compare() { # golden file
+  grep -v '^//' "$1" | sort -u >"$work/golden"
+  comm -23 "$work/golden" "$work/now" | sed 's/^/-/'
+  comm -13 "$work/golden" "$work/now" | sed 's/^/+/'
+}
+
+# Prints the assertion that the layout lacks, for each struct, member, enumerator and numeric constant of the facts.
+uncovered() { # facts, layout
+  awk '
+    function want(assertion) { if (!index(layout, assertion) && !(assertion in told)) { told[assertion]; print assertion "…)" } }
+    FNR == NR { layout = layout $0 "\n"; next }
+    $1 == "enum" || ($1 == "define" && $3 ~ /^[0-9]/) { want("SLUICE_VALUE(" $2 ", ") }
+    $1 == "struct" {
+      want("SLUICE_SIZE(" $2 ", ")
+      members = $0; sub(/^[^ ]+ [^ ]+ [^ ]+ /, "", members)
+      # The name of a function pointer is in parentheses; other names come last, and several may share a type.
+      if (match(members, /\(\*[a-z0-9_]+\)/)) members = substr(members, RSTART + 2, RLENGTH - 3)
+      count = split(members, names, ",")
+      for (i = 1; i <= count; i++) {
+        sub(/\[.*/, "", names[i]); sub(/.*[ *]/, "", names[i])
+        want("SLUICE_OFFSET(" $2 ", " names[i] ", ")
+      }
+    }' "$2" "$1"
+}
+
+# The self-check.
+expect() { # what was done, the report that is expected, the report
+  [ "$2" = "$3" ] && return
+  printf 'check-abi: the self-check fails: %s: expected\n%s\nfound\n%s\n' "$1" "$2" "$3" >&2
+  exit 1
+}
+expect "the facts themselves" "" "$(compare "$work/now")"
+for kind in struct enum define declare; do
+  fact=$(grep "^$kind " "$work/now" | sed -n 2p)
+  grep -vxF -- "$fact" "$work/now" >"$work/planted"
+  expect "without \"$fact\"" "+$fact" "$(compare "$work/planted")"
+  echo "$fact changed" >>"$work/planted"
+  expect "\"$fact\" changed" "-$fact changed
++$fact" "$(compare "$work/planted")"
+done
+for assertion in "SLUICE_SIZE(sluice_context, " "SLUICE_OFFSET(sluice_exchange_api, may_call, " "SLUICE_OFFSET(sluice_timings, wait_ns, " \
+  "SLUICE_OFFSET(sluice_note, version, " "SLUICE_VALUE(SLUICE_LOG_INFO, " "SLUICE_VALUE(SLUICE_CONTEXT_SIZE_1, "; do
+  grep -vF -- "$assertion" $layout >"$work/planted"
+  uncovered "$work/now" $layout >"$work/before"
+  expect "a layout without $assertion" "$assertion…)" "$(uncovered "$work/now" "$work/planted" | grep -vxF -f "$work/before")"
+done
+
 failed=0
-grep -v '^//' "$golden" | sort -u >"$work/golden"
-comm -23 "$work/golden" "$work/now" >"$work/lost"
-if [ -s "$work/lost" ]; then
+compare "$golden" >"$work/differences"
+if grep -q '^-' "$work/differences"; then
   failed=1
   echo "check-abi: the headers no longer say what revision 1 says ($golden):" >&2
-  sed 's/^/  /' "$work/lost" >&2
+  sed -n 's/^-/  /p' "$work/differences" >&2
+fi
+if grep -q '^+' "$work/differences"; then
+  failed=1
+  echo "check-abi: $golden lacks what the headers say; if that is wanted, add these lines:" >&2
+  sed -n 's/^+/  /p' "$work/differences" >&2
+fi
+
+facts include/sluice/*.h include/sluice/draft/*.h >"$work/all"
+uncovered "$work/all" $layout >"$work/uncovered"
+if [ -s "$work/uncovered" ]; then
+  failed=1
+  echo "check-abi: $layout does not assert:" >&2
+  sed 's/^/  /' "$work/uncovered" >&2
 fi
 
 arm=aarch64-linux-gnu-gcc
@@ -79,7 +143,7 @@ if command -v $arm >/dev/null; then
     file=$(echo "#include <jansson.h>" | ${CC:-cc} $(pkg-config --cflags jansson) -M -x c - | tr ' \\' '\n\n' | grep "/$header\$")
     cp "$file" "$work/"
   done
-  $arm -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -I"$work" -c Sources/CSluice/abi_layout.c -o "$work/layout.o" || {
+  $arm -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -I"$work" -c $layout -o "$work/layout.o" || {
     failed=1
     echo "check-abi: the ABI has another layout on arm64" >&2
   }

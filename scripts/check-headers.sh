@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles every header of include/sluice alone, and the C plugins in Examples/, as C11, C17, C23, C++17 and C++20, with each
-# compiler that is there.
+# Compiles every header of include/sluice alone, and the C plugins in Examples/, as C11, C17, C23, C++17 and C++20, with GCC
+# and Clang.
 # usage: scripts/check-headers.sh
 set -u
 cd "$(dirname "$0")/.."
@@ -8,6 +8,13 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 checked=0 failed=0
 
 flags="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fsyntax-only -Iinclude $(pkg-config --cflags jansson)"
+
+# A compiler that is missing checks nothing, so that is a failure.
+need() { # compiler, its package
+  command -v "$1" >/dev/null && return
+  failed=$((failed + 1))
+  echo "check-headers: $1 is missing; install the package $2" >&2
+}
 
 # An older compiler knows C23 by the name of its draft.
 c23() {
@@ -25,14 +32,18 @@ check() { # what is compiled, its file, compiler, language, standard
 
 check_all() { # what is compiled, its file
   for compiler in cc clang; do
-    command -v $compiler >/dev/null || continue
     for standard in c11 c17 "$(c23 $compiler)"; do check "$1" "$2" $compiler c "$standard"; done
   done
   for compiler in c++ clang++; do
-    command -v $compiler >/dev/null || continue
     for standard in c++17 c++20; do check "$1" "$2" $compiler c++ $standard; done
   done
 }
+
+need cc gcc
+need c++ g++
+need clang clang
+need clang++ clang
+[ $failed -eq 0 ] || exit 1
 
 # The header is included rather than compiled itself: clang would call its inline functions unused.
 for header in include/sluice/*.h include/sluice/draft/*.h; do

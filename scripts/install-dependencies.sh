@@ -15,6 +15,11 @@ esac
 # Any C compiler will do for the plugins in C; the C++ headers are for the patterns of JSON Schemas.
 command -v cc >/dev/null || packages="$packages gcc libc6-dev"
 [ -d /usr/include/c++ ] || packages="$packages g++"
+if [ "${1:-}" = --tests ]; then
+  # The headers of the ABI are compiled by both compilers, as C and as C++. Clang usually comes with Swift.
+  command -v c++ >/dev/null || packages="$packages g++"
+  command -v clang++ >/dev/null || packages="$packages clang"
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install-dependencies: no apt-get here; these Debian packages, or what your system calls them, are needed:" >&2

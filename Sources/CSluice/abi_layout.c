@@ -110,6 +110,7 @@ SLUICE_VALUE(SLUICE_CALL_RETRY, 9);
 SLUICE_VALUE(SLUICE_CALL_FAIL, 10);
 SLUICE_VALUE(SLUICE_CALL_SUSPEND, 11);
 SLUICE_VALUE(SLUICE_CALL_SET_LIMIT, 12);
+SLUICE_VALUE(SLUICE_CALL_ANSWER_CHALLENGE, 14);
 
 SLUICE_OFFSET(sluice_exchange_api, size, 0);
 SLUICE_OFFSET(sluice_exchange_api, reserved, 4);
@@ -198,6 +199,7 @@ SLUICE_OFFSET(sluice_failure, code, 8);
 SLUICE_OFFSET(sluice_failure, message, 24);
 SLUICE_OFFSET(sluice_failure, stage, 40);
 SLUICE_SIZE(sluice_failure, 56);
+SLUICE_VALUE(SLUICE_FAILURE_SIZE_1, 56u);
 
 SLUICE_OFFSET(sluice_redirect, size, 0);
 SLUICE_OFFSET(sluice_redirect, status, 4);
@@ -206,6 +208,7 @@ SLUICE_OFFSET(sluice_redirect, method, 24);
 SLUICE_OFFSET(sluice_redirect, is_cross_origin, 40);
 SLUICE_OFFSET(sluice_redirect, keeps_body, 44);
 SLUICE_SIZE(sluice_redirect, 48);
+SLUICE_VALUE(SLUICE_REDIRECT_SIZE_1, 48u);
 
 SLUICE_OFFSET(sluice_challenge, size, 0);
 SLUICE_OFFSET(sluice_challenge, status, 4);
@@ -214,6 +217,7 @@ SLUICE_OFFSET(sluice_challenge, parameters, 24);
 SLUICE_OFFSET(sluice_challenge, answered, 40);
 SLUICE_OFFSET(sluice_challenge, reserved, 44);
 SLUICE_SIZE(sluice_challenge, 48);
+SLUICE_VALUE(SLUICE_CHALLENGE_SIZE_1, 48u);
 
 SLUICE_OFFSET(sluice_interceptor, size, 0);
 SLUICE_OFFSET(sluice_interceptor, flags, 4);
@@ -235,6 +239,7 @@ SLUICE_OFFSET(sluice_informational, status, 4);
 SLUICE_OFFSET(sluice_informational, fields, 8);
 SLUICE_OFFSET(sluice_informational, field_count, 16);
 SLUICE_SIZE(sluice_informational, 24);
+SLUICE_VALUE(SLUICE_INFORMATIONAL_SIZE_1, 24u);
 
 // body.h
 SLUICE_VALUE(SLUICE_BODY_VERDICT_PASS, 0);
@@ -283,6 +288,7 @@ SLUICE_OFFSET(sluice_timings, receive_ns, 56);
 SLUICE_OFFSET(sluice_timings, bytes_sent, 64);
 SLUICE_OFFSET(sluice_timings, bytes_received, 72);
 SLUICE_SIZE(sluice_timings, 80);
+SLUICE_VALUE(SLUICE_TIMINGS_SIZE_1, 80u);
 
 SLUICE_OFFSET(sluice_event, size, 0);
 SLUICE_OFFSET(sluice_event, kind, 4);
@@ -308,6 +314,7 @@ SLUICE_OFFSET(sluice_event, method, 176);
 SLUICE_OFFSET(sluice_event, url, 192);
 SLUICE_OFFSET(sluice_event, span, 208);
 SLUICE_SIZE(sluice_event, 216);
+SLUICE_VALUE(SLUICE_EVENT_SIZE_1, 216u);
 
 SLUICE_OFFSET(sluice_tracer, size, 0);
 SLUICE_OFFSET(sluice_tracer, interests, 4);
@@ -386,6 +393,7 @@ SLUICE_OFFSET(sluice_call_result, response, 8);
 SLUICE_OFFSET(sluice_call_result, error_code, 16);
 SLUICE_OFFSET(sluice_call_result, error_message, 32);
 SLUICE_SIZE(sluice_call_result, 48);
+SLUICE_VALUE(SLUICE_CALL_RESULT_SIZE_1, 48u);
 
 SLUICE_OFFSET(sluice_call_options, size, 0);
 SLUICE_OFFSET(sluice_call_options, reserved, 4);
@@ -439,6 +447,7 @@ SLUICE_VALUE(SLUICE_VALUES_SIZE_1, 32u);
 
 // note.h
 SLUICE_VALUE(SLUICE_NOTE_TYPE, 1);
+SLUICE_VALUE(SLUICE_NOTE_VERSION_BYTES, 32);
 
 SLUICE_OFFSET(sluice_note, abi_min, 0);
 SLUICE_OFFSET(sluice_note, abi_max, 4);
@@ -460,6 +469,11 @@ SLUICE_OFFSET(sluice_plugin, destroy, 64);
 SLUICE_OFFSET(sluice_plugin, extension, 72);
 SLUICE_SIZE(sluice_plugin, 80);
 SLUICE_VALUE(SLUICE_PLUGIN_SIZE_1, 80u);
+
+// declaration.h
+SLUICE_OFFSET(sluice_extension_entry, id, 0);
+SLUICE_OFFSET(sluice_extension_entry, table, 8);
+SLUICE_SIZE(sluice_extension_entry, 16);
 
 // draft/attribute.h
 SLUICE_VALUE(SLUICE_ATTRIBUTE_TEXT, 1);
@@ -610,6 +624,7 @@ SLUICE_OFFSET(sluice_span, attributes, 112);
 SLUICE_OFFSET(sluice_span, attribute_count, 120);
 SLUICE_OFFSET(sluice_span, dropped_attribute_count, 124);
 SLUICE_SIZE(sluice_span, 128);
+SLUICE_VALUE(SLUICE_SPAN_SIZE_1, 128u);
 
 SLUICE_OFFSET(sluice_spans, size, 0);
 SLUICE_OFFSET(sluice_spans, reserved, 4);
@@ -632,6 +647,7 @@ SLUICE_OFFSET(sluice_want_body, size, 0);
 SLUICE_OFFSET(sluice_want_body, reserved, 4);
 SLUICE_OFFSET(sluice_want_body, want_body, 8);
 SLUICE_SIZE(sluice_want_body, 16);
+SLUICE_VALUE(SLUICE_WANT_BODY_SIZE_1, 16u);
 
 // draft/work.h
 SLUICE_OFFSET(sluice_work, size, 0);

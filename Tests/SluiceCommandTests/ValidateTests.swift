@@ -72,9 +72,30 @@ struct ValidateTests {
     #expect(document["reason"]?.string?.contains(reason) == true, "\(document)")
   }
 
+  /// The phase in which the plugin writes, and what the reason says about it. The functions of `sluice.body/1` are one
+  /// phase for each side.
   @Test(arguments: [
-    ("misbehaves-in-activity", "UNUSED"), ("keeps-state", "UNUSED"), ("tests-itself", "UNUSED"),
-    ("is-serial", "UNUSED"), ("resumes-by-timer", "UNUSED"), ("has-places", "UNUSED"),
+    ("issue", "in on_issue)"), ("redirect", "in on_redirect)"), ("challenge", "in on_challenge)"),
+    ("response", "in on_response)"), ("failure", "in on_failure)"), ("informational", "in on_informational)"),
+    ("event", "in on_event)"), ("request piece", "on_end (request))"), ("request end", "on_end (request))"),
+    ("piece", "on_end (response))"), ("end", "on_end (response))"), ("trailer", "on_end (response))"),
+  ])
+  func `a call that is refused is reported with the phase in which it was made`(
+    _ phase: String, _ words: String
+  ) async throws {
+    let product = try await compile("writes-where-refused", ["PHASE=\"\(phase)\""])
+    let result = try await validate(product.path, "--only", "phases", "--json", "--deadline", "120s")
+    withExtendedLifetime(product) {}
+    let document = try #require(try result.documents.first, "\(result.errorText)")
+    #expect(result.status == 1)
+    #expect(document["outcome"]?.string == "failed")
+    let reason = document["reason"]?.string ?? ""
+    #expect(reason.contains("(method_set, in ") && reason.contains("\(words); ask may_call first"), "\(reason)")
+  }
+
+  @Test(arguments: [
+    ("writes-where-refused", "UNUSED"), ("misbehaves-in-activity", "UNUSED"), ("keeps-state", "UNUSED"),
+    ("tests-itself", "UNUSED"), ("is-serial", "UNUSED"), ("resumes-by-timer", "UNUSED"), ("has-places", "UNUSED"),
   ])
   func `a plugin that follows the rules passes every check`(_ behaviour: String, _ define: String) async throws {
     let product = try await compile(behaviour, [define])

@@ -56,6 +56,7 @@ struct AccessLogTests {
     let exchange = StubExchange()
     log.record(exchange, isQueued: true) { event in
       var timings = sluice_timings()
+      timings.size = SLUICE_TIMINGS_SIZE_1
       timings.wait_ns = 2_500_000
       timings.bytes_received = 7
       event.outcome = UInt32(SLUICE_OUTCOME_FAILED)

@@ -173,6 +173,43 @@ struct InterceptorTests {
     #expect(exchange.header(1, "warning") == "stale")
   }
 
+  @Test func `mayCall asks the host by the numbers of the ABI, and has no effect`() throws {
+    let numbers = [
+      SLUICE_CALL_WRITE_REQUEST_HEADERS, SLUICE_CALL_WRITE_REQUEST_LINE, SLUICE_CALL_WRITE_REQUEST_BODY,
+      SLUICE_CALL_WRITE_RESPONSE, SLUICE_CALL_WRITE_RESPONSE_BODY, SLUICE_CALL_READ_DOCUMENT, SLUICE_CALL_WRITE_PIECE,
+      SLUICE_CALL_RESPOND, SLUICE_CALL_RETRY, SLUICE_CALL_FAIL, SLUICE_CALL_SUSPEND, SLUICE_CALL_SET_LIMIT,
+      SLUICE_CALL_SET_ATTRIBUTE, SLUICE_CALL_ANSWER_CHALLENGE,
+    ].map { Int($0) }
+    #expect(ExchangeFunction.allCases.map { Int($0.rawValue) } == numbers)
+    let instance = try Scripted.instance(
+      Scripted.Script(
+        request: { request, _ in
+          #expect(ExchangeFunction.allCases.filter { !request.mayCall($0) } == [.retry, .setLimit, .answerChallenge])
+        },
+        response: { response, _ in
+          #expect(response.mayCall(.retry) && response.request.mayCall(.retry))
+          // A token was taken before: only waiting goes on.
+          #expect(response.mayCall(.suspend) && !response.mayCall(.writeResponse))
+        }))
+    let exchange = StubExchange()
+    exchange.permissions = [
+      9: Int(SLUICE_STATUS_REFUSED), 12: Int(SLUICE_STATUS_UNSUPPORTED), 14: Int(SLUICE_STATUS_LIMIT),
+    ]
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
+    exchange.permissions = [4: Int(SLUICE_STATUS_ALREADY), 11: Int(SLUICE_STATUS_ALREADY)]
+    #expect(instance.response(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
+    #expect(exchange.retryDelay == nil && exchange.failure == nil && exchange.violations == 0)
+  }
+
+  @Test func `after the call nothing is allowed, and the host is not asked`() throws {
+    let kept = Watched<StageRequest?>(nil)
+    let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
+    let exchange = StubExchange()
+    _ = instance.request(exchange)
+    #expect(kept.value?.mayCall(.fail) == false)
+    #expect(exchange.violations == 0)
+  }
+
   @Test func `a handle that outlives its call is dead, and logged once`() throws {
     let kept = Watched<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }

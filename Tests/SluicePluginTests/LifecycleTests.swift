@@ -52,21 +52,19 @@ struct LifecycleTests {
     #expect(refusal?.message == "the host's tables are shorter than those of ABI 1")
   }
 
-  @Test func `a further table of the host that is shorter than in revision 1 counts as absent`() {
+  @Test(arguments: FurtherTable.all)
+  func `a further table of the host that is shorter than in revision 1 counts as absent`(_ further: FurtherTable) {
     let host = StubHost()
-    let table = UnsafeMutablePointer<sluice_values>.allocate(capacity: 1)
+    #expect(!further.isFound(host.table))
+    // As long as a later host's.
+    let table = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 8)
     defer { table.deallocate() }
-    table.initialize(to: sluice_values())
-    Self.values = UnsafeRawPointer(table)
-    host.table.pointee.extension = { _, _ in LifecycleTests.values }
-    for (size, isThere) in [(SLUICE_VALUES_SIZE_1 - 1, false), (SLUICE_VALUES_SIZE_1, true), (4096, true)] {
-      table.pointee.size = size
-      #expect((UnsafePointer(host.table).values != nil) == isThere)
+    host.tables[further.id] = UnsafeRawPointer(table)
+    for (size, isThere) in [(further.least - 1, false), (further.least, true), (4096, true)] {
+      table.storeBytes(of: size, as: UInt32.self)
+      #expect(further.isFound(host.table) == isThere, "\(size) bytes")
     }
   }
-
-  /// The table that the host of one test has.
-  nonisolated(unsafe) private static var values: UnsafeRawPointer?
 
   @Test func `a second plugin in one library is refused`() {
     struct Second: Plugin, SynchronousRequestInterceptor {
@@ -91,4 +89,37 @@ struct LifecycleTests {
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance(scriptedEntry, value) }
     #expect(refusal?.message == message)
   }
+}
+
+/// A table that the SDK asks a host for.
+struct FurtherTable: Sendable, CustomTestStringConvertible {
+  let id: String
+  /// Its size in revision 1.
+  let least: UInt32
+  private let find: @Sendable (UnsafePointer<sluice_host>) -> Bool
+
+  init(_ id: String, _ least: UInt32, _ find: @escaping @Sendable (UnsafePointer<sluice_host>) -> Bool) {
+    (self.id, self.least, self.find) = (id, least, find)
+  }
+
+  var testDescription: String { id }
+
+  /// Whether the SDK takes the host's table.
+  func isFound(_ host: UnsafeMutablePointer<sluice_host>) -> Bool { find(UnsafePointer(host)) }
+
+  static let all = [
+    FurtherTable(SLUICE_ATTRIBUTES_ID, SLUICE_ATTRIBUTES_SIZE_1) { $0.attributes != nil },
+    FurtherTable(SLUICE_CALLOUT_ID, SLUICE_CALLOUT_SIZE_1) { $0.callOuts != nil },
+    FurtherTable(SLUICE_COMPLETIONS_ID, SLUICE_COMPLETIONS_SIZE_1) { $0.completions != nil },
+    FurtherTable(SLUICE_CONNECTION_ID, SLUICE_CONNECTION_SIZE_1) { $0.connections != nil },
+    FurtherTable(SLUICE_LOG_ID, SLUICE_LOGGER_SIZE_1) { $0.logger != nil },
+    FurtherTable(SLUICE_METRICS_ID, SLUICE_METRICS_SIZE_1) { $0.metrics != nil },
+    FurtherTable(SLUICE_PLACES_ID, SLUICE_PLACES_SIZE_1) { $0.places != nil },
+    FurtherTable(SLUICE_REPORTS_ID, SLUICE_REPORTS_SIZE_1) { $0.reports != nil },
+    FurtherTable(SLUICE_SHARED_ID, SLUICE_SHARED_SIZE_1) { $0.shared != nil },
+    FurtherTable(SLUICE_SPANS_ID, SLUICE_SPANS_SIZE_1) { $0.spans != nil },
+    FurtherTable(SLUICE_TIMERS_ID, SLUICE_TIMERS_SIZE_1) { $0.timers != nil },
+    FurtherTable(SLUICE_VALUES_ID, SLUICE_VALUES_SIZE_1) { $0.values != nil },
+    FurtherTable(SLUICE_WORK_ID, SLUICE_WORK_SIZE_1) { $0.work != nil },
+  ]
 }

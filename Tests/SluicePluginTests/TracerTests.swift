@@ -18,6 +18,42 @@ struct TracerTests {
     #expect(some?.interests == 1 << 8 | 1 << 12)
   }
 
+  /// The size of an event up to the member `span`, and more or fewer bytes.
+  @Test(arguments: [(-1, false), (0, true), (4096, true)])
+  func `an event has a span if it is long enough for that member, however long it is`(
+    _ more: Int, _ isThere: Bool
+  ) throws {
+    let end = try #require(MemoryLayout<sluice_event>.offset(of: \.span)) + MemoryLayout<UnsafeRawPointer?>.size
+    var span = sluice_span()
+    span.size = UInt32(MemoryLayout<sluice_span>.size)
+    span.kind = UInt32(SLUICE_SPAN_CLIENT)
+    let kind = withUnsafePointer(to: &span) { span in
+      var event = sluice_event()
+      event.size = UInt32(end + more)
+      event.span = span
+      return withUnsafePointer(to: &event) { TransactionEvent(event: $0, call: nil, kind: .didEndSpan).span?.kind }
+    }
+    #expect(kind == (isThere ? .client : nil))
+  }
+
+  @Test(arguments: [-1, 0, 64] as [Int64])
+  func `a span and timings that are shorter than in revision 1 count as absent`(_ more: Int64) {
+    var (span, timings, event) = (sluice_span(), sluice_timings(), sluice_event())
+    span.size = UInt32(Int64(SLUICE_SPAN_SIZE_1) + more)
+    timings.size = UInt32(Int64(SLUICE_TIMINGS_SIZE_1) + more)
+    event.size = SLUICE_EVENT_SIZE_1
+    let isThere = withUnsafePointer(to: &span) { span in
+      withUnsafePointer(to: &timings) { timings in
+        (event.span, event.timings) = (span, timings)
+        return withUnsafePointer(to: &event) {
+          let seen = TransactionEvent(event: $0, call: nil, kind: .didEndSpan)
+          return [seen.span != nil, seen.timings != nil]
+        }
+      }
+    }
+    #expect(isThere == [more >= 0, more >= 0])
+  }
+
   @Test func `ids are hexadecimal, and nil where they are zero`() throws {
     let instance = try StubInstance(try entryPoint(of: "traces-in-swift"))
     let exchange = StubExchange()

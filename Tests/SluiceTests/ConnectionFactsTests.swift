@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceMessages
+import SluiceServer
 import SluiceTestKit
 import Testing
 
@@ -26,15 +27,19 @@ import Testing
     }
   }
 
-  private func run(_ urls: [String], transport: String = "{}", delivery: String = "direct") async throws -> Run {
-    let product = try await PluginCompiler.compile("tells-connections")
+  private func run(
+    _ urls: [String], transport: String = "{}", unixSocket: String? = nil, defines: [String] = []
+  ) async throws -> Run {
+    let product = try await PluginCompiler.compile("tells-connections", defines: defines)
     chmod(product.path, 0o755)
     let text = """
       {"plugins": {"stage": {"library": "\(product.path)"}},
        "request": ["stage"], "issue": ["stage"], "response": ["stage"], "tracers": ["stage"], "transport": \(transport)}
       """
     let log = Watched<[String]>([])
-    let engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line.message) } }
+    var configuration = try Configuration(text: Array(text.utf8))
+    configuration.transport.unixSocket = unixSocket
+    let engine = try Engine(configuration) { line in log.update { $0.append(line.message) } }
     var results: [TransactionResult] = []
     for url in urls { results.append(await engine.transaction(Request(url: try HTTPURL(url)))) }
     await engine.shutdown()
@@ -91,6 +96,40 @@ import Testing
     // DER begins with a SEQUENCE.
     #expect(ends.allSatisfy { Run.value("der", in: $0).flatMap(Int.init) ?? 0 > 200 && $0.hasSuffix(" 30") })
     try await nginx.stop()
+  }
+
+  @Test(arguments: ["wire", "curl"])
+  func `over a Unix socket the addresses are unknown, and the other facts are known`(_ engine: String) async throws {
+    let folder = try TemporaryDirectory()
+    let path = folder.path("socket")
+    let server = try EmbeddedServer(on: .unix(path: path)) { _ in .text("over a file") }
+    defer { server.stop() }
+    let urls = ["http://any.test/a", "http://any.test/b"]
+    let run = try await run(urls, transport: #"{"loops": 1, "engine": "\#(engine)"}"#, unixSocket: path)
+    #expect(run.results.allSatisfy { $0.response?.body.bytes == Array("over a file".utf8) })
+    let ends = run.told("end")
+    #expect(ends.map { Run.value("peer", in: $0) } == [":0", ":0"])
+    #expect(ends.map { Run.value("local", in: $0) } == [":0", ":0"])
+    #expect(ends.map { Run.value("version", in: $0) } == ["11", "11"])
+    #expect(ends.map { Run.value("secure", in: $0) } == ["1", "1"])
+    #expect(ends.map { Run.value("reused", in: $0) } == ["1", "2"])
+  }
+
+  /// In a process of its own: facts are collected for all engines of a process as soon as one plugin has asked.
+  @Test(arguments: ["wire", "curl"])
+  func `no facts are collected before a plugin has asked for the table`(_ engine: String) async throws {
+    await #expect(processExitsWith: .success) { [engine] in
+      let server = try LoopbackServer()
+      defer { server.stop() }
+      // The plugin asks in on_response.
+      let run = try await ConnectionFactsTests().run(
+        [server.baseURL + "/a", server.baseURL + "/b"], transport: #"{"loops": 1, "engine": "\#(engine)"}"#,
+        defines: ["ASKS_LATE"])
+      #expect(run.results.allSatisfy { $0.error == nil })
+      #expect(run.told("issue").first == "not asked" && run.told("response").first == "status 1")
+      #expect(run.told("end").first == "status 1" && run.told("complete").first == "status 1")
+      #expect(run.told("response").last?.contains("peer 127.0.0.1:\(server.port) ") == true)
+    }
   }
 
   @Test func `a hop without a connection has no facts`() async throws {

@@ -8,11 +8,7 @@ import Testing
 
 /// `may_call` compared with the functions' answers, in every call of a stage.
 @Suite struct PermissionTests {
-  private static let request = [
-    "1=0,0", "2=0,0", "3=0,0", "4=-2,-2", "5=-2,-2", "6=0,0", "7=-2,-2", "11=0,0", "12=0,0", "13=0,0", "14=-2,-2",
-    "9=0,0", "8=0,0",
-    "10=0,0", "99=4,4",
-  ]
+  private static let request = refused(but: [1, 2, 3, 6, 8, 9, 10, 11, 12, 13])
   private static let issue = refused(but: [1, 10, 13])
   private static let between = refused(but: [6, 10, 11, 13])
   private static let challenge = refused(but: [1, 6, 10, 11, 13, 14])
@@ -27,6 +23,16 @@ import Testing
     [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10].map { "\($0)=\(allowed.contains($0) ? "0,0" : "-2,-2")" } + [
       "99=4,4"
     ]
+  }
+
+  /// The answers, with another one to `suspend`.
+  private static func answers(_ answers: [String], suspend: Int) -> [String] {
+    answers.map { $0.hasPrefix("11=") ? "11=\(suspend),\(suspend)" : $0 }
+  }
+
+  /// What the plugin logged in the first call of a phase.
+  private static func told(_ phase: String, in lines: [String]) -> [String] {
+    Array(lines.filter { $0.hasPrefix("\(phase).") }.map { String($0.dropFirst(phase.utf8.count + 1)) }.prefix(15))
   }
 
   @Test func `may_call agrees with the functions, in every call`() async throws {
@@ -47,14 +53,12 @@ import Testing
     let expected = [
       "request": Self.request, "issue": Self.issue, "redirect": Self.between, "challenge": Self.challenge,
       "response": Self.response, "request-piece": Self.piece, "response-piece": Self.piece,
+      "request-end": Self.piece, "response-end": Self.piece,
       "informational": Self.informational, "event": Self.event,
     ]
-    for (phase, answers) in expected {
-      let told = lines.filter { $0.hasPrefix("\(phase).") }.map { String($0.dropFirst(phase.utf8.count + 1)) }
-      #expect(Array(told.prefix(answers.count)) == answers, "\(phase)")
-    }
+    for (phase, answers) in expected { #expect(Self.told(phase, in: lines) == answers, "\(phase)") }
     // A token was taken if that is possible.
-    for phase in ["request", "redirect", "challenge", "response", "response-piece"] {
+    for phase in ["request", "redirect", "challenge", "response", "request-piece", "response-piece", "response-end"] {
       #expect(lines.contains("\(phase)-again=2"), "\(phase)")
     }
     for phase in ["issue", "event", "informational"] { #expect(lines.contains("\(phase)-again=-2"), "\(phase)") }
@@ -62,12 +66,46 @@ import Testing
 
   @Test func `may_call agrees with the functions, without a response`() async throws {
     let lines = try await lines("http://127.0.0.1:\(try Loopback.freePort())")
-    let told = lines.filter { $0.hasPrefix("failure.") }.map { String($0.dropFirst(8)) }
-    #expect(Array(told.prefix(Self.failure.count)) == Self.failure)
+    #expect(Self.told("failure", in: lines) == Self.failure)
   }
 
-  private func lines(_ url: String) async throws -> [String] {
-    let product = try await PluginCompiler.compile("asks-first")
+  @Test func `may_call agrees with the functions, for a trailer`() async throws {
+    let server = try ScriptedServer(
+      .receiveRequest,
+      .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n"))
+    // In on_response it would replace the body, and with it the trailers.
+    let lines = try await lines(server.baseURL, ["ONLY=\"trailer\""])
+    // SUSPENDED is no answer to a trailer (body.h), so what `suspend` returns there is of no use.
+    func useful(_ answers: [String]) -> [String] { answers.filter { !$0.hasPrefix("11=") } }
+    #expect(useful(Self.told("trailer", in: lines)) == useful(Self.piece))
+  }
+
+  @Test func `a BLOCKING call may do the same, except suspend`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let blocking = ["FLAGS=SLUICE_FLAG_BLOCKING"]
+    let lines =
+      try await lines(server.baseURL, blocking)
+      + lines("http://127.0.0.1:\(try Loopback.freePort())", blocking).filter { $0.hasPrefix("failure") }
+    for (phase, answers) in ["request": Self.request, "response": Self.response, "failure": Self.failure] {
+      #expect(Self.told(phase, in: lines) == Self.answers(answers, suspend: -2), "\(phase)")
+      #expect(lines.contains("\(phase)-again=-2"), "\(phase)")
+    }
+    // These are called on the loop.
+    #expect(Self.told("issue", in: lines) == Self.issue)
+    #expect(Self.told("response-piece", in: lines) == Self.piece && lines.contains("response-piece-again=2"))
+  }
+
+  @Test func `inside enter the suspended call may do what it could before, and has its token`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let lines = try await lines(server.baseURL, ["ENTERS=1"])
+    #expect(Self.told("entered", in: lines) == Self.answers(Self.request, suspend: 2))
+    #expect(lines.contains("entered-again=2"))
+  }
+
+  private func lines(_ url: String, _ defines: [String] = []) async throws -> [String] {
+    let product = try await PluginCompiler.compile("asks-first", defines: defines)
     chmod(product.path, 0o755)
     let text = """
       {"plugins": {"stage": {"library": "\(product.path)"}},

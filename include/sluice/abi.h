@@ -33,8 +33,9 @@
 #define SLUICE_ASSERT_(condition_, message_) _Static_assert(condition_, message_)
 #endif
 
-/// Tables grow at their end, and each begins with its size. SLUICE_…_SIZE_1 is the size of a table in revision 1: the receiver
-/// of a table may rely on that size, and refuses a smaller one. SLUICE_HAS asks for members beyond it.
+/// Tables, and structures that can grow, begin with their size and grow at their end. SLUICE_…_SIZE_1 is the size in revision 1:
+/// the receiver may rely on that size, and refuses a smaller one. SLUICE_HAS asks for members beyond it. A structure that the
+/// caller provides and the host fills in (`sluice_context`, `sluice_connection_facts`) may have any size from 4 bytes on.
 
 /// Whether a table contains a member: its size includes the member, and the member is not zero.
 #define SLUICE_HAS(table, member)                                                                    \

@@ -28,6 +28,7 @@ typedef struct sluice_call_result {
   sluice_text error_code;
   sluice_text error_message;
 } sluice_call_result;
+#define SLUICE_CALL_RESULT_SIZE_1 48u
 
 typedef struct sluice_call_options {
   uint32_t size;

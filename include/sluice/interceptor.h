@@ -46,6 +46,7 @@ typedef struct sluice_failure {
   /// The stage that failed; empty if the transport failed.
   sluice_text stage;
 } sluice_failure;
+#define SLUICE_FAILURE_SIZE_1 56u
 
 /// A redirect that is about to be followed.
 typedef struct sluice_redirect {
@@ -59,6 +60,7 @@ typedef struct sluice_redirect {
   /// Non-zero if the next request keeps the body, if this request has one.
   uint32_t keeps_body;
 } sluice_redirect;
+#define SLUICE_REDIRECT_SIZE_1 48u
 
 /// A demand for credentials (RFC 9110 §11).
 typedef struct sluice_challenge {
@@ -72,6 +74,7 @@ typedef struct sluice_challenge {
   uint32_t answered;
   uint32_t reserved;
 } sluice_challenge;
+#define SLUICE_CHALLENGE_SIZE_1 48u
 
 /// An informational response (RFC 9110 §15.2).
 typedef struct sluice_informational {
@@ -82,6 +85,7 @@ typedef struct sluice_informational {
   const sluice_field *fields;
   size_t field_count;
 } sluice_informational;
+#define SLUICE_INFORMATIONAL_SIZE_1 24u
 
 /// Any function may be NULL.
 typedef struct sluice_interceptor {

@@ -48,6 +48,7 @@ typedef struct sluice_timings {
   uint64_t queue_ns, name_lookup_ns, connect_ns, tls_handshake_ns, send_ns, wait_ns, receive_ns;
   uint64_t bytes_sent, bytes_received;
 } sluice_timings;
+#define SLUICE_TIMINGS_SIZE_1 80u
 
 /// A span that a stage began; see draft/spans.h.
 typedef struct sluice_span sluice_span;
@@ -92,6 +93,7 @@ typedef struct sluice_event {
   /// In DID_END_SPAN, otherwise NULL. Defined in draft/spans.h; a draft.
   const sluice_span *span;
 } sluice_event;
+#define SLUICE_EVENT_SIZE_1 216u
 
 typedef struct sluice_tracer {
   uint32_t size;

@@ -11,8 +11,11 @@ extension CurlHandle {
     var facts = ConnectionFacts()
     facts.id = id
     facts.isReused = sluice_easy_get_long(easy, CURLINFO_NUM_CONNECTS) == 0
-    facts.peer = address(CURLINFO_PRIMARY_IP, CURLINFO_PRIMARY_PORT)
-    facts.local = address(CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT)
+    // The address of a Unix socket is the path of its file for libcurl.
+    if settings.unixSocket == nil {
+      facts.peer = address(CURLINFO_PRIMARY_IP, CURLINFO_PRIMARY_PORT)
+      facts.local = address(CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT)
+    }
     facts.isSecure = isSecure
     if isSecure, let session = sluice_easy_get_openssl(easy) {
       facts.security = ConnectionFacts.Security(of: OpaquePointer(session))

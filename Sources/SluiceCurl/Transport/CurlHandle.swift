@@ -44,7 +44,7 @@ final class CurlHandle {
   @exclusivity(unchecked) private(set) var bodyBytes: [UInt8] = []
   private var suppressed: HeaderList.Suppressed = []
   @exclusivity(unchecked) private var instruction: ResolveInstruction?
-  private let settings: TransportSettings
+  let settings: TransportSettings
   private let proxy: ProxyChoice
   /// Whether it is known to ``StreamEvents``.
   private var isWatched = false

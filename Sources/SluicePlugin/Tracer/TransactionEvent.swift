@@ -81,13 +81,22 @@ extension TransactionEvent {
   public var method: String { String(event.pointee.method) }
   /// The current URL of the request, after redirects; it may contain secrets.
   public var url: String { String(event.pointee.url) }
+  /// The size of the shortest event that has a span, whatever members a later revision adds behind it.
+  private static let bytesUpToSpan =
+    MemoryLayout<sluice_event>.offset(of: \.span).map { $0 + MemoryLayout<UnsafeRawPointer?>.size } ?? .max
+
   /// In `didEndSpan`; otherwise nil.
   public var span: EndedSpan? {
-    guard kind == .didEndSpan, event.pointee.size >= MemoryLayout<sluice_event>.size else { return nil }
-    return event.pointee.span.map { EndedSpan($0.pointee) }
+    guard kind == .didEndSpan, event.pointee.size >= Self.bytesUpToSpan, let span = event.pointee.span,
+      span.pointee.size >= SLUICE_SPAN_SIZE_1
+    else { return nil }
+    return EndedSpan(span.pointee)
   }
   /// In `didReceive`, `didEndHop` and `didComplete`.
-  public var timings: TransferTimings? { event.pointee.timings.map { TransferTimings($0.pointee) } }
+  public var timings: TransferTimings? {
+    guard let timings = event.pointee.timings, timings.pointee.size >= SLUICE_TIMINGS_SIZE_1 else { return nil }
+    return TransferTimings(timings.pointee)
+  }
   /// Only for reading, during the call; nil with queued delivery.
   public var request: StageRequest? { call.map { StageRequest(call: $0) } }
   /// The response; also nil without a response.

@@ -1,5 +1,7 @@
 // Every table that a plugin may have. EXTRA is the number of bytes by which each is longer than in revision 1, SHORT
 // the id of the table that is shorter.
+#include <sluice/draft/stage.h>
+
 #include "../fixture.h"
 
 #ifndef SHORT
@@ -22,6 +24,7 @@ static GROWN(sluice_body) body = {{0}, NEWER};
 static GROWN(sluice_tracer) tracer = {{0}, NEWER};
 static GROWN(sluice_state) state = {{0}, NEWER};
 static GROWN(sluice_notifications) notifications = {{0}, NEWER};
+static GROWN(sluice_stage) stage = {{0}, NEWER};
 static GROWN(sluice_selftest_case) first = {{0}, NEWER};
 static GROWN(sluice_selftest) selftest = {{0}, NEWER};
 static GROWN(sluice_plugin) plugin = {{FIXTURE_TABLE}, NEWER};
@@ -43,12 +46,21 @@ static sluice_status load(void *instance, json_t *saved, uint32_t from_version, 
   return SLUICE_STATUS_OK;
 }
 
+static sluice_status create_stage(void *instance, json_t *config, void **made, sluice_error *error) {
+  (void)config, (void)error;
+  *made = instance;
+  return SLUICE_STATUS_OK;
+}
+
+static void destroy_stage(void *instance, void *made) { (void)instance, (void)made; }
+
 static const void *extension(const char *id) {
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
   if (strcmp(id, SLUICE_BODY_ID) == 0) return &body;
   if (strcmp(id, SLUICE_TRACER_ID) == 0) return &tracer;
   if (strcmp(id, SLUICE_STATE_ID) == 0) return &state;
   if (strcmp(id, SLUICE_NOTIFICATIONS_ID) == 0) return &notifications;
+  if (strcmp(id, SLUICE_STAGE_ID) == 0) return &stage;
   return strcmp(id, SLUICE_SELFTEST_ID) == 0 ? &selftest : NULL;
 }
 
@@ -60,6 +72,8 @@ const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, 
   tracer.table = (sluice_tracer){.size = SIZE(SLUICE_TRACER_ID, SLUICE_TRACER_SIZE_1), .on_event = on_event};
   state.table = (sluice_state){.size = SIZE(SLUICE_STATE_ID, SLUICE_STATE_SIZE_1), .save = save, .load = load};
   notifications.table.size = SIZE(SLUICE_NOTIFICATIONS_ID, SLUICE_NOTIFICATIONS_SIZE_1);
+  stage.table = (sluice_stage){
+      .size = SIZE(SLUICE_STAGE_ID, SLUICE_STAGE_SIZE_1), .create_stage = create_stage, .destroy_stage = destroy_stage};
   first.table.size = SIZE("case", SLUICE_SELFTEST_CASE_SIZE_1);
   first.table.name = "a";
   first.table.description = "Nothing.";

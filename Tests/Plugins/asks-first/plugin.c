@@ -1,7 +1,19 @@
-// Asks in every call what it may do, does it, and logs both: `PHASE.KIND=ASKED,DONE`, where OK is 0.
+// Asks in every call what it may do, does it, and logs both: `PHASE.KIND=ASKED,DONE`, where OK is 0. FLAGS are those of the
+// interceptor. With ENTERS, on_request suspends, and asks when it has entered its exchange again. ONLY is the one phase in which
+// it asks; "" for all.
 #include <sluice/draft/attributes.h>
 
 #include "../stage.h"
+
+#ifndef FLAGS
+#define FLAGS 0
+#endif
+#ifndef ONLY
+#define ONLY ""
+#endif
+#ifndef ENTERS
+#define ENTERS 0
+#endif
 
 static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_side side, sluice_call_kind kind) {
   const sluice_exchange_api *api = api_of(instance);
@@ -36,6 +48,7 @@ static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_sid
 }
 
 static void ask(void *instance, sluice_exchange *exchange, const char *phase, sluice_side side) {
+  if (*ONLY && strcmp(phase, ONLY) != 0) return;
   // The functions that replace the response come last, since writing to it is allowed afterwards; `fail` has no other
   // answer.
   static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10, 99};
@@ -53,7 +66,33 @@ static void ask(void *instance, sluice_exchange *exchange, const char *phase, sl
   tell(instance, name, api_of(instance)->may_call(exchange, SLUICE_CALL_SUSPEND));
 }
 
+typedef struct suspended {
+  void *instance;
+  sluice_token token;
+} suspended;
+
+static void ask_again(void *context) {
+  suspended *self = context;
+  const sluice_host *host = host_of(self->instance);
+  sluice_exchange *exchange = host->enter(host, self->token);
+  if (exchange) ask(self->instance, exchange, "entered", SLUICE_SIDE_REQUEST);
+  host->resume(host, self->token, SLUICE_VERDICT_CONTINUE);
+  free(self);
+}
+
+static sluice_verdict suspend(void *instance, sluice_exchange *exchange) {
+  const sluice_host *host = host_of(instance);
+  sluice_context facts = SLUICE_SIZED(sluice_context);
+  suspended *self = malloc(sizeof *self);
+  self->instance = instance;
+  host->exchange->context(exchange, &facts);
+  host->exchange->suspend(exchange, &self->token);
+  host->post(host, facts.loop, ask_again, self);
+  return SLUICE_VERDICT_SUSPENDED;
+}
+
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  if (ENTERS) return suspend(instance, exchange);
   ask(instance, exchange, "request", SLUICE_SIDE_REQUEST);
   return SLUICE_VERDICT_CONTINUE;
 }
@@ -96,16 +135,29 @@ static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, s
   return SLUICE_BODY_VERDICT_PASS;
 }
 
+static sluice_body_verdict on_end(void *instance, sluice_exchange *exchange, sluice_side side) {
+  ask(instance, exchange, side == SLUICE_SIDE_REQUEST ? "request-end" : "response-end", side);
+  return SLUICE_BODY_VERDICT_PASS;
+}
+
+static sluice_body_verdict on_trailer(
+    void *instance, sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value) {
+  (void)name, (void)value;
+  ask(instance, exchange, "trailer", side);
+  return SLUICE_BODY_VERDICT_PASS;
+}
+
 static void on_event(void *instance, const sluice_event *event) {
   if (event->kind == SLUICE_EVENT_DID_RECEIVE) ask(instance, event->exchange, "event", SLUICE_SIDE_RESPONSE);
 }
 
 static const sluice_interceptor interceptor = SLUICE_TABLE(
-    sluice_interceptor, .on_request = on_request, .on_issue = on_issue, .on_redirect = on_redirect,
+    sluice_interceptor, .flags = FLAGS, .on_request = on_request, .on_issue = on_issue, .on_redirect = on_redirect,
     .on_challenge = on_challenge, .on_response = on_response, .on_failure = on_failure,
     .on_informational = on_informational);
 static const sluice_body body = SLUICE_TABLE(
-    sluice_body, .sides = SLUICE_BODY_SIDE_REQUEST | SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk);
+    sluice_body, .sides = SLUICE_BODY_SIDE_REQUEST | SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk, .on_end = on_end,
+    .on_trailer = on_trailer);
 static const sluice_tracer tracer = SLUICE_TABLE(sluice_tracer, .on_event = on_event);
 
 SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_BODY_ID, &body}, {SLUICE_TRACER_ID, &tracer});

@@ -1,4 +1,4 @@
-// Changes both live documents in place.
+// Changes both live documents in place. REQUEST_FIELD, RESPONSE_FIELD and RESPONSE_TRAILER are names of fields that it adds.
 #include "../stage.h"
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
@@ -24,6 +24,9 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #ifdef INVALID_HEADER
   json_object_set_new(json_object_get(document, "headers"), "x-document", json_integer(1));
 #endif
+#ifdef REQUEST_FIELD
+  json_object_set_new(json_object_get(document, "headers"), REQUEST_FIELD, json_string("x"));
+#endif
   return SLUICE_VERDICT_CONTINUE;
 }
 
@@ -33,6 +36,12 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   json_t *body = json_object_get(json_object_get(document, "body"), "json");
   json_object_set_new(body, "seen", json_true());
   json_object_set_new(document, "status", json_integer(202));
+#ifdef RESPONSE_FIELD
+  json_object_set_new(json_object_get(document, "headers"), RESPONSE_FIELD, json_string("x"));
+#endif
+#ifdef RESPONSE_TRAILER
+  json_object_set_new(document, "trailers", json_pack("{s:s}", RESPONSE_TRAILER, "x"));
+#endif
   tell(instance, "status-is", api->status_get(exchange));
   tell(instance, "request", api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_WRITE) != NULL);
   return SLUICE_VERDICT_CONTINUE;

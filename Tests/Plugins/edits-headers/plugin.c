@@ -43,6 +43,21 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell_text(instance, "path", context.path);
   tell_text(instance, "context-method", context.method);
   tell_text(instance, "parent", context.parent_traceparent);
+  // An older caller knows fewer members: memory beyond its size stays unchanged. A later one knows more: the members that
+  // this host does not know become zero.
+  struct {
+    uint32_t size, attempt;
+    uint64_t rest;
+  } small = {8, 7, 7};
+  tell(instance, "small", api->context(exchange, (sluice_context *)(void *)&small));
+  tell(instance, "small-is", (long)(small.attempt * 100 + small.rest));
+  struct {
+    sluice_context known;
+    uint64_t newer, rest;
+  } large = {.known = {.size = sizeof(sluice_context) + 8}, .newer = 7, .rest = 7};
+  tell(instance, "large", api->context(exchange, &large.known));
+  tell_text(instance, "large-path", large.known.path);
+  tell(instance, "large-is", (long)(large.newer * 100 + large.rest));
   return SLUICE_VERDICT_CONTINUE;
 }
 

@@ -1,4 +1,5 @@
-// Logs the facts about the connection of each hop, in the calls before, at and after the issue, and in events.
+// Logs the facts about the connection of each hop, in the calls before, at and after the issue, and in events. With ASKS_LATE it
+// asks for the table in the first on_response, otherwise in activate.
 #include <inttypes.h>
 #include <sluice/draft/connection.h>
 
@@ -6,7 +7,13 @@
 
 static const sluice_connection *connections;
 
+static sluice_status ask(void *instance) {
+  connections = host_of(instance)->extension(host_of(instance), SLUICE_CONNECTION_ID);
+  return SLUICE_HAS(connections, get) ? SLUICE_STATUS_OK : SLUICE_STATUS_UNSUPPORTED;
+}
+
 static void tell_connection(void *instance, sluice_exchange *exchange, const char *when) {
+  if (!connections) return tell_text(instance, when, text("not asked"));
   sluice_connection_facts facts = {.size = sizeof facts};
   sluice_status status = connections->get(exchange, &facts);
   char line[512];
@@ -34,6 +41,9 @@ static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
+#ifdef ASKS_LATE
+  ask(instance);
+#endif
   tell_connection(instance, exchange, "response");
   // A caller that knows fewer members gets fewer; memory beyond its size stays unchanged.
   struct {
@@ -58,8 +68,12 @@ static const sluice_tracer tracer = SLUICE_TABLE(
     .on_event = on_event);
 
 static sluice_status activate(void *instance, sluice_error *error) {
-  connections = host_of(instance)->extension(host_of(instance), SLUICE_CONNECTION_ID);
-  return SLUICE_HAS(connections, get) ? SLUICE_STATUS_OK : sluice_error_set(error, "no facts about connections");
+#ifdef ASKS_LATE
+  (void)instance, (void)error;
+  return SLUICE_STATUS_OK;
+#else
+  return ask(instance) == SLUICE_STATUS_OK ? SLUICE_STATUS_OK : sluice_error_set(error, "no facts about connections");
+#endif
 }
 
 SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_TRACER_ID, &tracer});

@@ -40,6 +40,15 @@ struct ExchangeTests {
     #expect(sent.headers["x-hop"] == "0")
   }
 
+  @Test func `a context is filled as far as the caller knows it, and with zeros where the host does not`() async throws
+  {
+    let stage = try await StageFixture("edits-headers")
+    _ = try stage.run(StageFixture.request("GET", Self.headers))
+    #expect(stage.told("small") == ["0"] && stage.told("small-is") == ["7"])
+    #expect(stage.told("large") == ["0"] && stage.told("large-is") == ["7"])
+    #expect(stage.told("large-path") == ["/changed"])
+  }
+
   @Test(arguments: [[], ["WITH_DOCUMENT"]])
   func `fields of a stage are marked as added, and those that it marks as secret`(defines: [String]) async throws {
     let stage = try await StageFixture("edits-headers", defines: defines)
@@ -100,6 +109,47 @@ struct ExchangeTests {
     #expect(result.error?.stage == "stage")
     #expect(result.error?.message.contains("url") == true)
     #expect(stage.instance.violations[.invalidDocument] == 1)
+  }
+
+  @Test(arguments: [
+    ("REQUEST_FIELD", "connection"), ("REQUEST_FIELD", "transfer-encoding"), ("RESPONSE_FIELD", "keep-alive"),
+    ("RESPONSE_FIELD", "upgrade"), ("RESPONSE_TRAILER", "connection"), ("RESPONSE_TRAILER", "te"),
+  ])
+  func `a document with a hop-by-hop field fails the transaction, and names the stage and the field`(
+    _ place: String, _ name: String
+  ) async throws {
+    let stage = try await StageFixture("edits-documents", defines: ["\(place)=\"\(name)\""])
+    let result = try stage.run(StageFixture.request())
+    #expect(result.error?.stage == "stage")
+    #expect(result.error?.message.contains("\"\(name)\": a hop-by-hop field") == true)
+    #expect(stage.transport.issued.isEmpty == (place == "REQUEST_FIELD"))
+    #expect(stage.instance.violations[.invalidDocument] == 1)
+  }
+
+  @Test(arguments: ["content-length", "host", "content-encoding", "content-type", "content-range"])
+  func `a document whose trailers describe the message fails the transaction, as trailer_add does`(
+    _ name: String
+  ) async throws {
+    let stage = try await StageFixture("edits-documents", defines: ["RESPONSE_TRAILER=\"\(name)\""])
+    let result = try stage.run(StageFixture.request())
+    #expect(result.error?.stage == "stage")
+    #expect(
+      result.error?.message.contains("trailer \"\(name)\": this field cannot come after a message") == true
+    )
+    #expect(stage.instance.violations[.invalidDocument] == 1)
+  }
+
+  @Test func `other trailers of a document reach the caller, and a field that the server sent may stay`() async throws {
+    let sent = Response(status: 200, headers: ["keep-alive": "timeout=5"], trailers: ["content-type": "a/b"])
+    let own = try await StageFixture("edits-documents", defines: ["RESPONSE_TRAILER=\"x-sum\""]) { _ in .response(sent)
+    }
+    let replaced = try own.run(StageFixture.request())
+    #expect(replaced.error == nil && replaced.response?.headers["keep-alive"] == "timeout=5")
+    #expect(replaced.response?.trailers == ["x-sum": "x"])
+    let kept = try await StageFixture("edits-documents") { _ in .response(sent) }
+    let result = try kept.run(StageFixture.request())
+    #expect(result.error == nil && result.response?.trailers == ["content-type": "a/b"])
+    #expect(own.instance.violations[.invalidDocument] == 0 && kept.instance.violations[.invalidDocument] == 0)
   }
 
   @Test func `a kept pointer is stale, and nothing is touched`() async throws {

@@ -25,6 +25,7 @@ import Testing
     #expect(try generation.tracer()?.on_event != nil)
     #expect(try generation.state()?.load != nil)
     #expect(try generation.notifications() != nil)
+    #expect(try generation.stage()?.destroy_stage != nil)
     #expect(try generation.selfTests().count == 1)
   }
 
@@ -39,7 +40,8 @@ import Testing
     ("sluice_plugin", SLUICE_PLUGIN_SIZE_1), (SLUICE_INTERCEPTOR_ID, SLUICE_INTERCEPTOR_SIZE_1),
     (SLUICE_BODY_ID, SLUICE_BODY_SIZE_1), (SLUICE_TRACER_ID, SLUICE_TRACER_SIZE_1),
     (SLUICE_STATE_ID, SLUICE_STATE_SIZE_1), (SLUICE_NOTIFICATIONS_ID, SLUICE_NOTIFICATIONS_SIZE_1),
-    (SLUICE_SELFTEST_ID, SLUICE_SELFTEST_SIZE_1), ("case", SLUICE_SELFTEST_CASE_SIZE_1),
+    (SLUICE_STAGE_ID, SLUICE_STAGE_SIZE_1), (SLUICE_SELFTEST_ID, SLUICE_SELFTEST_SIZE_1),
+    ("case", SLUICE_SELFTEST_CASE_SIZE_1),
   ])
   func `a table that is shorter than in revision 1 is refused, naming both lengths`(
     _ id: String, _ least: UInt32
@@ -76,6 +78,7 @@ import Testing
     try readAsLater(sluice_tracer(), SLUICE_TRACER_SIZE_1)
     try readAsLater(sluice_state(), SLUICE_STATE_SIZE_1)
     try readAsLater(sluice_notifications(), SLUICE_NOTIFICATIONS_SIZE_1)
+    try readAsLater(sluice_stage(), SLUICE_STAGE_SIZE_1)
     try readAsLater(sluice_selftest(), SLUICE_SELFTEST_SIZE_1)
     try readAsLater(sluice_selftest_case(), SLUICE_SELFTEST_CASE_SIZE_1)
   }

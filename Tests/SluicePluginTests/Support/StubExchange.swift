@@ -31,6 +31,8 @@ final class StubExchange: @unchecked Sendable {
   var challengeVerdict = sluice_verdict(SLUICE_VERDICT_CONTINUE)
   var credentials: [String] = []
   var sensitive: [String] = []
+  /// The answers of `may_call`; OK for every other kind of call.
+  var permissions: [sluice_call_kind: Int] = [:]
   /// The headers that the hop sent, by the name in lower case; empty before it was issued.
   var issued: [String: String] = [:]
   /// The instance's data, and its release function; see `data_set`.

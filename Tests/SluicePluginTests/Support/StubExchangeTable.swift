@@ -135,6 +135,10 @@ private func addVerdicts(to table: inout sluice_exchange_api) {
     exchange.credentials = [String(stub: user), String(stub: password)]
     return exchange.challengeVerdict
   }
+  table.may_call = { pointer, kind in
+    guard let exchange = StubExchange.lent(pointer) else { return stale }
+    return exchange.permissions[kind].map { sluice_status($0) } ?? ok
+  }
   table.fail = { pointer, code, message in
     StubExchange.lent(pointer)?.failure = (String(stub: code), String(stub: message))
     return sluice_verdict(SLUICE_VERDICT_FAIL)

@@ -6,8 +6,8 @@ import SluiceTestKit
 
 /// A host in memory with one loop, which is a serial queue.
 ///
-/// `@unchecked Sendable`: the tables are written in `init` and only read after it; `lentByEnter` and the exchanges are
-/// touched on the queue alone.
+/// `@unchecked Sendable`: the tables are written before a plugin has the host and only read after it; `lentByEnter` and
+/// the exchanges are touched on the queue alone.
 final class StubHost: @unchecked Sendable {
   let loop = DispatchQueue(label: "loop")
   let table: UnsafeMutablePointer<sluice_host>
@@ -16,6 +16,8 @@ final class StubHost: @unchecked Sendable {
   /// Whether `post` still accepts work.
   let isClosing = Watched(false)
   let postCount = Watched(0)
+  /// The further tables, by their ids; set before a plugin asks.
+  var tables: [String: UnsafeRawPointer] = [:]
   private var lentByEnter: [StubExchange] = []
 
   init() {
@@ -42,7 +44,7 @@ final class StubHost: @unchecked Sendable {
   private func addCalls() {
     table.pointee.log = { StubHost.from($0)?.write($1, String(stub: $2)) }
     table.pointee.clock_ns = { _ in 0 }
-    table.pointee.extension = { _, _ in nil }
+    table.pointee.extension = { host, id in id.flatMap { StubHost.from(host)?.tables[String(cString: $0)] } }
     table.pointee.post = { host, _, function, context in
       StubHost.from(host)?.post(function, context) ?? sluice_status(SLUICE_STATUS_CLOSING)
     }

@@ -74,6 +74,49 @@ import Testing
       spans.dropFirst().allSatisfy { $0.attribute("network.peer.address") == (version == nil ? nil : "127.0.0.1") })
   }
 
+  @Test func `redirect, retry and failed hop are in one trace with the spans of stages below them`() async throws {
+    let visits = Watched(0)
+    let port = try Loopback.freePort()
+    let server = try LoopbackServer { request in
+      let visit = visits.update { visits in
+        visits += 1
+        return visits
+      }
+      guard request.target == "/a" else { return ServerResponse(status: 503) }
+      let location = visit == 1 ? "/b" : "http://127.0.0.1:\(port)/"
+      return ServerResponse(status: 302, headers: [HeaderLine("Location", location)])
+    }
+    defer { server.stop() }
+    let collector = try ExportCollector()
+    defer { collector.server.stop() }
+    let product = try await PluginCompiler.compile("measures-itself")
+    chmod(product.path, 0o755)
+    let engine = try collector.engine(
+      plugins: Self.headers + #", "stage": {"library": "\#(product.path)"}"#,
+      lists: Self.issue + #", "response": ["stage"], "retry": {"statuses": [503], "maxAttempts": 2}"#)
+    let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/a")), parent: Self.parent())
+    await engine.shutdown(deactivation: Patience.limit)
+    withExtendedLifetime(product) {}
+    #expect(result.error?.code == "connect" && result.attempts == 2)
+
+    let spans = try collector.spans()
+    #expect(spans.allSatisfy { $0.text("traceId") == Self.caller.trace })
+    #expect(Set(spans.compactMap { $0.text("spanId") }).count == spans.count)
+    let hops = spans.filter { $0.attribute("sluice.stage") == nil }
+    #expect(hops.map { $0.attribute("http.response.status_code") } == ["302", "503", "302", nil])
+    #expect(hops.allSatisfy { $0.text("parentSpanId") == Self.caller.span && $0.document["kind"] == 3 })
+    #expect(hops.map { $0.attribute("http.request.resend_count") } == [nil, "1", "2", "3"])
+    #expect(hops.map(\.status) == [0, 2, 0, 2])
+    #expect(hops.map { $0.attribute("error.type") } == [nil, "503", nil, "connect"])
+    #expect(hops.map(\.message) == [nil, nil, nil, result.error?.message])
+    let sent = Self.traceparents(server).map { $0.split(separator: "-").map(String.init)[2] }
+    #expect(hops.dropLast().map { $0.text("spanId") } == sent && sent.count == 3)
+    // The stage's span is below the hop whose response it got, and its status is its own.
+    let work = spans.filter { $0.attribute("sluice.stage") == "stage" }
+    #expect(work.map { $0.text("name") } == ["full"] && work.map { $0.text("parentSpanId") } == [sent[1]])
+    #expect(work.map(\.status) == [2] && work.allSatisfy { $0.attribute("http.request.resend_count") == nil })
+  }
+
   @Test func `a transaction without a caller's trace begins one, which contains the stages' spans`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -29,7 +29,8 @@ typedef struct sluice_connection_facts {
   sluice_known is_reused;
   /// Whether the connection uses TLS.
   sluice_known is_secure;
-  /// The server, or the proxy that the connection goes to: its address in numbers, without brackets. Empty if unknown.
+  /// The server, or the proxy that the connection goes to: its address in numbers, without brackets. Empty if unknown,
+  /// as over a Unix socket.
   sluice_text peer_address;
   sluice_text local_address;
   /// 0 if unknown.

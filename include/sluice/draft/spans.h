@@ -62,6 +62,7 @@ struct sluice_span {
   /// Attributes that were refused with SLUICE_STATUS_LIMIT.
   uint32_t dropped_attribute_count;
 };
+#define SLUICE_SPAN_SIZE_1 128u
 
 /// Each function takes the exchange of the current call, like the functions of `sluice_exchange_api`: in a call of a stage,
 /// and inside `enter`. In events they return SLUICE_STATUS_REFUSED. A span belongs to the instance and the transaction

@@ -66,6 +66,7 @@ final class LiveDocument: MessageDocument {
       try ResponseDocument.update(&response, from: json, bodyWasFilled: isBodyFilled, added: [])
       try Self.checkFields(response.headers, against: original.headers)
       try Self.checkFields(response.trailers, against: original.trailers)
+      try Self.checkTrailers(response.trailers, against: original.trailers)
     } catch { throw reported(error) }
     applyMarks(to: &response.headers)
     return response
@@ -88,6 +89,17 @@ final class LiveDocument: MessageDocument {
       throw MessageError(
         .invalidHeader, "header \(PlainText.quote(fields.name(at: index)))",
         "a hop-by-hop field is not a stage's to set")
+    }
+  }
+
+  /// The rule of `trailer_add`; fields that came with the message may stay.
+  private static func checkTrailers(_ fields: HeaderFields, against original: HeaderFields) throws(MessageError) {
+    for index in fields.indices {
+      let name = fields.buffer.span.extracting(fields.nameRange(at: index))
+      guard FieldSyntax.isBarredFromTrailers(name), original.firstIndex(named: name) == nil else { continue }
+      throw MessageError(
+        .invalidHeader, "trailer \(PlainText.quote(fields.name(at: index)))",
+        "this field cannot come after a message")
     }
   }
 
