@@ -227,6 +227,7 @@ let package = Package(
       path: "plugins/otlp/Plugin", swiftSettings: strict),
 
     // Tests.
+    .systemLibrary(name: "CHTTPParser", path: "Tests/CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
     .target(
       name: "ResponseProperties", dependencies: ["SluiceHTTP1", "SluiceMessages"],
       path: "Fuzzers/Sources/ResponseProperties", swiftSettings: strict),
@@ -277,7 +278,7 @@ let package = Package(
     tests("SluiceMessages"),
     tests("SluiceMetrics"),
     tests("SluiceTraceContext", ["SluiceMessages"]),
-    tests("SluiceHTTP1", ["SluiceMessages"]),
+    tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
     tests("SluicePipeline", ["SluiceTraceContext", "SluiceMessages", "SluiceMetrics"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
