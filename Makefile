@@ -75,7 +75,7 @@ soak: test-deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
 	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter exactly.one.wins'
 
-fuzz: ## look for input that breaks a parser of trace headers, or the reader of libraries; SECONDS=60 each
+fuzz: ## look for input that breaks a parser of trace headers or responses, or the reader of libraries; SECONDS=60 each
 	SWIFT='$(SWIFT)' SWIFTFLAGS='$(SWIFTFLAGS)' scripts/fuzz.sh $(or $(SECONDS),60)
 
 lint: ## style, who imports whom, and that plugins start no threads of Swift's runtime

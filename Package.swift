@@ -52,6 +52,8 @@ let package = Package(
     .library(name: "SluiceServer", targets: ["SluiceServer"]),
     // For the benchmarks, which are a package of their own.
     .library(name: "TransportLoad", targets: ["TransportLoad"]),
+    // For the fuzzers, which are a package of their own.
+    .library(name: "ResponseProperties", targets: ["ResponseProperties"]),
     .executable(name: "sluice", targets: ["SluiceCommand"]),
     .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
@@ -225,6 +227,10 @@ let package = Package(
       path: "plugins/otlp/Plugin", swiftSettings: strict),
 
     // Tests.
+    .systemLibrary(name: "CHTTPParser", path: "Tests/CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
+    .target(
+      name: "ResponseProperties", dependencies: ["SluiceHTTP1", "SluiceMessages"],
+      path: "Fuzzers/Sources/ResponseProperties", swiftSettings: strict),
     .target(
       name: "SwiftWork", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-work", swiftSettings: strict),
     .target(
@@ -272,7 +278,7 @@ let package = Package(
     tests("SluiceMessages"),
     tests("SluiceMetrics"),
     tests("SluiceTraceContext", ["SluiceMessages"]),
-    tests("SluiceHTTP1", ["SluiceMessages"]),
+    tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
     tests("SluicePipeline", ["SluiceTraceContext", "SluiceMessages", "SluiceMetrics"]),
     tests("SluiceIDNA", ["SluiceMessages"]),

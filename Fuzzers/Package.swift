@@ -20,7 +20,7 @@ let package = Package(
   targets: [
     .target(name: "FuzzInput", swiftSettings: strict),
     fuzzer("traceparent"), fuzzer("tracestate"), fuzzer("baggage"), fuzzer("b3"), fuzzer("carrier"),
-    fuzzer("preflight", of: "Sluice"),
+    fuzzer("response", of: "ResponseProperties"), fuzzer("preflight", of: "Sluice"),
   ],
   swiftLanguageModes: [.v6]
 )

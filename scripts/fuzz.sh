@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../Fuzzers"
 seconds=${1:?usage: scripts/fuzz.sh SECONDS [FUZZER…]}
 shift
-[ $# -gt 0 ] || set -- traceparent tracestate baggage b3 carrier preflight
+[ $# -gt 0 ] || set -- traceparent tracestate baggage b3 carrier response preflight
 : "${SWIFT:=swift}"
 # Swift's own backtraces would end the process before libFuzzer has written the input down.
 export SWIFT_BACKTRACE=enable=no
@@ -33,8 +33,10 @@ for name; do
     mkdir -p "$seeds"
     make_libraries "$seeds"
   fi
-  ".build/release/fuzz-$name" -max_total_time="$seconds" -max_len="$length" -len_control=20 -timeout=5 -print_final_stats=1 \
-    -artifact_prefix=".build/findings/$name/" ".build/corpus/$name" "$seeds" 2>".build/$name.log" || failed="$failed $name"
+  words=
+  [ ! -f "Seeds/$name.dict" ] || words=-dict=Seeds/$name.dict
+  ".build/release/fuzz-$name" ${words:+"$words"} -max_total_time="$seconds" -max_len="$length" -len_control=20 -timeout=5 \
+    -print_final_stats=1 -artifact_prefix=".build/findings/$name/" ".build/corpus/$name" "$seeds" 2>".build/$name.log" || failed="$failed $name"
   grep -E 'stat::number_of_executed_units|ERROR|Fatal error|DONE' ".build/$name.log" || true
 done
 [ -z "$failed" ] || { echo "fuzz: found something:$failed; see Fuzzers/.build/findings and Fuzzers/.build/NAME.log" >&2; exit 1; }

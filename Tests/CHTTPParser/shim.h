@@ -1,0 +1,5 @@
+// http-parser, of which Debian's package has no .pc file.
+#ifndef SLUICE_CHTTPPARSER_SHIM_H
+#define SLUICE_CHTTPPARSER_SHIM_H
+#include <http_parser.h>
+#endif

@@ -1,0 +1,43 @@
+extension DifferenceRule {
+  /// Where http-parser accepts less.
+  static let refusedByHTTPParser: [DifferenceRule] = [
+    itRefuses(
+      "refuses control characters in a value", "RFC 9110 §5.5: a reader may keep all but CR, LF and NUL",
+      ["HPE_INVALID_HEADER_TOKEN"]
+    ) { $0.refusedByte.map { ($0 < 0x20 && ![0, 0x0A, 0x0D].contains($0)) || $0 == 0x7F } ?? false },
+    itRefuses(
+      "refuses a length that is repeated", "RFC 9112 §6.3: equal values count once",
+      ["HPE_UNEXPECTED_CONTENT_LENGTH", "HPE_INVALID_CONTENT_LENGTH"]
+    ) {
+      let lengths = $0.ended.ours.heads.last?.elements("content-length") ?? []
+      return lengths.count > 1 && Set(lengths.map { Int($0) }).count == 1
+    },
+    itRefuses(
+      "refuses a tab after a length", "RFC 9112 §5: optional whitespace is space or tab", ["HPE_INVALID_CONTENT_LENGTH"]
+    ) { $0.refusedByte == 0x09 && $0.ended.ours.heads.last?.elements("content-length").count == 1 },
+    itRefuses(
+      "checks the length of a response that has no body", "RFC 9112 §6.3: regardless of the fields",
+      ["HPE_UNEXPECTED_CONTENT_LENGTH", "HPE_INVALID_CONTENT_LENGTH"]
+    ) { $0.framesNoBody || $0.ended.framesNoBody },
+    itRefuses(
+      "checks a length in trailers", "RFC 9110 §6.5.1: trailers do not frame a message",
+      ["HPE_UNEXPECTED_CONTENT_LENGTH", "HPE_INVALID_CONTENT_LENGTH"]
+    ) { comparison in
+      comparison.ours.heads.last?.elements("transfer-encoding").last == "chunked"
+        && comparison.theirs.position > comparison.ours.position
+        && Answer.text(of: Array(comparison.rest)).lowercased().contains("content-length")
+    },
+    itRefuses(
+      "refuses a tab after the size of a chunk", "RFC 9112 §7.1.1: BWS is space or tab", ["HPE_INVALID_CHUNK_SIZE"]
+    ) {
+      $0.refusedByte == 0x09
+    },
+    itRefuses(
+      "refuses a byte before its line is complete", "none: ours refuses the line too, once it has its end",
+      [
+        "HPE_INVALID_HEADER_TOKEN", "HPE_INVALID_STATUS", "HPE_INVALID_VERSION", "HPE_INVALID_CONTENT_LENGTH",
+        "HPE_UNEXPECTED_CONTENT_LENGTH",
+      ]
+    ) { $0.ours.end == nil && $0.ended.ours.refusal != nil },
+  ]
+}

@@ -1,0 +1,46 @@
+import Glibc
+import ResponseProperties
+import Testing
+
+/// Our parser and http-parser on the same damaged responses. A difference is fine if a ``DifferenceRule`` explains it.
+///
+/// Scale: 20,000 responses, 2,000 of them in pieces; `SLUICE_SOAK=1` takes 1,500,000, and 100,000 in pieces.
+@Suite struct HTTPParserTests {
+  private static let isFull = getenv("SLUICE_SOAK") != nil
+
+  @Test func `a rule explains every difference from http-parser`() {
+    var responses = MutatedResponses(seed: 16)
+    let count = Self.isFull ? 1_500_000 : 20_000
+    var completeCount = 0
+    var unexplained: [Comparison] = []
+    for _ in 0..<count where unexplained.count < 10 {
+      let comparison = Comparison(responses.next(), isAnswerToHead: responses.below(8) == 0)
+      if comparison.ours.end != nil, comparison.theirs.end != nil { completeCount += 1 }
+      if !comparison.explained().left.isEmpty { unexplained.append(comparison) }
+    }
+    for comparison in unexplained { Issue.record("\(comparison)") }
+    #expect(unexplained.count >= 10 || completeCount > count / 4, "most responses are too damaged to compare")
+  }
+
+  @Test(arguments: DifferenceExample.all)
+  func `an example shows both answers and has one rule`(_ example: DifferenceExample) {
+    let comparison = Comparison(Array(example.response.utf8), isAnswerToHead: example.isAnswerToHead)
+    #expect(comparison.ours.description == example.ours)
+    #expect(comparison.theirs.description == example.httpParser)
+    let (rules, left) = comparison.explained()
+    #expect(rules.map(\.name) == [example.rule] && left.isEmpty)
+  }
+
+  @Test func `each rule has an example`() {
+    #expect(DifferenceExample.all.map(\.rule) == DifferenceRule.all.map(\.name))
+  }
+
+  @Test func `damaged responses are read the same in pieces`() {
+    var responses = MutatedResponses(seed: 17)
+    for _ in 0..<(Self.isFull ? 100_000 : 2_000) {
+      let bytes = responses.next()
+      let property = ResponseProperties.broken(by: bytes)
+      #expect(property == nil, "\(Answer.text(of: bytes).debugDescription)")
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import SluiceTestKit
+
+/// Responses that are damaged in a few places, the same ones in every run.
+struct MutatedResponses {
+  private var random: SeededRandom
+
+  init(seed: UInt64) { random = SeededRandom(seed: seed) }
+
+  mutating func next() -> [UInt8] {
+    var bytes = Array(Self.seeds[below(Self.seeds.count)].utf8)
+    for _ in 0...below(4) { mutate(&bytes) }
+    return bytes
+  }
+
+  private mutating func mutate(_ bytes: inout [UInt8]) {
+    let place = below(bytes.count + 1)
+    let end = place + below(min(8, bytes.count - place) + 1)
+    switch below(8) {
+    case 0: if place < bytes.count { bytes[place] ^= 1 << UInt8(below(8)) }
+    case 1: bytes.removeSubrange(place..<end)
+    case 2: bytes.replaceSubrange(place..<end, with: word())
+    case 3: bytes.insert(contentsOf: word(), at: place)
+    case 4: bytes.insert(contentsOf: word(), at: edge(in: bytes))
+    case 5: bytes.insert(contentsOf: Array(bytes[place..<end]), at: place)
+    case 6: insertLine(in: &bytes)
+    default: bytes.removeLast(below(8) == 0 ? bytes.count - place : 0)
+    }
+  }
+
+  /// A place where parsers look closely: beside a delimiter.
+  private mutating func edge(in bytes: [UInt8]) -> Int {
+    let edges = bytes.indices.filter { Self.delimiters.contains(bytes[$0]) }
+    guard !edges.isEmpty else { return 0 }
+    return edges[below(edges.count)] + below(2)
+  }
+
+  /// A line at the beginning of another one.
+  private mutating func insertLine(in bytes: inout [UInt8]) {
+    let starts = bytes.indices.filter { bytes[$0] == 0x0A }
+    guard !starts.isEmpty else { return }
+    let line = Self.lines[below(Self.lines.count)] + (below(8) == 0 ? "\n" : "\r\n")
+    bytes.insert(contentsOf: line.utf8, at: starts[below(starts.count)] + 1)
+  }
+
+  private mutating func word() -> [UInt8] { Self.words[below(Self.words.count)] }
+  mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
+
+  private static let delimiters = Set("\r\n\t :;,/.=".utf8)
+
+  private static let words: [[UInt8]] =
+    [
+      "\r", "\n", "\r\n", "\r\n\r\n", "\n\n", " ", "\t", "  ", "\0", "\u{1}", "\u{7F}", "é", ":", ";", ",", "0", "1",
+      "9", "a", "f", "F", "HTTP/1.1 200 OK\r\n", "HTTP/1.0", "HTTP/2.0", "100", "101", "204", "304", "20", "0200",
+      "chunked", "gzip", "close", "keep-alive", "\r\n ", "\r\n\t", "\n ", ", ", ",,", "0\r\n\r\n", "ffffffffffffffff",
+      "00000000000000000", "18446744073709551615", "9223372036854775808", "\"", "(", "=", "x", "-", "+", ";a=\"b\"",
+      "; a",
+    ].map { Array($0.utf8) } + [[0x80], [0xFF], [0x0B], [0x0C]]
+
+  private static let lines = [
+    "Content-Length: 5", "Content-Length: 0", "content-length:5", "Content-Length: 5, 5", "Content-Length:",
+    "Content-Length: x", "Transfer-Encoding: chunked", "transfer-encoding: gzip, chunked", "Transfer-Encoding: gzip",
+    "Transfer-Encoding: identity", "Transfer-Encoding: , chunked", "Transfer-Encoding: chunked\t",
+    "Transfer-Encodings: a", "Connection: close", "Connection: keep-alive", "Connection: x, close",
+    "Connection: , close", "Connection: close\t", "Proxy-Connection: close", "Proxy-Connection: keep-alive",
+    "Upgrade: h2c", "Connection: upgrade", "X-A: 1", "X-A: 1 ", " folded", "\tfolded", "X-Empty:", "X A: 1",
+    "X-A : 1", "0", "5", "", "HTTP/1.1 100 Continue", "HTTP/1.1 200 OK",
+  ]
+
+  private static let seeds = [
+    "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nServer: a\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 11\r\nX-Empty:\r\n\r\nhello worldHTTP/1.1 200 OK\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\n\r\n5;a=b\r\nhello\r\n6;c=\"d e\"\r\n world\r\n0\r\nX-Trailer: 1\r\n\r\nnext",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\nA\r\n0123456789\r\n00\r\n\r\n",
+    "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi",
+    "HTTP/1.0 200 OK\r\n\r\nuntil the end",
+    "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nConnection: keep-alive, close\r\n\r\nuntil the end",
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+    "HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\nnext",
+    "HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\nETag: \"a\"\r\n\r\nnext",
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
+    "HTTP/1.1 301\nLocation: /a\nX-Folded: a\n b\n\tc\nContent-Length: 2\n\nhi",
+    "HTTP/1.1 404 Not Found\r\nX-Wide: \t d \r\nX-A:1\r\nX-A: 2\r\nContent-Length: 3, 3\r\nContent-Length: 3\r\n\r\nabc",
+    "HTTP/1.1 500 \r\nTransfer-Encoding: chunked\r\nTrailer: X-A, X-B\r\n\r\n1\r\n.\r\n0\r\nX-A: 1\r\n 2\r\nX-B: 3\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\ncoded",
+  ]
+}
