@@ -23,7 +23,9 @@ final class ChosenTransport: Transport {
   }
 
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    guard needsCurl(request.url.origin.scheme) else { return wire.start(request, options, observer: observer) }
+    guard needsCurl(request.url.origin.scheme, hasTrailers: request.hasTrailers) else {
+      return wire.start(request, options, observer: observer)
+    }
     do throws(TransportError) {
       return try startedCurl().start(request, options, observer: observer)
     } catch {
@@ -47,7 +49,10 @@ final class ChosenTransport: Transport {
   func stream(of file: FileBody) throws(TransportError) -> BodyStream { try wire.stream(of: file) }
 
   /// Whether only libcurl has what the settings want for a scheme: a proxy, HTTP/2 or HTTP/1.0.
-  private func needsCurl(_ scheme: Origin.Scheme) -> Bool {
+  ///
+  /// A request with trailers goes by HTTP/1.1: the version in the settings is the highest one, and libcurl sends no
+  /// trailers.
+  private func needsCurl(_ scheme: Origin.Scheme, hasTrailers: Bool) -> Bool {
     switch settings.engine {
     case .wire: return false
     case .curl: return true
@@ -56,7 +61,7 @@ final class ChosenTransport: Transport {
     switch settings.httpVersion {
     case .http10: return true
     case .http11: return usesProxy(for: scheme)
-    case .http2, .http3: return scheme == .https || usesProxy(for: scheme)
+    case .http2, .http3: return scheme == .https && !hasTrailers || usesProxy(for: scheme)
     }
   }
 

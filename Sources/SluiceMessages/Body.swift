@@ -69,12 +69,25 @@ public final class BodyStream: Sendable {
   /// Returns the next piece of at most `maximum` bytes; an empty piece if no data is available yet, `nil` at the end.
   /// Called on the loop of the transaction; must not block.
   public let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
+  /// Returns the fields that follow the last piece, in place of the trailers that the request was begun with; nil if
+  /// these stay. Called on the loop, once, after the end.
+  package let trailers: (@Sendable () -> HeaderFields)?
   private let reader = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// If a stream throws, ends before `byteCount` or returns more bytes than that, its request fails with `body_file`.
   public init(byteCount: Int? = nil, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?) {
     self.byteCount = byteCount
     self.read = read
+    trailers = nil
+  }
+
+  /// A stream whose trailers are known only at its end.
+  package init(
+    trailers: @escaping @Sendable () -> HeaderFields, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
+  ) {
+    byteCount = nil
+    self.read = read
+    self.trailers = trailers
   }
 
   /// Makes the reader of the stream ask again. From any thread, also from within ``read``; does nothing when the stream

@@ -20,6 +20,8 @@ public struct Request: Sendable {
   public var wantsJournal = false
   /// Whether the result includes the answers from the wire, so that the request can be replayed.
   public var wantsRecording = false
+  /// The ``trailers``, behind one reference: few requests have some. Never an empty list.
+  package var sharedTrailers: SharedValue<HeaderFields>?
 
   /// Only the URL is required. Method, headers and body are not checked here; see ``validate()``.
   public init(
@@ -33,11 +35,12 @@ public struct Request: Sendable {
     self.timeout = timeout
   }
 
-  /// Checks the method and every header, including `Host`; the URL was checked when it was created.
+  /// Checks the method, every header, including `Host`, and the trailers; the URL was checked when it was created.
   public func validate() throws(MessageError) {
     try Self.check(method: method.utf8.span)
     try headers.validate()
     try headers.validateHost()
+    if hasTrailers { try validateTrailers() }
   }
 
   /// Checks a method: a token, and not `CONNECT`, which asks a proxy for a tunnel and has no URL (RFC 9110 §9.3.6). It

@@ -129,6 +129,25 @@ struct RequestDocumentTests {
     #expect(try RequestDocument.read(request(#"{"url": "http://h/"}"#), rules: .line).method == "GET")
   }
 
+  @Test func `trailers go to the document of a request and back, and new ones are those of a stage`() throws {
+    let text =
+      #"{"method": "PUT", "url": "http://h/", "headers": {}, "body": {"text": "b"}, "trailers": {"x-sum": "1"}}"#
+    var changed = try RequestLine(request(text)).request
+    #expect(changed.trailers == ["x-sum": "1"])
+    changed.trailers.mark(at: 0, .sensitive)
+    let document = RequestDocument.make(changed)
+    #expect(document == (try request(text)))
+    document["trailers"]?["x-new"] = "2"
+    try RequestDocument.update(&changed, from: document, bodyWasFilled: true)
+    #expect(changed.trailers == ["x-sum": "1", "x-new": "2"])
+    #expect(changed.trailers.indices.map { changed.trailers.marks(at: $0) } == [.sensitive, .addedByStage])
+    document["trailers"] = nil
+    try RequestDocument.update(&changed, from: document, bodyWasFilled: true)
+    #expect(!changed.hasTrailers && RequestDocument.make(changed)["trailers"] == nil)
+    document["trailers"] = ["content-length": "1"]
+    #expect(throws: MessageError.self) { try RequestDocument.update(&changed, from: document, bodyWasFilled: true) }
+  }
+
   @Test func `a URL may be an IRI, whose host needs an encoder`() throws {
     let hosts = HostEncoder { _ in "xn--bcher-kva.example" }
     let document = try request(#"{"url": "http://bücher.example/ä"}"#)
@@ -161,6 +180,10 @@ struct RequestDocumentTests {
     (#"{"url": "http://h/", "headers": {"a": "x\r\nb: y"}}"#, "CR, LF, NUL"),
     (#"{"url": "http://h/", "headers": {"a b": "x"}}"#, "not a field name"),
     (#"{"url": "http://h/", "headers": {"a": {"base64": "!"}}}"#, "an object without valid base64"),
+    (#"{"url": "http://h/", "trailers": {"x-a": "1"}}"#, "trailers: the request has no body"),
+    (#"{"url": "http://h/", "body": {"text": "b"}, "trailers": {"host": "h"}}"#, "trailer \"host\": it frames, routes"),
+    (#"{"url": "http://h/", "body": {"text": "b"}, "trailers": {"a": "x\r\nb: y"}}"#, "CR, LF, NUL"),
+    (#"{"url": "http://h/", "trailers": []}"#, #""/trailers": expected an object"#),
     (#"{"url": "http://h/", "body": "x"}"#, #""/body": expected an object, found a string"#),
     (#"{"url": "http://h/", "body": {}}"#, #""/body": expected one of text, base64, json, file, found none"#),
     (#"{"url": "http://h/", "body": {"text": "", "json": 1}}"#, "found several"),

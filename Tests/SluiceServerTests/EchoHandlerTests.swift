@@ -28,6 +28,15 @@ import Testing
     #expect(try JSONValue(parsing: response.body) == expected)
   }
 
+  @Test func `the trailers of a request come back in its document`() throws {
+    try client.socket.write(
+      Array(
+        ("PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+          + "2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n").utf8))
+    let document = try JSONValue(parsing: client.readResponse().body)
+    #expect(document["body"] == ["text": "ok"] && document["trailers"] == ["x-sum": "1"])
+  }
+
   @Test func `a JSON body comes back parsed, one that is not text as base64`() throws {
     let json = try client.request("PUT", "/", headers: ["Content-Type: application/json"], body: "{\"a\": [1]}")
     #expect(try JSONValue(parsing: json.body)["body"] == ["json": ["a": [1]]])

@@ -50,8 +50,8 @@ typedef struct sluice_body {
   /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here;
   /// SUSPENDED delays the end. May be NULL. [loop]
   sluice_body_verdict (*on_end)(void *instance, sluice_exchange *exchange, sluice_side side);
-  /// A trailer field after the body; called before on_end. SLUICE_BODY_VERDICT_TAKEN drops the field, SLUICE_BODY_VERDICT_SUSPENDED is
-  /// a violation. May be NULL. [loop]
+  /// A trailer field after the body: the server's or the caller's, or one that an earlier stage has added; called before
+  /// on_end. SLUICE_BODY_VERDICT_TAKEN drops the field, SLUICE_BODY_VERDICT_SUSPENDED is a violation. May be NULL. [loop]
   sluice_body_verdict (*on_trailer)(
       void *instance, sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 } sluice_body;

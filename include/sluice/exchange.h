@@ -66,7 +66,8 @@ enum {
   SLUICE_CALL_WRITE_RESPONSE_BODY = 5,
   /// `json` for reading.
   SLUICE_CALL_READ_DOCUMENT = 6,
-  /// `body_write` of the side whose body passes, and `trailer_add` of a response.
+  /// `body_write` and `trailer_add` of the side whose body passes. `trailer_add` of a request can still return
+  /// SLUICE_STATUS_UNSUPPORTED.
   SLUICE_CALL_WRITE_PIECE = 7,
   SLUICE_CALL_RESPOND = 8,
   SLUICE_CALL_RETRY = 9,
@@ -182,9 +183,10 @@ typedef struct sluice_exchange_api {
   /// on_issue, in a BLOCKING call, for a tracer. SLUICE_STATUS_LIMIT if too many calls are suspended. [loop]
   sluice_status (*suspend)(sluice_exchange *exchange, sluice_token *token);
 
-  /// In on_chunk, on_trailer and on_end: adds a field after the body. Fails like `header_set`, with SLUICE_STATUS_INVALID for
-  /// a field that frames, routes or describes the message (RFC 9110 §6.5.1), and with SLUICE_STATUS_UNSUPPORTED if that side
-  /// cannot have trailers, as requests now. [loop]
+  /// In on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended: adds a field after the
+  /// body of the side that passes. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a field that frames, routes or
+  /// describes the message (RFC 9110 §6.5.1). Returns SLUICE_STATUS_UNSUPPORTED, which is no violation, if that side cannot
+  /// have trailers, as a request that goes over libcurl; the field is then not sent. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 
   /// The first value of a request header as the current hop has sent it, with what issue stages have set;

@@ -38,10 +38,8 @@ extension RecordedExchange {
     document["timeoutNs"] = request.timeout.map { JSONValue(Int64(clamping: $0.nanoseconds)) }
     if isRequestStreamed { document["streamed"] = true }
     if !isRequestWhole || !hasBody { document["incomplete"] = true }
-    let sensitive = request.headers.indices.filter { request.headers.marks(at: $0).contains(.sensitive) }
-    if !sensitive.isEmpty {
-      document["sensitive"] = .array(of: sensitive.map { JSONValue(request.headers.name(at: $0)) })
-    }
+    let sensitive = request.headers.sensitiveNames + request.trailers.sensitiveNames
+    if !sensitive.isEmpty { document["sensitive"] = .array(of: sensitive.map { JSONValue($0) }) }
     let parent = JSONValue.object()
     parent["traceparent"] = self.parent.traceparent.map { JSONValue($0) }
     parent["tracestate"] = self.parent.tracestate.map { JSONValue($0) }
@@ -62,6 +60,7 @@ extension RecordedExchange {
     request.timeout = document["timeoutNs"]?.integer.map { .nanoseconds(max(0, $0)) }
     for name in document["sensitive"]?.elements.compactMap(\.string) ?? [] {
       request.headers.markAll(named: name, .sensitive)
+      request.trailers.markAll(named: name, .sensitive)
     }
     self.init(request)
     isRequestStreamed = document["streamed"]?.bool ?? false
@@ -117,6 +116,7 @@ extension RecordedExchange.Form {
     var shown = request
     if let secrets {
       shown.headers = hidden(request.headers, secrets)
+      if request.hasTrailers { shown.trailers = hidden(request.trailers, secrets) }
       if let url = try? HTTPURL(secrets.url(request.url.string)) { shown.url = url }
     }
     let hasBody = limit(&shown.body)
@@ -168,6 +168,8 @@ extension RecordedExchange.Form {
 }
 
 extension HeaderFields {
+  fileprivate var sensitiveNames: [String] { indices.filter { marks(at: $0).contains(.sensitive) }.map(name(at:)) }
+
   fileprivate mutating func markAll(named name: String, _ marks: Marks) {
     for index in indices where self.name(at: index).lowercased() == name.lowercased() { mark(at: index, marks) }
   }

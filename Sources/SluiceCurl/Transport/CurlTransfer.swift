@@ -84,6 +84,9 @@ final class CurlTransfer: Transfer {
     reader = ResponseReader()
   }
 
+  /// Libcurl sends trailers only in its own chunks of HTTP/1.1, and which version it speaks is known too late.
+  var sendsTrailers: Bool { false }
+
   var isOver: Bool {
     if case .ended = phase { return true }
     return isCancelled || failure != nil

@@ -71,8 +71,8 @@ package final class CurlTransport: Transport, @unchecked Sendable {
       transfer.cancel()
       return transfer
     }
-    if let excess = settings.excess(of: transfer.request) {
-      transfer.failure = excess
+    if let refusal = settings.excess(of: transfer.request) ?? trailerRefusal(transfer.request) {
+      transfer.failure = refusal
       postpone(transfer)
       return transfer
     }
@@ -85,6 +85,23 @@ package final class CurlTransport: Transport, @unchecked Sendable {
       wait(transfer, for: route)
     }
     return transfer
+  }
+
+  /// A request with trailers is not sent without them.
+  private func trailerRefusal(_ request: borrowing Request) -> TransportError? {
+    guard request.hasTrailers else { return nil }
+    let names = settings.names
+    let (reason, advice) =
+      if Self.usesProxy(for: request.url.origin.scheme, settings) {
+        ("libcurl, which speaks to proxies, sends none", "use no proxy (\(names.proxy) \"\")")
+      } else if settings.httpVersion == .http10 {
+        ("HTTP/1.0 has none", "select HTTP/1.1 (\(names.http11))")
+      } else {
+        ("libcurl sends none", "set \(names.engine) to \"auto\" or \"wire\"")
+      }
+    return TransportError(
+      .transport, "the request has trailers, and \(reason); \(advice), or send the fields as headers",
+      to: request.url, isBeforeSending: true)
   }
 
   package func usesProxy(for origin: Origin) -> Bool { proxy.isCertain(for: origin.scheme) }
@@ -157,7 +174,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private func begin(_ transfer: CurlTransfer, _ route: Route) {
     if let startedAt = transfer.startedAt { transfer.queueTime = loop.now.duration(since: startedAt) }
     do throws(TransportError) {
-      if transfer.request.hasUpload, transfer.upload == nil { transfer.upload = try Upload(transfer.request.body) }
+      if transfer.request.hasUpload, transfer.upload == nil { transfer.upload = try Upload(transfer.request) }
       let handle = try takeHandle()
       handle.aim(at: &transfer.request, upload: transfer.upload)
       handle.route = route

@@ -2,12 +2,14 @@ package import SluiceMessages
 
 /// A request as a JSON document:
 ///
-///     {"method": "POST", "url": "https://…", "headers": { fields }, "body": { body }}
+///     {"method": "POST", "url": "https://…", "headers": { fields }, "body": { body }, "trailers": { fields }}
+///
+/// `trailers` is present only if the request has trailers.
 ///
 /// The document contains everything of ``HeaderFields`` and ``Body`` except the marks of fields and a streamed body;
 /// ``update(_:from:bodyWasFilled:added:hosts:)`` keeps those two.
 package enum RequestDocument {
-  private static let keys = ["method", "url", "headers", "body"]
+  static let keys = ["method", "url", "headers", "body", "trailers"]
 
   /// A new document.
   package static func make(_ request: Request, body filling: BodyDocument.Filling = .plain) -> JSONValue {
@@ -16,6 +18,7 @@ package enum RequestDocument {
     document["url"] = JSONValue(request.url.string)
     document["headers"] = HeadersDocument.make(request.headers)
     BodyDocument.fill(document, from: request.body, filling)
+    if request.hasTrailers { document["trailers"] = HeadersDocument.make(request.trailers) }
     return document
   }
 
@@ -39,7 +42,8 @@ package enum RequestDocument {
     var headers = try headers(part, "headers")
     BodyDocument.nameMediaType(of: part.json, in: &headers)
     let body = try body(part, original: .empty) ?? .empty
-    let request = Request(method: method, url: url, headers: headers, body: body)
+    var request = Request(method: method, url: url, headers: headers, body: body)
+    if part.json["trailers"] != nil { request.trailers = try Self.headers(part, "trailers") }
     try request.validate()
     return request
   }
@@ -64,6 +68,9 @@ package enum RequestDocument {
     changed.headers.takeMarks(from: request.headers, added: added)
     BodyDocument.nameMediaType(of: part.json, in: &changed.headers, original: request.headers)
     changed.body = try body(part, replacing: request.body, wasFilled: bodyWasFilled)
+    if request.hasTrailers || part.json["trailers"] != nil {
+      changed.trailers = try trailers(part, replacing: request.trailers, added)
+    }
     request = changed
   }
 
@@ -87,6 +94,15 @@ package enum RequestDocument {
   static func headers(_ part: DocumentPart, _ key: String) throws(MessageError) -> HeaderFields {
     guard let fields = part.json[key] else { return HeaderFields() }
     return try HeadersDocument.read(DocumentPart(fields, at: part.path.appending(key), rules: part.rules))
+  }
+
+  private static func trailers(
+    _ part: DocumentPart, replacing original: HeaderFields, _ added: HeaderFields.Marks
+  ) throws(MessageError) -> HeaderFields {
+    var trailers = try headers(part, "trailers")
+    try trailers.validateTrailers()
+    trailers.takeMarks(from: original, added: added)
+    return trailers
   }
 
   static func body(_ part: DocumentPart, original: Body) throws(MessageError) -> Body? {

@@ -12,7 +12,7 @@ package struct RequestLine: Sendable {
     _ document: JSONValue, rules: DocumentRules = .line, hosts: HostEncoder? = nil
   ) throws(MessageError) {
     let part = try DocumentPart(document, rules: rules)
-    try part.allowKeys(["id", "method", "url", "headers", "body", "timeout"])
+    try part.allowKeys(["id"] + RequestDocument.keys + ["timeout"])
     id = document["id"]
     if let id, id.isObject || id.isArray {
       throw part.failure(at: "id", "expected a string, a number, true, false or null, found \(id.kindText)")

@@ -33,6 +33,7 @@ private struct ChangeList {
     }
     compare(.request, old.headers, new.headers) { .header($0) }
     compare(.request, old.body, new.body)
+    if old.hasTrailers || new.hasTrailers { compare(.request, old.trailers, new.trailers) { .trailer($0) } }
   }
 
   mutating func compare(_ old: Response?, _ new: Response) {

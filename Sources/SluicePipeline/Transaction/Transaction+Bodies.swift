@@ -184,10 +184,10 @@ extension Transaction {
     guard isStreamed || !stages.isEmpty else { return }
     let source = try stream(of: body)
     let slot = PassageSlot()
-    let reader = BodyStream(byteCount: stages.isEmpty ? source.byteCount : nil) { maximum in
-      guard let passage = slot.passage else { throw TransportError(.cancelled, "the request is over") }
-      return try passage.read(maximum)
-    }
+    let reader =
+      stages.isEmpty
+      ? BodyStream(byteCount: source.byteCount) { try slot.read($0) }
+      : BodyStream(trailers: { slot.trailers }, read: { try slot.read($0) })
     let passage = BodyPassage(self, .request, stages, from: .stream(source), to: .reader(reader))
     slot.passage = passage
     setPassage(passage)
@@ -197,6 +197,7 @@ extension Transaction {
       self.loop.post { self.transfer?.resumeSending() }
     }
     unroutedBody = body
+    unroutedTrailers = exchange.nativeRequest.sharedTrailers
     if !stages.isEmpty { exchange.nativeRequest.headers.remove("content-length") }
     exchange.nativeRequest.body = .stream(reader)
   }
@@ -283,6 +284,14 @@ extension Transaction {
 /// Holds the passage of a stream that the transport reads. Unchecked because it is confined to the loop.
 private final class PassageSlot: @unchecked Sendable {
   weak var passage: BodyPassage?
+
+  func read(_ maximum: Int) throws -> [UInt8]? {
+    guard let passage else { throw TransportError(.cancelled, "the request is over") }
+    return try passage.read(maximum)
+  }
+
+  /// The caller's trailers, as the stages have left them, and those of the stages.
+  var trailers: HeaderFields { passage?.transaction?.exchange.nativeRequest.trailers ?? HeaderFields() }
 }
 
 /// Bytes that are taken piece by piece. Unchecked because they are confined to the loop.

@@ -94,7 +94,10 @@ extension Transaction {
   }
 
   private func restoreBody() {
-    if let unroutedBody { exchange.nativeRequest.body = unroutedBody }
+    if let unroutedBody {
+      exchange.nativeRequest.body = unroutedBody
+      exchange.nativeRequest.sharedTrailers = unroutedTrailers
+    }
     unroutedBody = nil
   }
 }

@@ -115,6 +115,7 @@ extension Transaction {
     do {
       try exchange.settleRequest()
       if !pipeline.pathStages.isEmpty { try checkPath() }
+      if exchange.nativeRequest.hasTrailers { try checkTrailers() }
       try routeRequestBody()
     } catch { return .abort(error) }
     result.timings = nil
@@ -127,6 +128,12 @@ extension Transaction {
     }
     transfer = environment.transport.start(exchange.nativeRequest, transferOptions, observer: self)
     return nil
+  }
+
+  /// Stages may have changed the method and the body since the request was checked.
+  @inline(never)
+  private func checkTrailers() throws(TransactionError) {
+    do { try exchange.nativeRequest.validateTrailers() } catch { throw TransactionError(error) }
   }
 
   /// The options of every transfer of the transaction.

@@ -26,6 +26,7 @@ extension Transaction: TransferObserver {
     result.issuedRequest = Request(
       method: exchange.nativeRequest.method, url: exchange.nativeRequest.url, headers: headers,
       body: exchange.nativeRequest.body, timeout: result.originalRequest.timeout)
+    if exchange.nativeRequest.hasTrailers { noteTrailers() }
     noteIssue()
     emit(.didIssue)
     return true
@@ -193,8 +194,13 @@ extension Transaction: TransferObserver {
     error.code == .notProcessed && hopBody.isReplayable ? .refused(failure) : .ended(failure)
   }
 
+  /// Called when the request is issued, and when stages may have changed its trailers.
+  @inline(never)
+  private func noteTrailers() { result.issuedRequest?.sharedTrailers = exchange.nativeRequest.sharedTrailers }
+
   /// The sending of the request has ended. If a stage failed its body, that failure is why the hop ended.
   private func noteRequestFailure() {
+    if requestPassage != nil, exchange.issued != nil { noteTrailers() }
     if case .failed(let error, cause: nil) = requestPassage?.outcome, hopFailure == nil { hopFailure = error }
     endRequestPassage()
   }

@@ -63,6 +63,8 @@ package final class Transaction: @unchecked Sendable {
   var retryNote: String?
   /// The original request body if stages change its pieces, for a hop that needs it again.
   var unroutedBody: Body?
+  /// The trailers that belong to it.
+  var unroutedTrailers: SharedValue<HeaderFields>?
   /// The body that the caller streamed, if a stage wanted all of it.
   var gatheredBody: Body?
   /// The hops of this attempt so far; nil until there is a redirect or a challenge.

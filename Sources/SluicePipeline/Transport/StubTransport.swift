@@ -127,6 +127,7 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
         return end(TransferEnd(error: error as? TransportError ?? TransportError(.bodyFile, "\(error)")))
       }
       transport.issued[transport.issued.count - 1].body = .bytes(sent)
+      if let trailers = stream.trailers { transport.issued[transport.issued.count - 1].trailers = trailers() }
     }
     isSent = true
     respond(observer)

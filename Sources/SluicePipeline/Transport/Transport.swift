@@ -105,10 +105,15 @@ package protocol Transfer: AnyObject {
   /// The connection, from the moment the transfer has one; nil before, and if such facts are not wanted
   /// (``ConnectionFacts/areWanted``).
   var connection: ConnectionFacts? { get }
+
+  /// Whether it sends the trailers that a streamed body has at its end (``BodyStream/trailers``).
+  var sendsTrailers: Bool { get }
 }
 
 extension Transfer {
   package var engine: TransportEngine? { nil }
+
+  package var sendsTrailers: Bool { true }
 
   package var connection: ConnectionFacts? { nil }
 

@@ -24,11 +24,26 @@ public protocol BodyTransform: AnyObject {
 
   /// The body has ended; returns the bytes that follow.
   func finish() async throws -> [UInt8]
+
+  /// Called after ``finish()``; returns the fields that follow the body, after the trailers that are already there.
+  ///
+  /// If the host refuses one, the transaction fails: a field that frames or describes the message (RFC 9110 §6.5.1), or
+  /// any field of a request that goes over libcurl, which sends no trailers.
+  func trailers() async throws -> [(name: String, value: String)]
+
+  /// A trailer has arrived; called before ``finish()``. Returns false to drop it.
+  func keepsTrailer(_ name: String, _ value: String) throws -> Bool
 }
 
 extension BodyTransform {
   /// Adds no bytes at the end.
   public func finish() async throws -> [UInt8] { [] }
+
+  /// Adds no trailers.
+  public func trailers() async throws -> [(name: String, value: String)] { [] }
+
+  /// Keeps every trailer.
+  public func keepsTrailer(_ name: String, _ value: String) throws -> Bool { true }
 }
 
 /// A side of an exchange whose body passes.

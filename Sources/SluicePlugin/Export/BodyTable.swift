@@ -9,6 +9,7 @@ func makeBodyTable(_ type: Any.Type) -> sluice_body? {
   if type.bodySides.contains(.response) { table.sides |= UInt32(SLUICE_BODY_SIDE_RESPONSE) }
   table.on_chunk = { passPiece($0, $1, $2, $3) }
   table.on_end = { endBody($0, $1, $2) }
+  table.on_trailer = { passTrailer($0, $1, $2, $3, $4) }
   return table
 }
 
@@ -16,19 +17,46 @@ private func passPiece(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ side: sluice_side, _ piece: sluice_bytes
 ) -> sluice_body_verdict {
   let bytes = [UInt8](UnsafeRawBufferPointer(start: piece.data, count: piece.size))
-  return pass(instance, exchange, side) { try await $0.transform.transform(bytes) }
+  return pass(instance, exchange, side) { BodyOutput(bytes: try await $0.transform.transform(bytes)) }
 }
 
 private func endBody(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ side: sluice_side
 ) -> sluice_body_verdict {
-  pass(instance, exchange, side) { try await $0.transform.finish() }
+  pass(instance, exchange, side) { body in
+    let bytes = try await body.transform.finish()
+    return BodyOutput(bytes: bytes, trailers: try await body.transform.trailers())
+  }
 }
 
-/// Runs a method of the body's transform, and writes the returned bytes.
+private func passTrailer(
+  _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ side: sluice_side, _ name: sluice_text,
+  _ value: sluice_text
+) -> sluice_body_verdict {
+  guard let instance = Instance.from(instance), let stage = instance.parts.body, let exchange,
+    let side = MessageSide(rawValue: side)
+  else { return sluice_body_verdict(SLUICE_BODY_VERDICT_FAIL) }
+  let facts = instance.context(of: exchange)
+  let call = SuspendableCall(link: instance.host.link, suspended: instance.suspended, loop: facts.loop)
+  do {
+    let body = try call.transform(of: side, facts, on: exchange, stage)
+    let isKept = try body?.transform.keepsTrailer(String(name), String(value)) ?? true
+    return sluice_body_verdict(isKept ? SLUICE_BODY_VERDICT_PASS : SLUICE_BODY_VERDICT_TAKEN)
+  } catch {
+    return bodyVerdict(call.answer(CallOutcome(error), on: exchange))
+  }
+}
+
+/// What a method of a transform adds to the body.
+private struct BodyOutput {
+  var bytes: [UInt8]
+  var trailers: [(name: String, value: String)] = []
+}
+
+/// Runs a method of the body's transform, and passes on what it returns.
 private func pass(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ side: sluice_side,
-  _ method: @escaping @Sendable (UncheckedTransform) async throws -> [UInt8]
+  _ method: @escaping @Sendable (UncheckedTransform) async throws -> BodyOutput
 ) -> sluice_body_verdict {
   guard let instance = Instance.from(instance), let stage = instance.parts.body, let exchange,
     let side = MessageSide(rawValue: side)
@@ -44,7 +72,9 @@ private func pass(
   guard let transform else { return sluice_body_verdict(SLUICE_BODY_VERDICT_PASS) }
   let verdict = call.run(on: exchange) {
     do {
-      try call.writePiece(side, try await method(transform))
+      let output = try await method(transform)
+      try call.writePiece(side, output.bytes)
+      for (name, value) in output.trailers { try call.addTrailer(side, name, value) }
     } catch is RetryRequestError {
       throw StageFailure(message: "the stage asked for a retry while a body passes")
     }
@@ -80,6 +110,16 @@ extension SuspendableCall {
     enter(exchange)
     defer { leave() }
     return verdict(outcome)
+  }
+
+  fileprivate func addTrailer(_ side: MessageSide, _ name: String, _ value: String) throws(StageFailure) {
+    let isAdded = try write("trailer \"\(name)\"") { api, exchange in
+      withText(name) { name in withText(value) { api.pointee.trailer_add(exchange, side.rawValue, name, $0) } }
+    }
+    guard !isAdded else { return }
+    throw StageFailure(
+      message: "trailer \"\(name)\": this body cannot have trailers; a request has them only over Sluice's own"
+        + " transport (transport.engine, transport.httpVersion)")
   }
 
   fileprivate func writePiece(_ side: MessageSide, _ bytes: [UInt8]) throws(StageFailure) {

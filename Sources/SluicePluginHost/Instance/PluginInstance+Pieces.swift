@@ -23,8 +23,7 @@ extension PluginInstance {
 
   /// Passes each trailer field to the plugin, and removes those that the plugin takes.
   private func passTrailers(_ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]) -> StageFailure? {
-    guard side == .response, let function = bodyCalls.on_trailer, let trailers = exchange.nativeResponse?.trailers
-    else { return nil }
+    guard let function = bodyCalls.on_trailer, let trailers = exchange.trailers(of: side) else { return nil }
     var taken: [Int] = []
     for index in trailers.indices {
       let verdict = pieceCall(exchange, side, &output) { name in
@@ -42,7 +41,7 @@ extension PluginInstance {
       }
     }
     // Fields that the calls added come after those that were passed to them.
-    for index in taken.reversed() { exchange.nativeResponse?.trailers.remove(at: index) }
+    for index in taken.reversed() { exchange.removeTrailer(at: index, of: side) }
     return nil
   }
 
@@ -75,6 +74,24 @@ extension PluginInstance {
     default:
       seat.report(.unknownVerdict, "\(verdict)")
       return .fault(.fault("it answered \(verdict) to a piece, which is not a verdict"))
+    }
+  }
+}
+
+extension Exchange {
+  /// Nil without trailers.
+  fileprivate func trailers(of side: MessageSide) -> HeaderFields? {
+    if side == .response { return nativeResponse?.trailers }
+    return nativeRequest.hasTrailers ? nativeRequest.trailers : nil
+  }
+
+  fileprivate func removeTrailer(at index: Int, of side: MessageSide) {
+    if side == .request {
+      nativeRequest.trailers.remove(at: index)
+      // A document that was only read would still have the field.
+      if requestDocument?.isTruth == false { requestDocument = nil }
+    } else {
+      nativeResponse?.trailers.remove(at: index)
     }
   }
 }

@@ -40,7 +40,7 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
     case .onFailure: "on_failure"
     case .onRedirect: "on_redirect"
     case .onChallenge: "on_challenge"
-    case .requestPiece: "on_chunk, on_end (request)"
+    case .requestPiece: "on_chunk, on_trailer, on_end (request)"
     case .responsePiece: "on_chunk, on_trailer, on_end (response)"
     case .onEvent: "on_event"
     case .onInformational: "on_informational"

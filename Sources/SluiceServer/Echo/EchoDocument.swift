@@ -5,14 +5,20 @@ import SluiceMessages
 enum EchoDocument {
   static func make(of request: ServerRequest) throws -> JSONValue {
     let text = url(of: request)
-    var fields = HeaderFields()
-    for line in request.headers { fields.append(line.name.utf8.span, line.valueBytes.span) }
     // A document shows what arrived, even a target that Sluice's client would never send.
     let url = try (try? HTTPURL(text)) ?? HTTPURL("http://localhost/")
-    let message = Request(method: request.method, url: url, headers: fields, body: .bytes(request.body))
+    var message = Request(
+      method: request.method, url: url, headers: fields(request.headers), body: .bytes(request.body))
+    message.trailers = fields(request.trailers)
     let document = RequestDocument.make(message, body: .parsed)
     document["url"] = JSONValue(text)
     return document
+  }
+
+  private static func fields(_ lines: [HeaderLine]) -> HeaderFields {
+    var fields = HeaderFields()
+    for line in lines { fields.append(line.name.utf8.span, line.valueBytes.span) }
+    return fields
   }
 
   /// Absolute, from the target and the Host field (RFC 9112 §3.3).

@@ -19,9 +19,13 @@ package final class Upload {
   /// The producer has no data for now and is asked again later.
   package private(set) var isStarved = false
 
+  /// The trailers that the request was begun with.
+  private let givenTrailers: SharedValue<HeaderFields>?
+
   /// nil for a body that is in memory.
-  package init?(_ body: Body) throws(TransportError) {
-    switch body {
+  package init?(_ request: borrowing Request) throws(TransportError) {
+    givenTrailers = request.sharedTrailers
+    switch request.body {
     case .empty, .bytes: return nil
     case .file(let file):
       source = .file(try UploadFile(file), file)
@@ -54,6 +58,12 @@ package final class Upload {
       failure = error
       throw error
     }
+  }
+
+  /// The fields that follow the body, after its end; nil if there are none.
+  package var trailers: HeaderFields? {
+    if case .stream(let stream) = source, let last = stream.trailers { return last() }
+    return givenTrailers?.value
   }
 
   /// Moves back for a second sending; returns false for a body that a producer makes, because it is made only once.

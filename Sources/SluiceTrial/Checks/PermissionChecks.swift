@@ -66,10 +66,9 @@ enum PhaseTraffic {
   static let requests: [Request] = ["/plain", "/redirect", "/challenge", "/unreachable", "/lost", "/unavailable"]
     .flatMap { path in
       guard let url = try? HTTPURL("http://example.com\(path)") else { preconditionFailure("a URL that is one") }
-      return [
-        Request(method: "GET", url: url),
-        Request(method: "POST", url: url, headers: ["content-type": "text/plain"], body: .text("a body")),
-      ]
+      var post = Request(method: "POST", url: url, headers: ["content-type": "text/plain"], body: .text("a body"))
+      post.trailers = ["x-checksum": "1"]
+      return [Request(method: "GET", url: url), post]
     }
 
   static let answer: TrialHost.Answer = { request in

@@ -99,6 +99,9 @@ final class WireConnection: WireEndpoint {
     let facts = RequestHead.append(
       to: &transport.output, method: transfer.request.method, url: transfer.request.url, pool.preamble,
       omitting: transfer.request.omittedDefaults, headers, framing)
+    if framing == .chunked, transfer.request.hasTrailers {
+      RequestHead.announce(transfer.request.trailers, in: &transport.output)
+    }
     if transfer.options.tellsHead { transport.settings.onSentHead?(transport.output) }
     let expects = facts.contains(.expectsContinue)
     sender.begin(transfer.heldBody, transfer.upload, isChunked: framing == .chunked, expects)

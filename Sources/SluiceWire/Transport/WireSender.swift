@@ -178,7 +178,11 @@ struct WireSender {
     if isChunked {
       if count > 0 { ChunkHead.append(to: &bytes, dataBytes: count) }
       bytes += piece
-      bytes += count > 0 ? ChunkHead.lineEnd : ChunkHead.end
+      if count == 0, let trailers = upload.trailers {
+        ChunkHead.appendEnd(to: &bytes, trailers: trailers)
+      } else {
+        bytes += count > 0 ? ChunkHead.lineEnd : ChunkHead.end
+      }
     } else {
       bytes = piece
     }

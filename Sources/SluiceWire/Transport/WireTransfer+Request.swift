@@ -9,6 +9,7 @@ extension WireTransfer {
   var framing: RequestHead.Framing {
     // A request that is answered without a body has none either.
     if isHead { return .none }
+    if request.hasTrailers { return .chunked }
     switch request.body {
     case .empty: return Request.expectsBody(request.method) ? .length(0) : .none
     case .bytes(let bytes):
@@ -20,10 +21,22 @@ extension WireTransfer {
 }
 
 extension WireTransfer {
-  /// The body that is sent from memory.
+  /// The body that is sent from memory; with trailers, as one chunk and what follows it.
   var heldBody: [UInt8] {
     guard case .bytes(let bytes) = request.body, !isHead else { return [] }
-    return bytes
+    return request.hasTrailers ? chunked(bytes) : bytes
+  }
+
+  private func chunked(_ bytes: [UInt8]) -> [UInt8] {
+    var framed: [UInt8] = []
+    framed.reserveCapacity(bytes.count + request.trailers.wireByteCount + 32)
+    if !bytes.isEmpty {
+      ChunkHead.append(to: &framed, dataBytes: bytes.count)
+      framed += bytes
+      framed += ChunkHead.lineEnd
+    }
+    ChunkHead.appendEnd(to: &framed, trailers: request.trailers)
+    return framed
   }
 }
 

@@ -156,7 +156,7 @@ final class WireTransfer: Transfer {
   private func openUpload() throws(TransportError) {
     switch request.body {
     case .empty, .bytes: return
-    case .file, .stream: if upload == nil, !isHead { upload = try Upload(request.body) }
+    case .file, .stream: if upload == nil, !isHead { upload = try Upload(request) }
     }
   }
 

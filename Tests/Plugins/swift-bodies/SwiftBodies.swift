@@ -3,6 +3,7 @@ public import SluicePlugin
 /// Handles bodies, limits and connections as the headers of the request say.
 ///
 /// - `x-bodies: pass|upper|wait|fail`: what happens to the pieces of both bodies. `wait` suspends in each call.
+/// - `x-trailers: NAME`: adds a trailer of that name with the number of bytes to both bodies, and drops `x-drop`.
 /// - `x-limit: BYTES`, `x-file: PATH`: a limit of the response body, and a file as the request body.
 struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterceptor, BodyInterceptor,
   InformationalInterceptor
@@ -30,7 +31,7 @@ struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterc
   func interceptBody(_ body: PassingBody) throws -> (any BodyTransform)? {
     host.log(.info, "body=\(body.side) \(body.context.attemptNumber).\(body.context.hop) \(body.response?.status ?? 0)")
     guard let what = body.request.headers["x-bodies"], what != "pass" else { return nil }
-    return Marking(what, body.side, host)
+    return Marking(what, body.side, host, trailer: body.request.headers["x-trailers"])
   }
 
   func intercept(_ response: StageResponse, context: ResponseContext) async throws {
@@ -53,9 +54,11 @@ struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterc
     private let what: String
     private let side: BodySide
     private let host: PluginHost
+    private let trailer: String?
     private var count = 0
 
-    init(_ what: String, _ side: BodySide, _ host: PluginHost) {
+    init(_ what: String, _ side: BodySide, _ host: PluginHost, trailer: String?) {
+      self.trailer = trailer
       self.what = what
       self.side = side
       self.host = host
@@ -72,6 +75,13 @@ struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterc
       if what == "wait" { try await host.task {}.value }
       return Array("|\(count)".utf8)
     }
+
+    func trailers() async throws -> [(name: String, value: String)] {
+      if what == "wait" { try await host.task {}.value }
+      return trailer.map { [($0, "\(count)")] } ?? []
+    }
+
+    func keepsTrailer(_ name: String, _ value: String) -> Bool { trailer == nil || name != "x-drop" }
   }
 }
 

@@ -16,10 +16,13 @@ enum ResultMetadata {
 
   /// Without its body.
   private static func request(_ request: Request, _ mask: SecretMask) -> JSONValue {
-    [
+    let document: JSONValue = [
       "method": JSONValue(request.method), "url": JSONValue(mask.url(request.url)),
       "headers": HeadersDocument.make(mask.fields(request.headers)),
     ]
+    let trailers = request.trailers
+    if !trailers.isEmpty { document["trailers"] = HeadersDocument.make(mask.fields(trailers)) }
+    return document
   }
 
   private static func timings(_ timings: TransferTimings) -> JSONValue {

@@ -157,6 +157,13 @@ package final class Exchange: @unchecked Sendable {
     return nil
   }
 
+  /// Whether a stage can add trailers to the request body that passes: to a body that is gathered, or if the transfer
+  /// under way sends them. [loop]
+  package var takesRequestTrailers: Bool {
+    guard let transaction, transaction.requestPassage != nil else { return false }
+    return transaction.transfer?.sendsTrailers ?? true
+  }
+
   /// The table in which tokens of this exchange are resumed; nil after the transaction has ended. [loop]
   package var suspensions: SuspensionTable? { transaction?.environment.suspensions }
 

@@ -111,11 +111,16 @@ enum ExchangeBody {
     }
     guard called.offers(.streamedBody) else { return Status.unsupported }
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "trailer_add") }
-    guard side == 1 else { return Status.unsupported }
+    if side == 0, !called.exchange.takesRequestTrailers { return Status.unsupported }
     guard !FieldSyntax.isBarredFromTrailers(name.span) else {
       return called.refuse(.invalidArgument, "trailer_add: \(PlainText.quote(name.span)) cannot come after a message")
     }
-    called.exchange.nativeResponse?.trailers.append(name.span, value.span)
+    if side == 0 {
+      called.dropRequestView()
+      called.exchange.nativeRequest.trailers.append(name.span, value.span, marks: .addedByStage)
+    } else {
+      called.exchange.nativeResponse?.trailers.append(name.span, value.span)
+    }
     return Status.ok
   }
 

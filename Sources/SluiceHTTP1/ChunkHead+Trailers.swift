@@ -1,0 +1,31 @@
+package import SluiceMessages
+
+extension ChunkHead {
+  /// Appends what follows the last chunk: its size, the trailers and the blank line (RFC 9112 §7.1.2).
+  package static func appendEnd(to buffer: inout [UInt8], trailers: HeaderFields) {
+    buffer.append(contentsOf: "0\r\n".utf8)
+    for index in trailers.indices {
+      let (name, value) = (trailers.nameRange(at: index), trailers.valueRange(at: index))
+      // An empty value: the colon alone, as in a head.
+      let end = value.isEmpty ? name.upperBound + 1 : value.upperBound
+      buffer.append(contentsOf: trailers.buffer[name.lowerBound..<end])
+      buffer.append(contentsOf: lineEnd)
+    }
+    buffer.append(contentsOf: lineEnd)
+  }
+}
+
+extension RequestHead {
+  /// Adds `Trailer` to the head of a chunked request that ends the buffer, with each name once (RFC 9110 §6.6.2).
+  package static func announce(_ trailers: HeaderFields, in buffer: inout [UInt8]) {
+    var names: [String] = []
+    var seen: Set<String> = []
+    for index in trailers.indices {
+      let name = trailers.name(at: index)
+      if seen.insert(name.lowercased()).inserted { names.append(name) }
+    }
+    guard !names.isEmpty else { return }
+    buffer.removeLast(ChunkHead.lineEnd.count)
+    buffer.append(contentsOf: "Trailer: \(names.joined(separator: ", "))\r\n\r\n".utf8)
+  }
+}

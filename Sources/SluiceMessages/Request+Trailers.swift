@@ -1,0 +1,51 @@
+extension Request {
+  /// Fields that are sent after the body (RFC 9110 §6.5). The transport announces their names in `Trailer`.
+  ///
+  /// The request is sent in chunks, by HTTP/1.1. It must have a body, and no field that frames, routes or describes it
+  /// (RFC 9110 §6.5.1); see ``validate()``.
+  public var trailers: HeaderFields {
+    get { sharedTrailers?.value ?? HeaderFields() }
+    set { sharedTrailers = newValue.isEmpty ? nil : SharedValue(newValue) }
+    _modify {
+      // Taken out, so that a change in place does not copy the fields.
+      var fields = sharedTrailers?.value ?? HeaderFields()
+      sharedTrailers = nil
+      defer { if !fields.isEmpty { sharedTrailers = SharedValue(fields) } }
+      yield &fields
+    }
+  }
+
+  /// Whether there is a trailer.
+  package var hasTrailers: Bool { sharedTrailers != nil }
+
+  /// Checks that the trailers can be sent after the body.
+  package func validateTrailers() throws(MessageError) {
+    guard let fields = sharedTrailers?.value else { return }
+    try fields.validateTrailers()
+    guard method != "HEAD" else {
+      throw MessageError(
+        .invalidHeader, "trailers", "a HEAD request is sent without a body, so nothing can follow it; set headers")
+    }
+    guard !body.isEmpty else {
+      throw MessageError(
+        .invalidHeader, "trailers", "the request has no body that they could follow; give it one, or set headers")
+    }
+  }
+}
+
+extension HeaderFields {
+  /// Checks every name and value, and that no field is barred from trailers (RFC 9110 §6.5.1).
+  package func validateTrailers() throws(MessageError) {
+    for index in indices {
+      let name = buffer.span.extracting(nameRange(at: index))
+      do throws(MessageError) {
+        try Self.check(name: name, value: buffer.span.extracting(valueRange(at: index)))
+      } catch { throw MessageError(error.code, "trailer \(PlainText.quote(name))", error.reason) }
+      guard !FieldSyntax.isBarredFromTrailers(name) else {
+        throw MessageError(
+          .invalidHeader, "trailer \(PlainText.quote(name))",
+          "it frames, routes or describes the message, so it cannot come after it; set it as a header")
+      }
+    }
+  }
+}
