@@ -26,7 +26,7 @@ extension PluginInstance {
     guard let function = bodyCalls.on_trailer, let trailers = exchange.trailers(of: side) else { return nil }
     var taken: [Int] = []
     for index in trailers.indices {
-      let verdict = pieceCall(exchange, side, &output) { name in
+      let verdict = pieceCall(exchange, side, &output, isTrailer: true) { name in
         trailers.buffer.withUnsafeBufferPointer { bytes in
           function(
             handle, name, side.number, sluice_text(UnsafeBufferPointer(rebasing: bytes[trailers.nameRange(at: index)])),
@@ -46,11 +46,12 @@ extension PluginInstance {
   }
 
   private func pieceCall(
-    _ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8],
+    _ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8], isTrailer: Bool = false,
     _ body: (OpaquePointer?) -> sluice_body_verdict
   ) -> PieceVerdict {
     withTurn {
       var context = CallContext(self, exchange, side == .request ? .requestPiece : .responsePiece)
+      context.isTrailer = isTrailer
       let verdict = withUnsafeMutablePointer(to: &output) { output in
         context.output = output
         return CallContext.push(&context) { body(OpaquePointer(bitPattern: $0.pointee.name)) }

@@ -1,4 +1,4 @@
-// Changes both live documents in place. REQUEST_FIELD, RESPONSE_FIELD and RESPONSE_TRAILER are names of fields that it adds.
+// Changes both live documents in place. REQUEST_FIELD, REQUEST_TRAILER, RESPONSE_FIELD and RESPONSE_TRAILER are names of fields that it adds.
 #include "../stage.h"
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
@@ -26,6 +26,9 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #endif
 #ifdef REQUEST_FIELD
   json_object_set_new(json_object_get(document, "headers"), REQUEST_FIELD, json_string("x"));
+#endif
+#ifdef REQUEST_TRAILER
+  json_object_set_new(document, "trailers", json_pack("{s:s}", REQUEST_TRAILER, "x"));
 #endif
   return SLUICE_VERDICT_CONTINUE;
 }

@@ -139,6 +139,19 @@ struct ExchangeTests {
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }
 
+  @Test(arguments: ["content-length", "host", "connection", "te"])
+  func `a request document with such a trailer fails the transaction before anything is sent`(
+    _ name: String
+  ) async throws {
+    let stage = try await StageFixture("edits-documents", defines: ["REQUEST_TRAILER=\"\(name)\""])
+    let result = try stage.run(StageFixture.request())
+    #expect(result.error?.stage == "stage")
+    #expect(result.error?.message.contains("\"\(name)\"") == true)
+    #expect(result.error?.message.contains("cannot come after it") == true)
+    #expect(stage.transport.issued.isEmpty)
+    #expect(stage.instance.violations[.invalidDocument] == 1)
+  }
+
   @Test func `other trailers of a document reach the caller, and a field that the server sent may stay`() async throws {
     let sent = Response(status: 200, headers: ["keep-alive": "timeout=5"], trailers: ["content-type": "a/b"])
     let own = try await StageFixture("edits-documents", defines: ["RESPONSE_TRAILER=\"x-sum\""]) { _ in .response(sent)

@@ -25,6 +25,8 @@ struct CallContext {
   let phase: CallPhase
   /// Set if the call runs on a thread of the pool, with a copy of the exchange.
   var isBlocking = false
+  /// Set in `on_trailer`, which may not suspend.
+  var isTrailer = false
   /// Set by `respond`.
   var hasResponded = false
   /// Set by `fail` and `retry`.

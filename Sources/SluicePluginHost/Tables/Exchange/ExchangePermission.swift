@@ -62,7 +62,7 @@ extension CalledExchange {
     case .writePiece: phase == .requestPiece || phase == .responsePiece
     case .respond, .retry: phase.responds
     case .fail: phase.fails
-    case .suspend: phase.suspends && !call.pointee.isBlocking
+    case .suspend: phase.suspends && !call.pointee.isBlocking && !call.pointee.isTrailer
     case .setLimit: phase == .request
     case .setAttribute: phase != .event
     case .answerChallenge: phase == .challenge
