@@ -8,6 +8,10 @@
 /// A pipe whose ends are closed in child processes; -1 with errno on failure. [any]
 int sluice_test_pipe(int ends[2]);
 
+/// Accepts a connection that child processes do not get, not even one that starts at the same moment: such a child would
+/// keep the connection open after the test has closed it. -1 with errno on failure. [any]
+int sluice_test_accept(int listener);
+
 /// Adds "close every descriptor from `first` on" to what the child does before it runs. [any]
 int sluice_test_close_from(posix_spawn_file_actions_t *actions, int first);
 

@@ -1,3 +1,4 @@
+import CTestKit
 import Glibc
 
 /// A listening socket on 127.0.0.1.
@@ -21,11 +22,8 @@ final class ListeningSocket: Sendable {
   /// Blocks; nil once `stop` was called.
   func accept(limit: Duration) -> StreamSocket? {
     while true {
-      let connection = Glibc.accept(descriptor.number, nil, nil)
-      if connection >= 0 {
-        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
-        return StreamSocket(adopting: connection, limit: limit)
-      }
+      let connection = sluice_test_accept(descriptor.number)
+      if connection >= 0 { return StreamSocket(adopting: connection, limit: limit) }
       guard errno == EINTR || errno == ECONNABORTED else { return nil }
     }
   }
