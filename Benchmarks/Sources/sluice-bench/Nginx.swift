@@ -28,7 +28,7 @@ final class Nginx {
       isSecure
       ? """
       listen 127.0.0.1:\(securePort) ssl http2;
-      ssl_certificate \(folder)/server.pem; ssl_certificate_key \(folder)/server.key;
+      ssl_protocols TLSv1.3; ssl_certificate \(folder)/server.pem; ssl_certificate_key \(folder)/server.key;
       """ : ""
     return """
       daemon off; master_process off; pid \(folder)/pid;
