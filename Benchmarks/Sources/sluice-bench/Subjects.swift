@@ -1,3 +1,4 @@
+import Glibc
 import TransportLoad
 
 /// The subjects that can be compared, by name.
@@ -25,24 +26,69 @@ enum Subjects {
     ]
   }
 
+  /// Other clients: `--peers` says where `scripts/build-peers.sh` has built them.
+  private static let peers = [
+    Peer("go", program: "net-http", []), Peer("go-middleware", program: "net-http", ["--middleware"]),
+    Peer("pycurl", program: "pycurl-loop", []), Peer("h2load", program: nil, []),
+  ]
+
+  private struct Peer {
+    let name: String
+    /// The program in the folder of peers; nil for h2load, which is installed.
+    let program: String?
+    let options: [String]
+
+    init(_ name: String, program: String?, _ options: [String]) {
+      (self.name, self.program, self.options) = (name, program, options)
+    }
+
+    /// Why it cannot run; nil if it can.
+    func obstacle(_ plan: Plan) -> String? {
+      if plan.usesHTTP2, program != nil { return "has no HTTP/2" }
+      guard let program else { return ChildProcess.path(of: "h2load") == nil ? "h2load is not installed" : nil }
+      guard let folder = plan.peers else { return "--peers is needed, see scripts/build-peers.sh" }
+      return access("\(folder)/\(program)", X_OK) == 0
+        ? nil : "\(folder)/\(program) does not exist, see scripts/build-peers.sh"
+    }
+
+    func make(_ plan: Plan, _ processor: Int) throws -> any BenchmarkSubject {
+      guard let program else { return LoadToolSubject(name, plan, processor: processor) }
+      return try PeerSubject(
+        name, plan, program: "\(plan.peers ?? ".")/\(program)", options: options, processor: processor)
+    }
+  }
+
   /// Those that run unless the command line names others.
   private static let usual = ["bare", "transport", "wire", "empty", "engine", "floor"]
   /// Those that have only HTTP/1.1.
   private static let withoutHTTP2: Set = ["wire", "floor"]
 
   static func make(_ plan: Plan, processor: Int) throws -> [any BenchmarkSubject] {
-    let all = all(processor)
+    let own = all(processor)
     let names =
       switch plan.subjects {
-      case []: usual.filter { !plan.usesHTTP2 || !withoutHTTP2.contains($0) }
-      case ["all"]: all.map(\.name).filter { !plan.usesHTTP2 || !withoutHTTP2.contains($0) }
+      case []: usual
+      case ["all"]: own.map(\.name)
       default: plan.subjects
       }
-    return try names.map { name in
-      guard let subject = all.first(where: { $0.name == name }) else { throw unknown(name, all.map(\.name)) }
-      guard !plan.usesHTTP2 || !withoutHTTP2.contains(name) else { throw BenchmarkError("\(name) has no HTTP/2") }
-      return try subject.make(name, plan)
+    let isChosen = !plan.subjects.isEmpty && plan.subjects != ["all"]
+    var subjects: [any BenchmarkSubject] = []
+    for name in names + (isChosen || plan.peers == nil ? [] : peers.map(\.name)) {
+      let obstacle: String?
+      if let subject = own.first(where: { $0.name == name }) {
+        obstacle = plan.usesHTTP2 && withoutHTTP2.contains(name) ? "has no HTTP/2" : nil
+        if obstacle == nil { subjects.append(try subject.make(name, plan)) }
+      } else if let peer = peers.first(where: { $0.name == name }) {
+        obstacle = peer.obstacle(plan)
+        if obstacle == nil { subjects.append(try peer.make(plan, processor)) }
+      } else {
+        throw unknown(name, own.map(\.name) + peers.map(\.name))
+      }
+      guard let obstacle else { continue }
+      guard !isChosen else { throw BenchmarkError("\(name): \(obstacle)") }
+      print("\(name): skipped; \(obstacle)")
     }
+    return subjects
   }
 
   private static func unknown(_ name: String, _ known: [String]) -> BenchmarkError {
