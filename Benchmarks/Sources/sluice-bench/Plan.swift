@@ -16,7 +16,7 @@ struct Plan {
   var against: String?
   var certificateAuthority: String?
   /// Transactions in flight when their memory is measured.
-  var inFlight = 10_000
+  var inFlight = 4000
 
   /// The folder of the shipped plugins.
   var plugins = "../.build/release"

@@ -94,6 +94,6 @@ enum Subjects {
   private static func unknown(_ name: String, _ known: [String]) -> BenchmarkError {
     BenchmarkError(
       "there is no subject \(name); there are \(known.joined(separator: ", ")), or all of them with \"all\", and alone"
-        + " \(HeadersCost.name), \(SwapCost.name) or \(EditToLive.name)")
+        + " \(HeadersCost.name), \(MemoryCost.name), \(SwapCost.name) or \(EditToLive.name)")
   }
 }

@@ -10,8 +10,8 @@ do {
   plan.port = plan.isSecure ? port + 10_000 : port
   plan.url = plan.isSecure ? "https://localhost:\(plan.port)/" : "http://127.0.0.1:\(plan.port)/"
   if plan.isSecure { plan.certificateAuthority = nginx.authority }
-  // These two subjects have more threads than one loop, so they are not confined to one processor.
-  let isSpread = [[EditToLive.name], [SwapCost.name]].contains(plan.subjects)
+  // These subjects have more threads than one loop, so they are not confined to one processor.
+  let isSpread = [[EditToLive.name], [SwapCost.name], [MemoryCost.name]].contains(plan.subjects)
   guard isSpread || bench_pin_thread(Int32(client)) else {
     throw BenchmarkError("cannot pin to processor \(client)")
   }
@@ -21,6 +21,8 @@ do {
     try await EditToLive(plan).report()
   } else if plan.subjects == [SwapCost.name] {
     try await SwapCost(plan, processor: client).report()
+  } else if plan.subjects == [MemoryCost.name] {
+    try await MemoryCost(plan).report()
   } else {
     let subjects = try Subjects.make(plan, processor: client)
     print(
