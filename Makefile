@@ -23,7 +23,7 @@ SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTra
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
-.PHONY: help build deps test-deps demo test check examples soak fuzz lint format check-asan check-leaks check-tsan check-install \
+.PHONY: help build deps test-deps demo test check examples soak bench check-cost fuzz lint format check-asan check-leaks check-tsan check-install \
   check-w3c deb tarball check-deb install uninstall clean
 
 help: ## this list
@@ -74,6 +74,18 @@ examples: ## build the packages in Examples, and run the client
 soak: test-deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
 	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter exactly.one.wins'
+
+# What the benchmarks need; the program that compares Sluice with others is a package of its own.
+bench: ## build sluice-bench and what it measures, optimized
+	$(SWIFT) build -c release --product static-headers $(SWIFTFLAGS)
+	$(SWIFT) build -c release --package-path Benchmarks $(SWIFTFLAGS)
+	chmod go-w .build/release .build/release/*.so Benchmarks/.build/release Benchmarks/.build/release/*.so
+
+# Counts instructions with valgrind, so a busy machine does not matter. Takes a release build and minutes; so it is no
+# part of make test.
+check-cost: bench ## the instructions and allocations of a request, against Benchmarks/limits.txt
+	@scripts/install-dependencies.sh --cost
+	scripts/check-cost.sh
 
 fuzz: ## look for input that breaks a parser of trace headers or responses, or the reader of libraries; SECONDS=60 each
 	SWIFT='$(SWIFT)' SWIFTFLAGS='$(SWIFTFLAGS)' scripts/fuzz.sh $(or $(SECONDS),60)

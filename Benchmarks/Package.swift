@@ -3,18 +3,27 @@ import PackageDescription
 
 let package = Package(
   name: "sluice-benchmarks",
-  products: [.executable(name: "sluice-bench", targets: ["sluice-bench"])],
+  products: [
+    .executable(name: "sluice-bench", targets: ["sluice-bench"]),
+    .library(name: "bench-stage", type: .dynamic, targets: ["BenchStage"]),
+  ],
   dependencies: [.package(name: "sluice", path: "..")],
   targets: [
     .systemLibrary(name: "CLibcurl", path: "Sources/CLibcurl", pkgConfig: "libcurl"),
-    // The reference: a bare libcurl loop in C.
+    .systemLibrary(name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "libssl"),
+    // The references in C, and what the program asks of the system.
     .target(
-      name: "CBareLoop", dependencies: ["CLibcurl"],
+      name: "CBareLoop", dependencies: ["CLibcurl", "COpenSSL"],
+      cSettings: [.unsafeFlags(["-O2"]), .treatAllWarnings(as: .error)]),
+    // The native stage whose cost is measured.
+    .target(
+      name: "BenchStage", dependencies: [.product(name: "CSluice", package: "sluice")],
       cSettings: [.unsafeFlags(["-O2"]), .treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "sluice-bench",
       dependencies: [
-        "CBareLoop", .product(name: "Sluice", package: "sluice"), .product(name: "TransportLoad", package: "sluice"),
+        "CBareLoop", .product(name: "Sluice", package: "sluice"), .product(name: "SluicePlugin", package: "sluice"),
+        .product(name: "TransportLoad", package: "sluice"),
       ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),

@@ -1,16 +1,19 @@
 #!/bin/sh
-# Installs the Debian packages that building needs, and with --tests those that the tests need too, as far as they are missing.
-# usage: scripts/install-dependencies.sh [--tests]
+# Installs the Debian packages that building needs, as far as they are missing; with --tests also those of the tests, with
+# --cost those of scripts/check-cost.sh.
+# usage: scripts/install-dependencies.sh [--tests | --cost]
 set -eu
 
 packages="pkg-config libjansson-dev libcurl4-openssl-dev libmicrohttpd-dev libelf-dev libssl-dev
   zlib1g-dev libbrotli-dev libzstd-dev libidn2-dev"
 for_tests="nginx-light json-schema-test-suite openssl binutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross
   libhttp-parser-dev"
+for_cost="nginx-light binutils valgrind"
 case ${1:-} in
   '') ;;
   --tests) packages="$packages $for_tests" ;;
-  *) echo "usage: scripts/install-dependencies.sh [--tests]" >&2; exit 2 ;;
+  --cost) packages="$packages $for_cost" ;;
+  *) echo "usage: scripts/install-dependencies.sh [--tests | --cost]" >&2; exit 2 ;;
 esac
 
 # Any C compiler will do for the plugins in C; the C++ headers are for the patterns of JSON Schemas.

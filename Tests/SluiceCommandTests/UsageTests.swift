@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: [
     (["snd"], "did you mean \"send\""), (["send", "--hedaer", "a: b", "http://x/"], "did you mean --header?"),
     (["plugin", "biuld"], "available commands: plugin inspect"), (["attach"], "unknown command \"attach\""),
-    (["bench"], "unknown command \"bench\""), (["run", "--rate", "fast"], "--rate: expected requests a second"),
+    (["measure"], "unknown command \"measure\""), (["run", "--rate", "fast"], "--rate: expected requests a second"),
     (["run", "--concurrency", "0"], "expected a number from 1"), (["send", "-X"], "-X needs a value: METHOD"),
     (["send", "--json=1", "http://x/"], "--json takes no value"), (["check"], "expected -c FILE"),
     (["echo", "--port", "70000"], "expected a number from 0 to 65535"), (["send"], "expected [METHOD] URL"),

@@ -4,7 +4,7 @@ _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "send run dev check echo verify-trace ctl plugin version help --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "send run dev check bench echo verify-trace ctl plugin version help --help --version" -- "$current")
     return
   fi
   case $command in
@@ -48,6 +48,7 @@ _sluice() {
     "run") options="--config --input --output --concurrency --rate --drain --events --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
     "dev") options="--config --input --listen --json --help" ;;
     "check") options="--config --json --help" ;;
+    "bench") options="--request --header --data --data-binary --requests --connections --rounds --json --quiet --config --plugin --timeout --insecure --cacert --http1.1 --http2 --help" ;;
     "echo") options="--port --host --help" ;;
     "verify-trace") options="--json --help" ;;
     "ctl status") options="--socket --json --help" ;;
@@ -65,7 +66,7 @@ _sluice() {
     "ctl "*) options="status swap rollback metrics notify" ;;
     *) options="" ;;
   esac
-  if [ "$command" = help ] && [ "${current#-}" = "$current" ]; then options="send run dev check echo verify-trace ctl plugin version help"; fi
+  if [ "$command" = help ] && [ "${current#-}" = "$current" ]; then options="send run dev check bench echo verify-trace ctl plugin version help"; fi
   case $current in
     -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
     *)

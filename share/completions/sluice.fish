@@ -1,11 +1,12 @@
 # Completion of sluice for fish.
 
 complete -c sluice -f
-set -l commands send run dev check echo verify-trace ctl plugin version help
+set -l commands send run dev check bench echo verify-trace ctl plugin version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one request through the pipeline and print the response\'s body'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one on each line, and print a result document for each'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a dev -d 'Run a pipeline while its plugins are written: watch, build, swap, restart'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Check a configuration and its plugins'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure what the pipeline costs each request'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check an event log against the rules of the ledger'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a ctl -d 'Talk to a running engine'
@@ -83,6 +84,25 @@ complete -c sluice -n "__fish_seen_subcommand_from dev" -s h -l help -d 'Show th
 complete -c sluice -n "__fish_seen_subcommand_from check" -s c -l config -rF -d 'The configuration'
 complete -c sluice -n "__fish_seen_subcommand_from check" -l json -d 'Print the result as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from check" -s h -l help -d 'Show this help'
+
+# sluice bench
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s X -l request -x -d 'The method'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s H -l header -x -d 'Add a header; "NAME:" removes a default header; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s d -l data -x -d 'Send form data; @FILE and @- read it, without line ends; repeats are joined by &'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -l data-binary -x -d 'Send this data unchanged; @FILE and @- read it'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s n -l requests -x -d 'Requests in a round (default 10000); a quarter of them is sent before, as a warm-up'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -l connections -x -d 'Requests in flight at a time (default 32)'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -l rounds -x -d 'Rounds through each of both pipelines (default 5)'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -l json -d 'Print the result as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s q -l quiet -d 'Show no progress'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s c -l config -rF -d 'The configuration of the pipeline'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -l plugin -rF -d 'Add a plugin to each list that it has callbacks for; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s m -l timeout -x -d 'Limit each request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s k -l insecure -d 'Accept any certificate'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -l cacert -rF -d 'Trust these authorities (PEM) instead of the system\'s'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -l http1.1 -d 'Use HTTP/1.1'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -l http2 -d 'Offer HTTP/2 over TLS'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s h -l help -d 'Show this help'
 
 # sluice echo
 complete -c sluice -n "__fish_seen_subcommand_from echo" -s p -l port -x -d 'Listen on this port; 0, the default, takes any free port'

@@ -83,8 +83,8 @@ static CURL *make_easy(bare_loop *loop, const bare_loop_options *options) {
   curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, loop);
   if (options->ca) {
     curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)(options->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    if (options->http2) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
   }
   return easy;
 }

@@ -24,14 +24,16 @@ public final class TransportLoad: @unchecked Sendable {
   private let done = DispatchSemaphore(value: 0)
 
   /// - Parameters:
+  ///   - usesHTTP2: over TLS, HTTP/2 instead of HTTP/1.1.
   ///   - certificateAuthority: the path of a PEM file; nil for the system's.
   ///   - whenStarted: called once, on the thread of the loop.
   public init(
-    _ request: Request, over kind: Kind, connections: Int, certificateAuthority: String?,
+    _ request: Request, over kind: Kind, connections: Int, usesHTTP2: Bool, certificateAuthority: String?,
     whenStarted: @escaping @Sendable () -> Void
   ) throws {
     loop = try Loop()
     var settings = TransportSettings()
+    settings.httpVersion = usesHTTP2 ? .http2 : .http11
     settings.tls.ca = certificateAuthority
     // Like the bare loop, this does not ask for compressed content.
     settings.decodesContent = false

@@ -16,7 +16,8 @@ final class BareSubject: BenchmarkSubject {
         let ca = plan.certificateAuthority.map { UnsafePointer<CChar>(strdup($0)) } ?? nil
         defer { free(UnsafeMutablePointer(mutating: ca)) }
         var options = bare_loop_options(
-          url: url, ca: ca, connections: Int32(plan.connections), headers: start, header_count: Int32(lines.count))
+          url: url, ca: ca, http2: plan.usesHTTP2, connections: Int32(plan.connections), headers: start,
+          header_count: Int32(lines.count))
         return bare_loop_create(&options)
       }
     }

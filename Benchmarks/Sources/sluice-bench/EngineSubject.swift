@@ -1,71 +1,44 @@
 import Dispatch
 import Sluice
 
-/// The whole engine: five interceptors in C, each of which sets a header of the request and reads the response, the
-/// built-in headers stage, and the metrics stage.
-///
-/// It sends the same headers as the other subjects; here the stages make them.
-final class EngineSubject: BenchmarkSubject, @unchecked Sendable {
-  // Sendable: only the engine's single loop changes the counters, and the semaphore orders the reads after that.
-  let name = "engine"
+/// A whole engine with one pipeline. All subjects have the same headers on the wire; here the caller gives those that
+/// the pipeline does not set.
+final class EngineSubject: BenchmarkSubject, Sendable {
+  let name: String
   private let engine: Engine
-  private let request: Request
-  private let connections: Int
-  private var toStart = 0
-  private var running = 0
-  private var failed = 0
-  private let done = DispatchSemaphore(value: 0)
+  private let lanes: [EngineLane]
+  private let done: DispatchSemaphore
 
-  /// - Parameter plugins: the folder of the built plugins.
-  init(_ plan: Plan, plugins: String) throws {
-    var configuration = try Configuration(text: Array(Self.configuration(plan, plugins).utf8))
+  init(_ name: String, _ plan: Plan, _ pipeline: BenchmarkPipeline) throws {
+    self.name = name
+    var configuration = pipeline.configuration
     configuration.transport.tls.ca = plan.certificateAuthority
     configuration.transport.decodesContent = false
-    engine = try Engine(configuration)
-    request = Request(url: try HTTPURL(plan.url))
-    connections = plan.connections
+    // Wire serves HTTP/1.1, libcurl serves HTTP/2.
+    configuration.transport.httpVersion = plan.usesHTTP2 ? .http2 : .http11
+    let engine = try Engine(configuration)
+    var headers = HeaderFields()
+    for (name, value) in pipeline.callerHeaders { headers.append(name, value) }
+    let request = Request(url: try HTTPURL(plan.url), headers: headers)
+    let done = DispatchSemaphore(value: 0)
+    let loops = engine.executors.count
+    lanes = Self.shares(of: plan.connections, loops).map {
+      EngineLane(engine, request, connections: max(1, $0)) { done.signal() }
+    }
+    self.engine = engine
+    self.done = done
   }
 
   func run(requests: Int) -> Int {
-    // Begins on the loop, so that each further request is submitted where it runs, as for the other subjects.
-    engine.submit(request) { [self] _ in
-      toStart = requests
-      failed = 0
-      for _ in 0..<min(connections, requests) { startNext() }
+    for (index, share) in Self.shares(of: requests, lanes.count).enumerated() {
+      let lane = lanes[index]
+      Task.detached(executorPreference: engine.executors[index]) { lane.begin(requests: share) }
     }
-    done.wait()
-    return failed
+    for _ in lanes { done.wait() }
+    return lanes.reduce(0) { $0 + $1.failed }
   }
 
-  private func startNext() {
-    toStart -= 1
-    running += 1
-    engine.submit(request, completion: completion)
-  }
-
-  // Keeps a strong reference to the subject, which exists as long as the program: a weak reference would be counted at
-  // each use.
-  private lazy var completion: @Sendable (TransactionResult) -> Void = { [self] result in
-    running -= 1
-    if result.error != nil { failed += 1 }
-    if toStart > 0 { startNext() } else if running == 0 { done.signal() }
-  }
-
-  private static func configuration(_ plan: Plan, _ plugins: String) -> String {
-    let stages = plan.stageHeaders.indices.map { "stage-\($0)" }
-    let instances = zip(stages, plan.stageHeaders).map { stage, header in
-      """
-      "\(stage)": {"library": "\(plugins)/libstatic-headers.so",
-                   "config": {"request": {"\(header.name)": "\(header.value)"}, "response": {"x-absent": null}}}
-      """
-    }
-    let list = stages.map { "\"\($0)\"" }.joined(separator: ", ")
-    return """
-      {"plugins": {\(instances.joined(separator: ",\n")),
-                   "headers": {"builtin": "headers", "config": {"hosts": ["*"], "propagators": ["tracecontext"]}},
-                   "metrics": {"builtin": "metrics"}},
-       "request": [\(list)], "issue": ["headers"], "response": [\(list)], "tracers": ["metrics"],
-       "transport": {"loops": 1}}
-      """
+  private static func shares(of total: Int, _ count: Int) -> [Int] {
+    (0..<count).map { total / count + ($0 < total % count ? 1 : 0) }
   }
 }

@@ -1,16 +1,20 @@
 import CBareLoop
 
-/// A raw epoll loop in C, on the calling thread: what is left if a client does nothing but send and receive.
+/// A raw epoll loop in C, on the calling thread: what is left if a client does little more than send and receive. With
+/// TLS, a client in C on OpenSSL.
 final class FloorSubject: BenchmarkSubject {
-  let name = "floor"
+  let name: String
   private let loop: OpaquePointer
 
-  init(_ plan: Plan, port: Int) throws {
-    var request = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAccept: */*\r\n"
+  init(_ name: String, _ plan: Plan) throws {
+    self.name = name
+    let host = plan.isSecure ? "localhost" : "127.0.0.1"
+    var request = "GET / HTTP/1.1\r\nHost: \(host):\(plan.port)\r\nAccept: */*\r\n"
     for (name, value) in plan.headers { request += "\(name): \(value)\r\n" }
-    guard let made = floor_loop_create(Int32(port), Int32(plan.connections), request + "\r\n") else {
-      throw BenchmarkError("the raw loop could not be made")
-    }
+    request += "\r\n"
+    guard
+      let made = floor_loop_create(Int32(plan.port), Int32(plan.connections), request, plan.certificateAuthority)
+    else { throw BenchmarkError("the raw loop cannot connect to port \(plan.port)") }
     loop = made
   }
 

@@ -4,23 +4,23 @@ import Glibc
 /// The cost of one round.
 struct Measurement {
   var requestsPerSecond: Double
-  /// Processor time of this process, user and system, per request.
+  /// Processor time, user and system, per request.
   var cpuMicroseconds: Double
+  /// Per request; nil for a subject that is another program.
+  var allocations: Double?
 
   static func of(_ subject: any BenchmarkSubject, requests: Int) throws -> Measurement {
-    let cpu = bench_cpu_seconds()
-    let start = wallSeconds()
+    let allocations = subject.allocations
+    let cpu = subject.processorSeconds
+    let start = bench_nanoseconds()
     let failed = try subject.run(requests: requests)
     guard failed == 0 else { throw BenchmarkError("\(subject.name): \(failed) of \(requests) requests failed") }
+    let seconds = Double(bench_nanoseconds() - start) / 1e9
+    let used = subject.processorSeconds - cpu
+    let made = subject.allocations.flatMap { now in allocations.map { Double(now - $0) } }
     return Measurement(
-      requestsPerSecond: Double(requests) / (wallSeconds() - start),
-      cpuMicroseconds: (bench_cpu_seconds() - cpu) * 1e6 / Double(requests))
-  }
-
-  private static func wallSeconds() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+      requestsPerSecond: Double(requests) / seconds, cpuMicroseconds: used * 1e6 / Double(requests),
+      allocations: made.map { $0 / Double(requests) })
   }
 }
 
@@ -45,8 +45,9 @@ struct Spread {
   static func round(_ value: Double, _ digits: Int) -> String {
     guard digits > 0 else { return String(Int(value.rounded())) }
     let scale = pow(10, Double(digits))
-    let whole = Int((value * scale).rounded())
-    let fraction = String(whole % Int(scale))
-    return "\(whole / Int(scale))." + String(repeating: "0", count: digits - fraction.count) + fraction
+    let scaled = Int((value.magnitude * scale).rounded())
+    let fraction = String(scaled % Int(scale))
+    return (value < 0 && scaled > 0 ? "-" : "") + "\(scaled / Int(scale))."
+      + String(repeating: "0", count: digits - fraction.count) + fraction
   }
 }

@@ -10,7 +10,7 @@ final class Nginx {
     let path = folder.path
     if isSecure { try Self.makeCertificate(path) }
     try folder.write(Array(Self.configuration(path, port, securePort, isSecure).utf8), to: "nginx.conf")
-    process = try Self.spawn([
+    process = try ChildProcess.spawn([
       "taskset", "-c", "\(processor)", "nginx", "-p", path, "-c", "\(path)/nginx.conf", "-e", "\(path)/error.log",
     ])
     guard Self.isListening(port) else { throw BenchmarkError("nginx does not listen on port \(port); see \(path)") }
@@ -28,7 +28,7 @@ final class Nginx {
       isSecure
       ? """
       listen 127.0.0.1:\(securePort) ssl http2;
-      ssl_certificate \(folder)/server.pem; ssl_certificate_key \(folder)/server.key;
+      ssl_protocols TLSv1.3; ssl_certificate \(folder)/server.pem; ssl_certificate_key \(folder)/server.key;
       """ : ""
     return """
       daemon off; master_process off; pid \(folder)/pid;
@@ -47,33 +47,11 @@ final class Nginx {
   }
 
   private static func makeCertificate(_ folder: String) throws {
-    try run([
+    try ChildProcess.run([
       "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
       "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
       "-keyout", "\(folder)/server.key", "-out", "\(folder)/server.pem",
     ])
-  }
-
-  private static func run(_ arguments: [String]) throws {
-    var status: Int32 = 0
-    waitpid(try spawn(arguments), &status, 0)
-    guard status == 0 else { throw BenchmarkError("\(arguments[0]) failed") }
-  }
-
-  private static func spawn(_ arguments: [String]) throws -> pid_t {
-    // nginx is in /usr/sbin, which is not on every user's path.
-    setenv("PATH", "\(getenv("PATH").map { String(cString: $0) } ?? ""):/usr/bin:/usr/sbin", 1)
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    let words = arguments.map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
-    var process = pid_t()
-    guard posix_spawnp(&process, arguments[0], &actions, nil, words, environ) == 0 else {
-      throw BenchmarkError("cannot start \(arguments[0]); is it installed?")
-    }
-    return process
   }
 
   private static func isListening(_ port: Int) -> Bool {

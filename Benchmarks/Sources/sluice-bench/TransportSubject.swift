@@ -13,6 +13,7 @@ final class TransportSubject: BenchmarkSubject {
     for (name, value) in plan.headers { headers.append(name, value) }
     load = try TransportLoad(
       Request(url: try HTTPURL(plan.url), headers: headers), over: kind, connections: plan.connections,
+      usesHTTP2: plan.usesHTTP2,
       certificateAuthority: plan.certificateAuthority, whenStarted: { _ = bench_pin_thread(Int32(processor)) })
   }
 

@@ -34,6 +34,7 @@ struct RunSummary {
   }
 
   func text(isWhole: Bool) -> String {
+    let stages = StageTimes.lines(of: metrics)
     let sections = [[headline(isWhole: isWhole)], statuses, latency, stages, scheduledWork].filter { !$0.isEmpty }
     return sections.map { $0.map { "\($0)\n" }.joined() }.joined(separator: "\n")
   }
@@ -68,21 +69,6 @@ struct RunSummary {
     return table.lines
   }
 
-  private var stages: [String] {
-    var table = TextTable("stage", "calls", "p50", "p99", "total", "faults")
-    for stage in metrics.stages where stage.calls > 0 {
-      table.append(
-        ["\(stage.phase) \(stage.name)", Figures.count(stage.calls)] + Self.times(stage.time)
-          + [Figures.count(stage.faults + stage.timeouts)])
-    }
-    for tracer in metrics.tracers where tracer.events > 0 {
-      table.append(
-        ["tracer \(tracer.name)", Figures.count(tracer.events)] + Self.times(tracer.time)
-          + [Figures.count(tracer.overruns + tracer.drops)])
-    }
-    return table.isEmpty ? [] : table.lines
-  }
-
   private var scheduledWork: [String] {
     var table = TextTable("scheduled work", "new data", "no data", "failed", "missed", "left out")
     for schedule in schedules {
@@ -90,9 +76,5 @@ struct RunSummary {
       table.append(["\(schedule.stage) \(schedule.name)"] + outcomes + [Figures.count(schedule.leftOut)])
     }
     return table.isEmpty ? [] : table.lines
-  }
-
-  private static func times(_ time: LatencySnapshot) -> [String] {
-    [time.p50, time.p99, time.sum].map { Figures.time(nanoseconds: $0) }
   }
 }

@@ -17,10 +17,11 @@ enum SendCommand {
       Redirects are followed. The body is printed even if the request fails; the status is then 1.
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
       """,
-    options: requestOptions + hopOptions + outputOptions + pipelineOptions + transportOptions,
+    options: contentOptions + requestOptions + hopOptions + outputOptions + pipelineOptions + transportOptions,
     run: { arguments throws(CommandError) in try send(arguments) })
 
-  private static let requestOptions = [
+  /// What the request is.
+  static let contentOptions = [
     Option("request", "X", "METHOD", "The method"),
     Option(
       "header", "H", "\"NAME: VALUE\"", takesBytes: true,
@@ -29,7 +30,9 @@ enum SendCommand {
       "data", "d", "DATA", takesBytes: true,
       "Send form data; @FILE and @- read it, without line ends; repeats are joined by &"),
     Option("data-binary", nil, "DATA", takesBytes: true, "Send this data unchanged; @FILE and @- read it"),
-    Option("head", "I", nil, "Send HEAD and print the response's head"),
+  ]
+  private static let requestOptions = [
+    Option("head", "I", nil, "Send HEAD and print the response's head")
   ]
   private static let hopOptions = [
     Option(

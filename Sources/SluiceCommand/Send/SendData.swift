@@ -12,7 +12,7 @@ struct SendData {
     let forms = arguments.allBytes("data")
     let binary = arguments.allBytes("data-binary")
     guard forms.isEmpty || binary.isEmpty, binary.count < 2 else {
-      throw CommandError(.usage, "send: give either -d, or --data-binary once")
+      throw CommandError(.usage, "give either -d, or --data-binary once")
     }
     isGiven = !forms.isEmpty || !binary.isEmpty
     contentType = isGiven ? "application/x-www-form-urlencoded" : nil
@@ -47,7 +47,7 @@ struct SendData {
   private static func path(_ data: [UInt8], _ option: String) throws(CommandError) -> String? {
     guard data.first == UInt8(ascii: "@") else { return nil }
     guard let path = ArgumentWord(data.dropFirst()).text else {
-      throw CommandError(.usage, "send: \(option): the name of the file is not UTF-8: \(PlainText.quote(data.span))")
+      throw CommandError(.usage, "\(option): the name of the file is not UTF-8: \(PlainText.quote(data.span))")
     }
     return path
   }
@@ -62,7 +62,7 @@ struct SendData {
       defer { close(descriptor) }
       return try readAll(descriptor, path, limitBytes)
     } catch {
-      throw CommandError(error.status, "send: \(option): \(error.message)")
+      throw CommandError(error.status, "\(option): \(error.message)")
     }
   }
 

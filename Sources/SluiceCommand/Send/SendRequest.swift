@@ -3,23 +3,36 @@ import Sluice
 import SluiceIDNA
 import SluiceMessages
 
-/// The request that the arguments of `send` describe.
+/// The request that the arguments of `send` describe, or of another command with some of its options.
 struct SendRequest {
   private let arguments: ParsedArguments
   private let configuration: Configuration
+  private let command: String
+  private let text: String
 
-  init(_ arguments: ParsedArguments, _ configuration: Configuration) {
+  /// - Parameters:
+  ///   - command: begins every error.
+  ///   - url: nil takes the last operand.
+  init(_ arguments: ParsedArguments, _ configuration: Configuration, command: String = "send", url: String? = nil) {
     self.arguments = arguments
     self.configuration = configuration
+    self.command = command
+    text = url ?? arguments.operands.last ?? ""
   }
 
   func make() throws(CommandError) -> Request {
+    do throws(CommandError) { return try request() } catch {
+      throw CommandError(error.status, "\(command): \(error.message)")
+    }
+  }
+
+  private func request() throws(CommandError) -> Request {
     let data = try SendData(arguments, limitBytes: configuration.transport.maximumHeldRequestBytes)
     var request = Request(method: try method(hasData: data.contentType != nil || data.isGiven), url: try url())
     request.body = data.body
     if let type = data.contentType { request.headers["content-type"] = type }
     for header in arguments.allBytes("header") { try add(header, to: &request) }
-    do { try request.validate() } catch { throw CommandError(.usage, "send: \(error)") }
+    do { try request.validate() } catch { throw CommandError(.usage, "\(error)") }
     return request
   }
 
@@ -27,26 +40,25 @@ struct SendRequest {
     let operand = arguments.operands.count == 2 ? arguments.operands[0] : nil
     let given = [operand, arguments["request"], arguments.has("head") ? "HEAD" : nil].compactMap(\.self)
     guard Set(given).count <= 1 else {
-      throw CommandError(.usage, "send: the method is given as \(given.joined(separator: " and as ")); give it once")
+      throw CommandError(.usage, "the method is given as \(given.joined(separator: " and as ")); give it once")
     }
     return given.first ?? (hasData ? "POST" : "GET")
   }
 
   private func url() throws(CommandError) -> HTTPURL {
-    let text = arguments.operands.last ?? ""
     let url: HTTPURL
     do { url = try TypedURL.resolve(text, against: configuration.baseURL) } catch {
-      throw CommandError(.usage, "send: \(error)")
+      throw CommandError(.usage, "\(error)")
     }
     guard let user = arguments.bytes("user") else {
       if url.userInfo != nil { return url }
       for name in ["digest", "anyauth"] where arguments.has(name) {
-        throw CommandError(.usage, "send: --\(name) needs -u USER:PASSWORD")
+        throw CommandError(.usage, "--\(name) needs -u USER:PASSWORD")
       }
       return url
     }
     guard let colon = user.firstIndex(of: UInt8(ascii: ":")) else {
-      throw CommandError(.usage, "send: -u: expected USER:PASSWORD, found no colon")
+      throw CommandError(.usage, "-u: expected USER:PASSWORD, found no colon")
     }
     let (name, password) = (Array(user[..<colon]), Array(user[(colon + 1)...]))
     return url.withUserInfo(HTTPURL.userInfo(user: name.span, password: password.span))
@@ -61,7 +73,7 @@ struct SendRequest {
     } else if line.last == UInt8(ascii: ";") {
       append(Array(line.dropLast()), [], to: &request.headers)
     } else {
-      throw CommandError(.usage, "send: -H: expected \"NAME: VALUE\", found \(PlainText.quote(line.span))")
+      throw CommandError(.usage, "-H: expected \"NAME: VALUE\", found \(PlainText.quote(line.span))")
     }
   }
 
@@ -71,7 +83,7 @@ struct SendRequest {
     if Self.indispensable.contains(name.lowercased()) {
       throw CommandError(
         .usage,
-        "send: -H: \(PlainText.quote(name)) cannot be removed: a server needs it to tell where the request goes or ends"
+        "-H: \(PlainText.quote(name)) cannot be removed: a server needs it to tell where the request goes or ends"
       )
     }
     request.headers.remove(named: bytes.span)

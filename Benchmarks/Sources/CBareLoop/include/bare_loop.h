@@ -10,6 +10,8 @@ typedef struct bare_loop_options {
   const char *_Nonnull url;
   // PEM file of the authority to trust, or NULL.
   const char *_Nullable ca;
+  // Over TLS: HTTP/2 instead of HTTP/1.1.
+  bool http2;
   int connections;
   // Header lines sent with each request, `Name: value`.
   const char *_Nonnull const *_Nonnull headers;
@@ -36,6 +38,21 @@ long bench_peak_megabytes(void);
 // How often the calling thread has allocated so far, counted by this program's own malloc, calloc, realloc and aligned
 // variants.
 uint64_t bench_thread_allocations(void);
+
+// The same for all threads so far.
+uint64_t bench_allocations(void);
+
+// Processor time of another process so far, user and system; -1 if it does not exist.
+double bench_process_cpu_seconds(int process);
+
+// Waits for the end of a child, and tells what it has used, user and system. False unless it exited with 0.
+bool bench_wait(int process, double *_Nonnull processor_seconds, long *_Nonnull peak_kilobytes);
+
+// Bytes that are allocated now, without what the allocator keeps.
+uint64_t bench_heap_bytes(void);
+
+// Bytes of this process that are in memory now.
+uint64_t bench_resident_bytes(void);
 
 // The monotonic clock.
 uint64_t bench_nanoseconds(void);

@@ -1,0 +1,3 @@
+module sluice-peers/net-http
+
+go 1.19

@@ -1,0 +1,1 @@
+// The plugin has no header of its own; SwiftPM wants this folder.

@@ -1,0 +1,25 @@
+// A server that accepts connections and answers only when it is told to, on a thread of its own.
+#ifndef SLUICE_SILENT_SERVER_H
+#define SLUICE_SILENT_SERVER_H
+#include <stdint.h>
+
+typedef struct silent_server silent_server;
+
+// Listens on a free port of 127.0.0.1. Returns NULL if a resource is not available.
+silent_server *_Nullable silent_server_create(int limit);
+
+int silent_server_port(const silent_server *_Nonnull server);
+
+// Waits until this many connections have sent something. False after a minute.
+int silent_server_wait(silent_server *_Nonnull server, int count);
+
+// Answers each request that has come so far.
+void silent_server_answer(silent_server *_Nonnull server);
+
+// How many connections the client has left open.
+int silent_server_open_count(silent_server *_Nonnull server);
+
+// Closes all connections.
+void silent_server_destroy(silent_server *_Nonnull server);
+
+#endif

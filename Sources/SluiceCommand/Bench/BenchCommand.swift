@@ -1,0 +1,71 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceSupport
+
+/// `sluice bench`.
+enum BenchCommand {
+  static let description = CommandDescription(
+    "bench", summary: "Measure what the pipeline costs each request",
+    operands: "[URL]", operandCount: 0...1,
+    details: """
+      Sends the same request again and again, in alternating rounds through the pipeline and without its stages, and
+      prints requests per second, processor time, latency, the time in each stage, and the cost of the stages. Without
+      URL, the requests go to a server inside of this process, which answers with the request. Processor time is that of
+      the engine's one loop: threads of plugins and of the server are not in it. SIGINT and SIGTERM end the run; what is
+      printed then has the finished rounds.
+      """,
+    options: SendCommand.contentOptions + [
+      Option(
+        "requests", "n", "N", "Requests in a round (default 10000); a quarter of them is sent before, as a warm-up"),
+      Option("connections", nil, "N", "Requests in flight at a time (default 32)"),
+      Option("rounds", nil, "N", "Rounds through each of both pipelines (default 5)"),
+      Option("json", nil, nil, "Print the result as a JSON document"),
+      Option("quiet", "q", nil, "Show no progress"),
+      Option("config", "c", "FILE", "The configuration of the pipeline"),
+      Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
+      Option("timeout", "m", "DURATION", "Limit each request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"),
+      Option("insecure", "k", nil, "Accept any certificate"),
+      Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
+      Option("http1.1", nil, nil, "Use HTTP/1.1"),
+      Option("http2", nil, nil, "Offer HTTP/2 over TLS"),
+    ], run: { arguments throws(CommandError) in try run(arguments) })
+
+  private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    let interruption = try Interruption()
+    let configuration = try SendConfiguration.make(arguments)
+    let plan = try BenchPlan(arguments, limit: configuration.limits.transactions)
+    DescriptorLimit.raise(to: plan.connections * 4 + 256)
+    TaskPool.start()
+    let server = arguments.operands.isEmpty ? try startServer() : nil
+    defer { server?.stop() }
+    let request = try SendRequest(
+      arguments, configuration, command: "bench", url: server.map { "\($0.baseURL)/" }
+    ).make()
+    let session = try BenchSession(plan, configuration, request)
+    interruption.onSignal { session.stop() }
+    let progress = BenchProgress(isQuiet: arguments.has("quiet"))
+    let outcome = session.run { progress.show(round: $0, of: plan.rounds) }
+    progress.finish()
+    let report = BenchReport(plan, request, SecretMask(configuration.redaction), session)
+    session.shutdown()
+    if session.hasWholeRound {
+      try StandardOutput.write(try arguments.has("json") ? json(report) : report.text)
+    }
+    if let signal = interruption.received { return .interrupted(by: signal) }
+    guard case .failed(let message) = outcome else { return .succeeded }
+    throw CommandError(.failed, "bench: \(message)")
+  }
+
+  private static func json(_ report: BenchReport) throws(CommandError) -> String {
+    do { return try report.document.serializedText() + "\n" } catch {
+      throw CommandError(.failed, "the result cannot be written: \(error)")
+    }
+  }
+
+  private static func startServer() throws(CommandError) -> EmbeddedServer {
+    let handler = EchoHandler()
+    do { return try EmbeddedServer { handler.respond(to: $0) } } catch { throw CommandError(.failed, "\(error)") }
+  }
+}

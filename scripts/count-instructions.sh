@@ -1,0 +1,41 @@
+#!/bin/sh
+# Counts the instructions in user space, and the allocations, that each request costs a subject of sluice-bench.
+#
+# The count is the difference of two runs of different length, divided by the difference of their requests, so start and
+# end do not count. It is taken from copies without symbols, because valgrind cannot read the debug information of Swift.
+# Prints one line for each subject: its name, instructions per request, allocations per request.
+#
+# usage: scripts/count-instructions.sh [--tls] SUBJECT…
+set -eu
+cd "$(dirname "$0")/.."
+fail() { echo "count-instructions: $*" >&2; exit 1; }
+
+secure=
+if [ "${1:-}" = --tls ]; then secure=--tls; shift; fi
+[ $# -gt 0 ] || { echo "usage: scripts/count-instructions.sh [--tls] SUBJECT..." >&2; exit 2; }
+command -v valgrind >/dev/null || fail "valgrind is not installed (Debian: valgrind)"
+built=Benchmarks/.build/release
+[ -x $built/sluice-bench ] || fail "$built/sluice-bench does not exist; run make bench first"
+[ -f .build/release/libstatic-headers.so ] || fail ".build/release has no plugins; run make build first"
+
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+strip -o "$work/sluice-bench" $built/sluice-bench
+strip -o "$work/libbench-stage.so" $built/libbench-stage.so
+few=4000
+many=12000
+
+# The instructions of a run with that many requests; its report goes to $work/report.
+instructions() {
+  valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file="$work/log" \
+    "$work/sluice-bench" $secure --plugins .build/release --subject "$1" --rounds 1 --requests "$2" >"$work/report" ||
+    fail "$1: see above"
+  sed -n 's/^.*Collected : //p' "$work/log"
+}
+
+for subject in "$@"; do
+  first=$(instructions "$subject" $few)
+  second=$(instructions "$subject" $many)
+  allocations=$(awk -v name="$subject" '$1 == name { print $(NF - 1) }' "$work/report")
+  # A quarter of the requests runs before, as a warm-up.
+  echo "$subject $(((second - first) * 4 / ((many - few) * 5))) $allocations"
+done
