@@ -44,6 +44,10 @@ struct sluice_tls_socket {
   int is_drained;
   /// The system's error of the last read or write that failed; 0 if none has.
   int error;
+  /// How many bytes reads may still take before they say that there is none for now; set before each call.
+  long budget;
+  /// Bytes that were read so far.
+  long received;
 };
 
 static inline int sluice_tls_bio_write(BIO *bio, const char *bytes, int count) {
@@ -62,11 +66,19 @@ static inline int sluice_tls_bio_write(BIO *bio, const char *bytes, int count) {
 static inline int sluice_tls_bio_read(BIO *bio, char *bytes, int capacity) {
   struct sluice_tls_socket *socket = (struct sluice_tls_socket *)BIO_get_data(bio);
   BIO_clear_retry_flags(bio);
+  if (socket->budget <= 0) {
+    BIO_set_retry_read(bio);
+    return -1;
+  }
   ssize_t count;
   do count = recv(socket->descriptor, bytes, (size_t)capacity, 0);
   while (count < 0 && errno == EINTR);
   socket->is_drained = count < capacity;
-  if (count > 0) return (int)count;
+  if (count > 0) {
+    socket->budget -= count;
+    socket->received += count;
+    return (int)count;
+  }
   if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
   else if (errno == EAGAIN) BIO_set_retry_read(bio);
   else socket->error = errno;

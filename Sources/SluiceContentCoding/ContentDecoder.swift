@@ -12,6 +12,8 @@ package final class ContentDecoder {
     /// Empty for the first link, which reads from the wire.
     let buffer: UnsafeMutableRawBufferPointer
     var pending = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var consumed = 0
+    private var produced = 0
 
     init(_ coding: ContentCoding, bufferBytes: Int) throws(ContentDecodingError) {
       decoder = try coding.makeDecoder()
@@ -20,7 +22,26 @@ package final class ContentDecoder {
     }
 
     deinit { buffer.deallocate() }
+
+    /// Decodes a part of the input.
+    func decode(
+      _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(ContentDecodingError) -> Int {
+      let available = input.count
+      let written = try decoder.decode(&input, into: output)
+      consumed += available - input.count
+      produced += written
+      guard consumed - ContentDecoder.freeBytes <= produced.multipliedReportingOverflow(by: 16).partialValue else {
+        throw ContentDecodingError(
+          .invalid, "\(coding.rawValue): it has \(consumed) bytes of coded data for \(produced) bytes of content")
+      }
+      return written
+    }
   }
+
+  /// A coding may have this much data beyond 16 times its output: names, comments and empty blocks. Without a limit a
+  /// small body could occupy the loop, because the output of an outer coding can be endless input that gives nothing.
+  private static let freeBytes = 1 << 20
 
   private static let bufferBytes = 16_384
 
@@ -64,10 +85,10 @@ package final class ContentDecoder {
   ) throws(ContentDecodingError) -> Int {
     guard links.indices.contains(index) else { return Self.copy(&input, into: output) }
     let link = links[index]
-    guard index > 0 else { return try link.decoder.decode(&input, into: output) }
+    guard index > 0 else { return try link.decode(&input, into: output) }
     var written = 0
     while true {
-      written += try link.decoder.decode(&link.pending, into: output.dropping(written))
+      written += try link.decode(&link.pending, into: output.dropping(written))
       if written == output.count { return written }
       let count = try pull(index - 1, &input, into: link.buffer)
       if count == 0 { return written }

@@ -35,6 +35,15 @@ import Testing
     return nil
   }
 
+  @Test func `coded data that gives no content is refused`() throws {
+    // A gzip header whose file name does not end, in a few bytes of zstd.
+    let header: [UInt8] = [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: UInt8(ascii: "a"), count: 4 << 20)
+    let body = EncodedBody.bytes(.zstd, header)
+    #expect(body.count < 10_000)
+    #expect(Self.code(body, "gzip, zstd") == .invalid)
+    #expect(Self.code(Array(header.prefix(1 << 20)), "gzip") == .truncated)
+  }
+
   @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
   func `a body decodes with any size of pieces and output`(_ coding: EncodedBody.Coding) throws {
     let encoded = EncodedBody.bytes(coding, Self.text)

@@ -16,8 +16,16 @@ final class TLSChannel {
   private let host: String
   private let socket: UnsafeMutablePointer<sluice_tls_socket>
   private let context: TLSContext
+  /// The number of received bytes at the last byte of the application.
+  private var receivedAtData = 0
   /// Why the last call has failed.
   private(set) var failure: TLSFailure?
+
+  /// The bytes that one call reads before other connections have their turn.
+  private static let bytesPerCall = 65_536
+  /// The bytes of messages of TLS itself, such as new sessions and key updates, that may come without a byte of the
+  /// application. A server needs a few kilobytes; more is a flood, which would only cost processor time.
+  private static let quietBytes = 262_144
 
   /// Never changed after it is made.
   private nonisolated(unsafe) static let method = sluice_tls_make_bio_method()
@@ -30,7 +38,8 @@ final class TLSChannel {
     self.sessions = sessions
     self.host = host
     socket = .allocate(capacity: 1)
-    socket.initialize(to: sluice_tls_socket(descriptor: descriptor, is_drained: 0, error: 0))
+    socket.initialize(
+      to: sluice_tls_socket(descriptor: descriptor, is_drained: 0, error: 0, budget: .max, received: 0))
     guard sluice_tls_attach(pointer, method, socket) == 1 else { throw TLSFailure.last(.other) }
     sluice_tls_set_owner(pointer, Unmanaged.passUnretained(self).toOpaque())
     guard expect(host) else { throw TLSFailure.last(.other) }
@@ -48,10 +57,16 @@ final class TLSChannel {
   /// Whether the system has no more, and nothing is left here.
   var isDrained: Bool { socket.pointee.is_drained != 0 && SSL_has_pending(pointer) == 0 }
 
+  /// Whether the last call stopped although the system may have more.
+  var isCut: Bool { socket.pointee.budget <= 0 }
+
   func handshake() -> Handshake {
     ERR_clear_error()
     let result = SSL_do_handshake(pointer)
-    if result == 1 { return .done }
+    if result == 1 {
+      receivedAtData = socket.pointee.received
+      return .done
+    }
     switch SSL_get_error(pointer, result) {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
     default: return .failed(handshakeFailure)
@@ -60,16 +75,29 @@ final class TLSChannel {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
     ERR_clear_error()
+    socket.pointee.budget = Self.bytesPerCall
     let count = SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
-    return count > 0 ? .bytes(Int(count)) : outcome(of: count)
+    guard count <= 0 else {
+      receivedAtData = socket.pointee.received
+      return .bytes(Int(count))
+    }
+    return isFlooded ? failFlooded() : outcome(of: count)
+  }
+
+  private var isFlooded: Bool { socket.pointee.received - receivedAtData > Self.quietBytes }
+
+  private func failFlooded() -> StreamSocket.Outcome {
+    failure = TLSFailure(.other, "the server sent more than \(Self.quietBytes) bytes of TLS messages without data")
+    return .failed(0)
   }
 
   /// Whether a byte of the application has come, or the end: messages of TLS itself, such as new sessions, are taken.
   func hasInput() -> Bool {
     ERR_clear_error()
     var byte: UInt8 = 0
+    socket.pointee.budget = Self.bytesPerCall
     let count = SSL_peek(pointer, &byte, 1)
-    if count > 0 { return true }
+    if count > 0 || isCut || isFlooded { return true }
     if case .wouldBlock = outcome(of: count) { return false }
     return true
   }
@@ -85,6 +113,7 @@ final class TLSChannel {
   func close() {
     guard failure == nil else { return }
     ERR_clear_error()
+    socket.pointee.budget = Self.bytesPerCall
     SSL_shutdown(pointer)
     ERR_clear_error()
   }

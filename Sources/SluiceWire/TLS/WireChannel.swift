@@ -14,6 +14,9 @@ struct WireChannel {
   @inline(__always)
   func isDrained(afterReading count: Int, of capacity: Int) -> Bool { tls?.isDrained ?? (count < capacity) }
 
+  /// Whether a read that got nothing stopped although more may be there.
+  var isCut: Bool { tls?.isCut ?? false }
+
   /// Whether something happened on a connection that should be silent: bytes came, or its end.
   func hasInput() -> Bool { tls?.hasInput() ?? socket.hasInput() }
 

@@ -72,7 +72,14 @@ final class Dial {
 
   func fail(_ error: TransportError) {
     guard !isOver else { return }
-    if isLookingUp { times.nameLookup = loop.now.nanoseconds(since: beganAt) }
+    let now = loop.now
+    if isLookingUp {
+      times.nameLookup = now.nanoseconds(since: beganAt)
+    } else if handshake != nil {
+      times.tlsHandshake = now.nanoseconds(since: connectedAt)
+    } else if let attempt = attempts.first {
+      times.connect = now.nanoseconds(since: attempt.beganAt)
+    }
     cancel()
     pool.didNotConnect(error, self)
   }
@@ -179,7 +186,9 @@ final class Dial {
 extension Dial: LoopTimerTarget {
   func timerDidFire(_ timer: LoopTimer) {
     if timer === attemptTimer { return tryNext() }
-    fail(WireFailure.connectTimeout(pool.origin, settings, isLookingUp: isLookingUp))
+    let missing =
+      isLookingUp ? "the name was not resolved" : handshake == nil ? "no connection" : "no end of the TLS handshake"
+    fail(WireFailure.connectTimeout(pool.origin, settings, missing))
   }
 }
 

@@ -47,7 +47,7 @@ final class OriginPool {
   func serve(_ transfer: WireTransfer) {
     // Above the limit, if need be: such a transfer repeats one that has just lost its connection.
     if transfer.options.wantsFreshConnection { return dial(for: transfer) }
-    while waiting.isEmpty, let connection = takeIdle() {
+    while waiting.isEmpty, let connection = takeIdle(for: transfer) {
       if connection.issue(transfer) { return }
       makeIdle(connection)
       if transfer.isOver { return }
@@ -60,6 +60,11 @@ final class OriginPool {
   /// A connection has finished its transfer and can be used again.
   func release(_ connection: WireConnection) {
     while !waiting.isEmpty, let transfer = nextWaiting() {
+      // Bytes that are here already would be taken as the response to this request.
+      if !transfer.isSafe, connection.requestCount > 0, connection.channel.hasInput() {
+        connection.close()
+        return serve(transfer)
+      }
       if connection.issue(transfer) { return }
     }
     makeIdle(connection)
@@ -227,9 +232,9 @@ final class OriginPool {
   }
 
   /// The idle connection that was used last and is still silent.
-  private func takeIdle() -> WireConnection? {
+  private func takeIdle(for transfer: WireTransfer) -> WireConnection? {
     while let connection = idle.last {
-      guard connection.isSilent else {
+      guard connection.isSilent(for: transfer) else {
         connection.close()
         continue
       }

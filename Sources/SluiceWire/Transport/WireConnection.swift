@@ -66,9 +66,11 @@ final class WireConnection: WireEndpoint {
   /// Whether nothing has come since the last response. Bytes that came before the request would be taken as its
   /// response (RFC 9112 §9.2), and the end of the connection as a missing response.
   ///
-  /// Does not ask the system if the connection became idle a moment ago and the loop is busy: the last read found no
-  /// more, and a request would pay more for the question than it gains.
-  var isSilent: Bool { idleRound == transport.round && transport.transferCount > 1 || !channel.hasInput() }
+  /// Does not ask the system if the connection became idle a moment ago, the loop is busy, and the request can be
+  /// repeated: the last read found no more, and such a request would pay more for the question than it gains.
+  func isSilent(for transfer: WireTransfer) -> Bool {
+    transfer.isSafe && idleRound == transport.round && transport.transferCount > 1 || !channel.hasInput()
+  }
 
   var facts: ConnectionFacts {
     var facts = channel.facts
@@ -205,6 +207,7 @@ final class WireConnection: WireEndpoint {
         take(UnsafeRawBufferPointer(rebasing: transport.input[..<count]))
         if isDrained, !hasHungUp { return }
       case .wouldBlock:
+        if channel.isCut { return transport.readLater(self) }
         if let sendFailure { didBreak(sendFailure) }
         return
       case .end: return didEnd()

@@ -35,9 +35,9 @@ enum WireFailure {
         + " server runs", origin, isBeforeSending: true)
   }
 
-  static func connectTimeout(_ origin: Origin, _ settings: TransportSettings, isLookingUp: Bool) -> TransportError {
-    let what = isLookingUp ? "the name was not resolved" : "no connection"
-    let reason = "\(what) within \(settings.connectTimeout) (\(settings.names.connectTimeout))"
+  /// - Parameter missing: the step that has not ended.
+  static func connectTimeout(_ origin: Origin, _ settings: TransportSettings, _ missing: String) -> TransportError {
+    let reason = "\(missing) within \(settings.connectTimeout) (\(settings.names.connectTimeout))"
     return make(.connectTimeout, reason, origin, isBeforeSending: true)
   }
 

@@ -5,6 +5,9 @@ import SluicePipeline
 import SluiceTransport
 
 extension WireTransfer {
+  /// Whether the request only reads (RFC 9110 §9.2.1), so that it can be repeated.
+  var isSafe: Bool { isHead || request.method == "GET" }
+
   /// How the body is framed.
   var framing: RequestHead.Framing {
     // A request that is answered without a body has none either.
