@@ -44,7 +44,7 @@ struct sluice_tls_socket {
   int is_drained;
   /// The system's error of the last read or write that failed; 0 if none has.
   int error;
-  /// How many bytes reads may still take before they say that there is none for now; set before each call.
+  /// How many bytes this call may still read; at 0, a read reports that nothing is there. Set before each call.
   long budget;
   /// Bytes that were read so far.
   long received;

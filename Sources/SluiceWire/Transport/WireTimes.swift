@@ -13,7 +13,7 @@ struct WireTimes {
   var sentAt: Instant?
   private(set) var firstByteAt: Instant?
   /// When bytes of the response came last.
-  private(set) var lastByteAt: Instant?
+  private var lastByteAt: Instant?
   /// Bytes of head and body that the system has taken.
   var sentBytes = 0
 

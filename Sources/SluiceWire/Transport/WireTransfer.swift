@@ -47,8 +47,6 @@ final class WireTransfer: Transfer {
   private var peerAddress = ""
   private var version: HTTPVersion?
   private var isInLine = false
-  /// Whether the last bytes of the response are being taken.
-  private var isConcluding = false
   /// Armed while the body waits for a 100 response.
   var continueTimer: LoopTimer?
 
@@ -231,9 +229,7 @@ final class WireTransfer: Transfer {
   func didReceiveAll(trailers: consuming HeaderFields) {
     if !trailers.isEmpty { self.trailers = trailers }
     phase = .held
-    isConcluding = true
     conclude()
-    isConcluding = false
   }
 
   /// The connection takes no more of the transfer: it has failed, or does not want the rest of the body.
@@ -262,8 +258,7 @@ final class WireTransfer: Transfer {
   /// Tells the observer, once.
   private func end(_ error: TransportError?, _ body: consuming Body = .empty) {
     if case .ended = phase { return }
-    // The clock was just read for the last bytes, if the response ends with them.
-    let now = isConcluding ? times.lastByteAt ?? transport.loop.now : transport.loop.now
+    let now = transport.loop.now
     times.end(at: now)
     let timings = timings(at: now)
     let connection = connection
