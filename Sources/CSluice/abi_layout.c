@@ -313,7 +313,8 @@ SLUICE_OFFSET(sluice_event, request_id, 160);
 SLUICE_OFFSET(sluice_event, method, 176);
 SLUICE_OFFSET(sluice_event, url, 192);
 SLUICE_OFFSET(sluice_event, span, 208);
-SLUICE_SIZE(sluice_event, 216);
+SLUICE_OFFSET(sluice_event, connection, 216);
+SLUICE_SIZE(sluice_event, 224);
 SLUICE_VALUE(SLUICE_EVENT_SIZE_1, 216u);
 
 SLUICE_OFFSET(sluice_tracer, size, 0);

@@ -28,12 +28,13 @@ import Testing
   }
 
   private func run(
-    _ urls: [String], transport: String = "{}", unixSocket: String? = nil, defines: [String] = []
+    _ urls: [String], transport: String = "{}", unixSocket: String? = nil, defines: [String] = [],
+    delivery: String = "inline"
   ) async throws -> Run {
     let product = try await PluginCompiler.compile("tells-connections", defines: defines)
     chmod(product.path, 0o755)
     let text = """
-      {"plugins": {"stage": {"library": "\(product.path)"}},
+      {"plugins": {"stage": {"library": "\(product.path)", "delivery": "\(delivery)"}},
        "request": ["stage"], "issue": ["stage"], "response": ["stage"], "tracers": ["stage"], "transport": \(transport)}
       """
     let log = Watched<[String]>([])
@@ -68,6 +69,8 @@ import Testing
     #expect(locals.count == 2 && Set(locals).count == 1 && locals.allSatisfy { $0.hasPrefix("127.0.0.1:") })
     let ids = ends.compactMap { Run.value("id", in: $0) }
     #expect(Set(ids).count == 1 && ids.first != "0")
+    #expect(run.told("end-event") == ends && run.told("receive-event") == ends)
+    #expect(run.told("complete-event") == ["none", "none"])
     // A smaller struct is filled up to its end.
     #expect(run.told("small") == ["1107", "1107"])
   }
@@ -93,8 +96,25 @@ import Testing
     #expect(ends.map { Run.value("version", in: $0) } == [number, number])
     #expect(ends.map { Run.value("secure", in: $0) } == ["2", "2"])
     #expect(ends.allSatisfy { $0.contains(" TLSv1.2 ECDHE-ECDSA-") }, "\(ends)")
+    #expect(run.told("end-event") == ends && run.told("receive-event") == ends)
     // DER begins with a SEQUENCE.
     #expect(ends.allSatisfy { Run.value("der", in: $0).flatMap(Int.init) ?? 0 > 200 && $0.hasSuffix(" 30") })
+    try await nginx.stop()
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a tracer with queued delivery gets the facts without the certificate`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(certificates: certificates)
+    let run = try await run(
+      [nginx.secureBaseURL + "/", nginx.secureBaseURL + "/"],
+      transport: #"{"loops": 1, "tls": {"ca": "\#(certificates.authority)"}}"#, delivery: "queued")
+    #expect(run.results.allSatisfy { $0.error == nil })
+    let responses = run.told("response")
+    #expect(responses.count == 2 && responses.allSatisfy { $0.hasSuffix(" 30") })
+    let expected = responses.map { "\($0.split(separator: " der ")[0]) der 0 00" }
+    #expect(run.told("end-event") == expected && run.told("receive-event") == expected)
+    #expect(run.told("complete-event") == ["none", "none"])
     try await nginx.stop()
   }
 
@@ -136,5 +156,6 @@ import Testing
     let run = try await run(["http://127.0.0.1:\(try Loopback.freePort())/"])
     #expect(run.results.first?.error?.code == "connect")
     #expect(run.told("issue").isEmpty && run.told("end") == ["status 1"] && run.told("complete") == ["status 1"])
+    #expect(run.told("end-event") == ["none"])
   }
 }

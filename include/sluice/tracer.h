@@ -53,6 +53,9 @@ typedef struct sluice_timings {
 /// A span that a stage began; see draft/spans.h.
 typedef struct sluice_span sluice_span;
 
+/// Facts about the connection of a hop; see draft/connection.h.
+typedef struct sluice_connection_facts sluice_connection_facts;
+
 typedef struct sluice_event {
   uint32_t size;
   sluice_event_kind kind;
@@ -92,6 +95,9 @@ typedef struct sluice_event {
   sluice_text url;
   /// In DID_END_SPAN, otherwise NULL. Defined in draft/spans.h; a draft.
   const sluice_span *span;
+  /// In DID_RECEIVE and DID_END_HOP, if the hop had a connection and the host collects such facts; otherwise NULL. Defined
+  /// in draft/connection.h; a draft.
+  const sluice_connection_facts *connection;
 } sluice_event;
 #define SLUICE_EVENT_SIZE_1 216u
 

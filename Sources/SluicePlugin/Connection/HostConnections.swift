@@ -19,7 +19,8 @@ public struct HostConnections: Sendable {
 }
 
 extension PluginHost {
-  /// Facts about connections (`sluice.connection/1`, a draft). Ask in `init` or `activate`; nil if the host lacks them.
+  /// Facts about connections (`sluice.connection/1`, a draft). Ask in `init` or `activate`; nil if the host lacks them. From
+  /// then on ``TransactionEvent/connection`` has them too.
   public var connections: HostConnections? {
     let isOffered: Bool? = link.withHost { $0.connections != nil }
     return isOffered == true ? HostConnections(link: link) : nil
@@ -27,7 +28,8 @@ extension PluginHost {
 }
 
 extension ConnectionFacts {
-  fileprivate init(_ facts: sluice_connection_facts) {
+  /// Copies what is borrowed.
+  init(_ facts: sluice_connection_facts) {
     self.init()
     id = facts.id == 0 ? nil : facts.id
     version = HTTPVersion(number: facts.http_version)

@@ -81,9 +81,13 @@ extension TransactionEvent {
   public var method: String { String(event.pointee.method) }
   /// The current URL of the request, after redirects; it may contain secrets.
   public var url: String { String(event.pointee.url) }
-  /// The size of the shortest event that has a span, whatever members a later revision adds behind it.
-  private static let bytesUpToSpan =
-    MemoryLayout<sluice_event>.offset(of: \.span).map { $0 + MemoryLayout<UnsafeRawPointer?>.size } ?? .max
+  /// The sizes of the shortest events that have these members, whatever members a later revision adds behind them.
+  private static let bytesUpToSpan = bytes(upTo: \.span)
+  private static let bytesUpToConnection = bytes(upTo: \.connection)
+
+  private static func bytes(upTo member: PartialKeyPath<sluice_event>) -> Int {
+    MemoryLayout<sluice_event>.offset(of: member).map { $0 + MemoryLayout<UnsafeRawPointer?>.size } ?? .max
+  }
 
   /// In `didEndSpan`; otherwise nil.
   public var span: EndedSpan? {
@@ -91,6 +95,14 @@ extension TransactionEvent {
       span.pointee.size >= SLUICE_SPAN_SIZE_1
     else { return nil }
     return EndedSpan(span.pointee)
+  }
+  /// The connection of the hop, in `didReceive` and `didEndHop`; nil for a hop without one, and if no plugin has asked for
+  /// ``PluginHost/connections``. With queued delivery without the certificate. A draft.
+  public var connection: ConnectionFacts? {
+    guard event.pointee.size >= Self.bytesUpToConnection, let facts = event.pointee.connection,
+      facts.pointee.size >= SLUICE_CONNECTION_FACTS_SIZE_1
+    else { return nil }
+    return ConnectionFacts(facts.pointee)
   }
   /// In `didReceive`, `didEndHop` and `didComplete`.
   public var timings: TransferTimings? {

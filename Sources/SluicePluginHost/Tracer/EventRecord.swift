@@ -3,8 +3,8 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// A bounded copy of an event: a `sluice_event` without an exchange, its timings, its span with the attributes, and its texts, in
-/// one piece of memory.
+/// A bounded copy of an event, in one piece of memory: a `sluice_event` without an exchange, its timings, its connection
+/// without the certificate, its span with the attributes, and its texts.
 struct EventRecord {
   /// Longer texts are cut, between two characters.
   static let urlBytes = 2048
@@ -12,13 +12,15 @@ struct EventRecord {
   static let textBytes = PluginText.eventTextBytes
 
   private static let timingsOffset = (MemoryLayout<sluice_event>.size + 15) & ~15
-  private static let spanOffset = (timingsOffset + MemoryLayout<sluice_timings>.size + 15) & ~15
+  private static let connectionOffset = (timingsOffset + MemoryLayout<sluice_timings>.size + 15) & ~15
+  private static let spanOffset = (connectionOffset + MemoryLayout<sluice_connection_facts>.size + 15) & ~15
   private static let attributeOffset = spanOffset + MemoryLayout<sluice_span>.stride
 
   let event: TraceEvent
   private let method: String
   private let url: String
   private let timings: TransferTimings?
+  private let connection: ConnectionFacts?
   private let span: StageSpan?
   private let textOffset: Int
   /// The size that is enough for everything.
@@ -29,6 +31,7 @@ struct EventRecord {
     self.event = event
     (method, url) = event.requestLine
     timings = event.timings
+    connection = event.connection
     span = event.span
     textOffset =
       span.map { Self.attributeOffset + $0.attributes.count * MemoryLayout<sluice_attribute>.stride }
@@ -39,6 +42,7 @@ struct EventRecord {
       count += Self.count(error.code.rawValue, Self.textBytes) + Self.count(error.message, Self.messageBytes)
       count += Self.count(error.stage ?? "", Self.textBytes)
     }
+    if let connection { count += Self.count(connection) }
     if let span { count += Self.count(span) }
     byteCount = count
   }
@@ -60,6 +64,11 @@ struct EventRecord {
       place.initialize(to: sluice_timings(timings))
       record.timings = UnsafePointer(place)
     }
+    if let connection {
+      let place = (memory + Self.connectionOffset).bindMemory(to: sluice_connection_facts.self, capacity: 1)
+      place.initialize(to: sluice_connection_facts(connection) { writer.copy($0, Self.textBytes) })
+      record.connection = UnsafePointer(place)
+    }
     if let span { record.span = write(span, to: memory, &writer) }
     memory.bindMemory(to: sluice_event.self, capacity: 1).initialize(to: record)
   }
@@ -75,6 +84,12 @@ struct EventRecord {
     let place = (memory + Self.spanOffset).bindMemory(to: sluice_span.self, capacity: 1)
     place.initialize(to: sluice_span(span, attributes) { writer.copy($0, $1.limitBytes) })
     return UnsafePointer(place)
+  }
+
+  private static func count(_ connection: ConnectionFacts) -> Int {
+    let security = connection.security
+    let texts = [connection.peer?.host, connection.local?.host, security?.version, security?.cipher]
+    return texts.reduce(0) { $0 + count($1 ?? "", textBytes) }
   }
 
   private static func count(_ span: StageSpan) -> Int {

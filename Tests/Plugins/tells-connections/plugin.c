@@ -12,21 +12,24 @@ static sluice_status ask(void *instance) {
   return SLUICE_HAS(connections, get) ? SLUICE_STATUS_OK : SLUICE_STATUS_UNSUPPORTED;
 }
 
+static void tell_facts(void *instance, const sluice_connection_facts *facts, const char *when) {
+  char line[512];
+  snprintf(
+      line, sizeof line, "%s=id %" PRIu64 " version %u reused %u secure %u peer %.*s:%u local %.*s:%u %.*s %.*s der %zu %02x", when,
+      facts->id, facts->http_version, facts->is_reused, facts->is_secure, (int)facts->peer_address.size,
+      facts->peer_address.data, facts->peer_port, (int)facts->local_address.size, facts->local_address.data,
+      facts->local_port, (int)facts->tls_version.size, facts->tls_version.data, (int)facts->tls_cipher.size,
+      facts->tls_cipher.data, facts->certificate.size, facts->certificate.size ? facts->certificate.data[0] : 0);
+  sluice_log(host_of(instance), SLUICE_LOG_INFO, line);
+}
+
 static void tell_connection(void *instance, sluice_exchange *exchange, const char *when) {
   if (!connections) return tell_text(instance, when, text("not asked"));
   sluice_connection_facts facts = {.size = sizeof facts};
   sluice_status status = connections->get(exchange, &facts);
-  char line[512];
-  if (status != SLUICE_STATUS_OK) {
-    snprintf(line, sizeof line, "%s=status %d", when, (int)status);
-  } else {
-    snprintf(
-        line, sizeof line, "%s=id %" PRIu64 " version %u reused %u secure %u peer %.*s:%u local %.*s:%u %.*s %.*s der %zu %02x", when,
-        facts.id, facts.http_version, facts.is_reused, facts.is_secure, (int)facts.peer_address.size,
-        facts.peer_address.data, facts.peer_port, (int)facts.local_address.size, facts.local_address.data,
-        facts.local_port, (int)facts.tls_version.size, facts.tls_version.data, (int)facts.tls_cipher.size,
-        facts.tls_cipher.data, facts.certificate.size, facts.certificate.size ? facts.certificate.data[0] : 0);
-  }
+  if (status == SLUICE_STATUS_OK) return tell_facts(instance, &facts, when);
+  char line[64];
+  snprintf(line, sizeof line, "%s=status %d", when, (int)status);
   sluice_log(host_of(instance), SLUICE_LOG_INFO, line);
 }
 
@@ -56,6 +59,15 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
 }
 
 static void on_event(void *instance, const sluice_event *event) {
+  const char *when = "complete-event";
+  if (event->kind == SLUICE_EVENT_DID_RECEIVE) when = "receive-event";
+  if (event->kind == SLUICE_EVENT_DID_END_HOP) when = "end-event";
+  if (event->connection) {
+    tell_facts(instance, event->connection, when);
+  } else {
+    tell_text(instance, when, text("none"));
+  }
+  if (!event->exchange) return;
   if (event->kind == SLUICE_EVENT_DID_END_HOP) tell_connection(instance, event->exchange, "end");
   if (event->kind == SLUICE_EVENT_DID_COMPLETE) tell_connection(instance, event->exchange, "complete");
 }
@@ -64,7 +76,7 @@ static const sluice_interceptor interceptor = SLUICE_TABLE(
     sluice_interceptor, .on_request = on_request, .on_issue = on_issue, .on_response = on_response);
 static const sluice_tracer tracer = SLUICE_TABLE(
     sluice_tracer,
-    .interests = SLUICE_INTEREST(SLUICE_EVENT_DID_END_HOP) | SLUICE_INTEREST(SLUICE_EVENT_DID_COMPLETE),
+    .interests = SLUICE_INTEREST(SLUICE_EVENT_DID_RECEIVE) | SLUICE_INTEREST(SLUICE_EVENT_DID_END_HOP) | SLUICE_INTEREST(SLUICE_EVENT_DID_COMPLETE),
     .on_event = on_event);
 
 static sluice_status activate(void *instance, sluice_error *error) {

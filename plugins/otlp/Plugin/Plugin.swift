@@ -24,13 +24,15 @@ struct OTLP: Plugin, TransactionTracer {
     let settings = try configuration.settings(for: host)
     warnings = settings.warnings
     exporter = try Exporter(settings, try configuration.schedule(), configuration.signals, host)
-    recorder = Recorder(settings, configuration.secrets, exporter, host)
+    recorder = Recorder(settings, configuration.secrets, exporter)
   }
 
   /// A trial sends nothing.
   func activate() throws {
     guard !host.isTrial else { return }
     for warning in warnings { host.log(.warning, warning) }
+    // From now on events have the connections of their hops.
+    _ = host.connections
     exporter.start()
   }
 

@@ -5,23 +5,15 @@ import SluiceSupport
 
 /// Turns events into spans and durations.
 final class Recorder: Sendable {
-  private struct Connections: Sendable {
-    var isAsked = false
-    var facts: HostConnections?
-  }
-
   private let knownMethods: Set<String>
   private let secrets: SecretList
   private let exporter: Exporter
-  private let host: PluginHost
   private let book = Locked(SpanBook<TransactionID>())
-  private let connections = Locked(Connections())
 
-  init(_ settings: ExportSettings, _ secrets: SecretList, _ exporter: Exporter, _ host: PluginHost) {
+  init(_ settings: ExportSettings, _ secrets: SecretList, _ exporter: Exporter) {
     knownMethods = settings.knownMethods
     self.secrets = secrets
     self.exporter = exporter
-    self.host = host
   }
 
   func record(_ event: borrowing TransactionEvent) {
@@ -57,20 +49,12 @@ final class Recorder: Sendable {
       method: event.method, url: event.url, status: event.status, errorCode: reason?.code.rawValue,
       errorMessage: reason?.message ?? "")
     facts.resendCount = resendCount
-    if let request = event.request, let connection = hostConnections?.facts(of: request) {
+    if let connection = event.connection {
       facts.protocolVersion = connection.version?.rawValue
       facts.peerAddress = connection.peer?.host
       facts.peerPort = connection.peer.flatMap { $0.port == 0 ? nil : $0.port }
     }
     return facts
-  }
-
-  /// Asked for only with direct delivery, where they can be used, because they cost the host time in each hop.
-  private var hostConnections: HostConnections? {
-    connections.withLock { connections in
-      if !connections.isAsked { connections = Connections(isAsked: true, facts: host.connections) }
-      return connections.facts
-    }
   }
 
   private func endSpan(_ event: borrowing TransactionEvent, _ place: SpanBook<TransactionID>.Place) {

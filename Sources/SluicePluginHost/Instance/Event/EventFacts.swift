@@ -46,6 +46,9 @@ extension sluice_timings {
 }
 
 extension TraceEvent {
+  /// The connection of the hop that has a response or has ended; nil if no code wants such facts. [loop]
+  var connection: ConnectionFacts? { kind == .didReceive || kind == .didEndHop ? exchange.connection : nil }
+
   /// The current request, in whichever form is authoritative. [loop]
   var requestLine: (method: String, url: String) {
     let request = exchange.nativeRequest

@@ -36,10 +36,13 @@ extension PluginInstance {
           record.url = url
           withTimings(event.timings) {
             record.timings = $0
-            guard let span = event.span else { return body(&record) }
-            withSpan(span, called) {
-              record.span = $0
-              body(&record)
+            withConnection(event.connection, called) {
+              record.connection = $0
+              guard let span = event.span else { return body(&record) }
+              withSpan(span, called) {
+                record.span = $0
+                body(&record)
+              }
             }
           }
         }
@@ -55,6 +58,14 @@ extension PluginInstance {
       var record = sluice_span(span, attributes.baseAddress) { text, _ in called.lend(text) }
       body(&record)
     }
+  }
+
+  private func withConnection(
+    _ facts: ConnectionFacts?, _ called: CalledExchange, _ body: (UnsafePointer<sluice_connection_facts>?) -> Void
+  ) {
+    guard let facts else { return body(nil) }
+    var record = sluice_connection_facts(facts, called)
+    body(&record)
   }
 
   private func withTimings(_ timings: TransferTimings?, _ body: (UnsafePointer<sluice_timings>?) -> Void) {
