@@ -249,7 +249,10 @@ let package = Package(
       name: "SleepsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/sleeps-in-swift",
       swiftSettings: strict),
     .target(
-      name: "TablesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/tables-in-swift",
+      name: "TablesInSwift", dependencies: ["SluicePlugin", "TablesStage"], path: "Tests/Plugins/tables-in-swift/Entry",
+      swiftSettings: strict),
+    .target(
+      name: "TablesStage", dependencies: ["SluicePlugin"], path: "Tests/Plugins/tables-in-swift/Stage",
       swiftSettings: strict),
     // Nothing but flags, for the product that it is a part of: those of "sluice plugin build --static-stdlib".
     .target(
@@ -301,9 +304,8 @@ let package = Package(
       "Sluice",
       [
         "SluiceAssembly", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics",
-        "SluiceJSON",
-        "SluiceJSONSchema", "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl",
-        "SluiceLoop", "SluiceSupport",
+        "SluiceJSON", "SluiceJSONSchema", "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceTrial",
+        "SluiceCurl", "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
     tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
     tests("CacheRules", ["SluiceMessages"]),

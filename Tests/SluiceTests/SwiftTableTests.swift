@@ -1,10 +1,16 @@
 import Sluice
 import SluiceMessages
+import SluiceServer
 import SluiceTestKit
+import TablesStage
 import Testing
 
-/// The host's draft tables, used by a plugin in Swift.
+/// The host's draft tables, used by a stage in Swift: one source, as a library and as a part of the program.
 @Suite struct SwiftTableTests {
+  enum Home: CaseIterable {
+    case library, program
+  }
+
   private struct Run {
     let results: [TransactionResult]
     let lines: [LogLine]
@@ -15,30 +21,38 @@ import Testing
   }
 
   private func run(
-    _ paths: String..., place: String = #""stage""#, delivery: String = "inline",
-    minimumLogLevel: LogLine.Level = .debug
+    _ paths: String..., in home: Home = .library, place: String = #""stage""#, delivery: String = "inline",
+    minimumLogLevel: LogLine.Level = .debug, deadline: String = "60s", body: Body = .empty, sink: (any BodySink)? = nil
   ) async throws -> Run {
-    let server = try LoopbackServer()
+    let server = try LoopbackServer { _ in .text("answer") }
     defer { server.stop() }
-    let text = """
-      {"plugins": {"stage": {"library": "\(BuiltProducts.library("tables-in-swift"))", "delivery": "\(delivery)"}},
-       "request": [\(place)], "response": ["stage"], "tracers": ["stage"], "retry": {"maxAttempts": 2}}
+    let library = """
+      "plugins": {"stage": {"library": "\(BuiltProducts.library("tables-in-swift"))", "delivery": "\(delivery)"}},
+      "request": [\(place)], "response": ["stage"], "tracers": ["stage"],
       """
+    let text = """
+      {\(home == .library ? library : "") "retry": {"maxAttempts": 2}, "deadline": "\(deadline)"}
+      """
+    var configuration = try Configuration(text: Array(text.utf8))
+    if home == .program { configuration.addStage("stage", StageCode(TablesStage.self)) }
     let log = Watched<[LogLine]>([])
-    let engine = try Engine(Configuration(text: Array(text.utf8)), minimumLogLevel: minimumLogLevel) { line in
-      log.update { $0.append(line) }
-    }
+    let engine = try Engine(configuration, minimumLogLevel: minimumLogLevel) { line in log.update { $0.append(line) } }
     var results: [TransactionResult] = []
     for path in paths {
       let url = try HTTPURL(server.baseURL + path)
-      results.append(await engine.transaction(Request(url: url, headers: ["x-request-id": "r-1"])))
+      let request = Request(method: "PUT", url: url, headers: ["x-request-id": "r-1"], body: body)
+      results.append(
+        await withCheckedContinuation { continuation in
+          engine.submit(request, sink: sink) { continuation.resume(returning: $0) }
+        })
     }
     await engine.shutdown()
     return Run(results: results, lines: log.value)
   }
 
-  @Test func `attributes that a stage sets survive its suspension and its attempts`() async throws {
-    let run = try await run("/attributes")
+  @Test(arguments: Home.allCases)
+  func `attributes that a stage sets survive its suspension and its attempts`(_ home: Home) async throws {
+    let run = try await run("/attributes", in: home)
     let result = try #require(run.results.first)
     #expect(result.error == nil && result.attempts == 2)
     let attributes = result.attributes
@@ -58,20 +72,23 @@ import Testing
     #expect(queued.told("tracer") == ["none"])
   }
 
-  @Test func `a name that is not allowed fails the call, and too many are refused`() async throws {
-    let run = try await run("/invalid", "/too-many")
+  @Test(arguments: Home.allCases)
+  func `a name that is not allowed fails the call, and too many are refused`(_ home: Home) async throws {
+    let run = try await run("/invalid", "/too-many", in: home)
     #expect(run.results[0].error?.code == "stage_failed" && run.results[0].attributes.isEmpty)
     #expect(run.results[1].error == nil && run.told("room") == ["64"])
   }
 
-  @Test func `work runs on another thread, and the stage continues on its loop`() async throws {
-    let attributes = try #require(try await run("/work").results.first).attributes
+  @Test(arguments: Home.allCases)
+  func `work runs on another thread, and the stage continues on its loop`(_ home: Home) async throws {
+    let attributes = try #require(try await run("/work", in: home).results.first).attributes
     #expect(attributes["work.elsewhere"] == true && attributes["work.back"] == true)
     #expect(attributes["work.error"] == "thrown" && attributes["work.sum"] == 190)
   }
 
-  @Test func `shared values are set, read, exchanged and removed`() async throws {
-    let result = try #require(try await run("/shared").results.first)
+  @Test(arguments: Home.allCases)
+  func `shared values are set, read, exchanged and removed`(_ home: Home) async throws {
+    let result = try #require(try await run("/shared", in: home).results.first)
     #expect(result.error == nil)
     let told = result.attributes.filter { $0.name.hasPrefix("shared.") }
     #expect(told.count == 12 && told.filter { $0.value != true }.map(\.name) == ["shared.no-name", "shared.large"])
@@ -96,10 +113,13 @@ import Testing
     #expect(message.contains("request[0].config") && message.contains(words), "\(message)")
   }
 
-  @Test func `log records have attributes and their transaction, and a level that is not logged is not evaluated`()
+  @Test(arguments: Home.allCases)
+  func `log records have attributes and their transaction, and a level that is not logged is not evaluated`(
+    _ home: Home
+  )
     async throws
   {
-    let run = try await run("/log", minimumLogLevel: .info)
+    let run = try await run("/log", in: home, minimumLogLevel: .info)
     #expect(run.told("evaluated") == ["3"] && run.told("logged") == ["false true"])
     #expect(!run.lines.contains { $0.message == "debug" || $0.message == "invalid" })
     let plain = try #require(run.lines.first { $0.message == "with attributes" })
@@ -113,4 +133,59 @@ import Testing
     #expect(about.transaction == run.results.first?.id && about.requestID == "r-1" && about.attempt == 0)
     #expect(about.attributes.map(\.name) == ["http.status", "http.route"])
   }
+
+  @Test(arguments: Home.allCases)
+  func `a list of hosts is compared by the host, and names its bad entries`(_ home: Home) async throws {
+    let attributes = try #require(try await run("/hosts", in: home).results.first).attributes
+    #expect(attributes["hosts"] == "yes yes no yes no yes no no")
+    let error = attributes.first { $0.name == "hosts.error" }.map { "\($0.shownValue)" }
+    #expect(error?.contains(#""others"[1]: "#) == true, "\(error ?? "")")
+  }
+
+  @Test(arguments: Home.allCases)
+  func `a stage asks for a whole body of one transaction`(_ home: Home) async throws {
+    let sink = TextSink()
+    let run = try await run("/no-wish", "/want-response", in: home, sink: sink)
+    #expect(run.results.map(\.error?.code) == [nil, nil])
+    // Only the body that no stage asked for was streamed.
+    #expect(run.results[0].attributes["body"] == -1 && run.results[1].attributes["body"] == 6)
+    #expect(sink.text.value == "answer")
+    let pieces = Body.stream(PieceStream.make([[65], [], [66]]))
+    let streamed = try await self.run("/want-request", in: home, body: pieces)
+    #expect(streamed.results.first?.error == nil)
+    #expect(streamed.results.first?.attributes["calls"] == "none 2 ")
+  }
+
+  @Test(arguments: Home.allCases)
+  func `a stage writes its own response body piece by piece, and waits for its reader`(_ home: Home) async throws {
+    let sink = TextSink()
+    let long = try await run("/stream", in: home, sink: sink)
+    let result = try #require(long.results.first)
+    #expect(result.error == nil, "\(String(describing: result.error))")
+    #expect(result.response?.status == 203 && result.response?.headers["x-kind"] == "streamed")
+    #expect(sink.text.value.utf8.elementsEqual((0..<40).flatMap { [UInt8](repeating: 65 + $0, count: 100_000) }))
+    let run = try await run("/stream-announced", "/replace", in: home)
+    #expect(run.results[0].error?.code == "body_file")
+    #expect(run.results[1].response?.body.bytes == Array("replaced".utf8))
+  }
+
+  @Test(arguments: Home.allCases)
+  func `what the writer of a body throws ends the transaction`(_ home: Home) async throws {
+    let error = try await run("/stream-fails", in: home).results.first?.error
+    #expect(error?.code == "broken" && error?.message == "the source broke" && error?.stage == "stage")
+  }
+
+  @Test(arguments: Home.allCases)
+  func `the task that writes a body is cancelled at the deadline of its transaction`(_ home: Home) async throws {
+    let sink = PausedSink()
+    let run = try await run("/stream-waits", in: home, deadline: "100ms", sink: sink)
+    #expect(run.results.first?.error?.code == "deadline")
+    #expect(run.told("stream") == ["true true"])
+  }
+}
+
+/// Takes no more after the first piece.
+private final class PausedSink: BodySink {
+  func begin(_ head: Response) {}
+  func receive(_ piece: [UInt8]) -> BodyProgress { .pause }
 }

@@ -56,9 +56,9 @@ public struct StageCode: Sendable {
     configuration = .object()
   }
 
-  /// Uses every stage protocol that the value conforms to.
+  /// Uses every stage protocol that the value conforms to. A type is taken as a plugin instead.
   /// - Parameter options: added to those of a ``Plugin``.
-  public init(_ stage: any Sendable, options: PluginOptions = []) {
+  @_disfavoredOverload public init(_ stage: any Sendable, options: PluginOptions = []) {
     do { form = .hosted(try ProgramStage(stage, options: options)) } catch { form = .unusable(error) }
     configuration = .object()
   }

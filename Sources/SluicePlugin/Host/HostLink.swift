@@ -11,6 +11,7 @@ final class HostLink: @unchecked Sendable {
   /// Twice the number of users, plus the closed bit.
   private let users = Atomic<Int>(0)
   let sleeps = PendingSleeps()
+  let hostLists = HostLists()
   /// For calls from the host, during which the host exists.
   let current: UnsafePointer<sluice_host>
   /// Tables that are used often; nil if the host lacks one.
@@ -36,5 +37,6 @@ final class HostLink: @unchecked Sendable {
   func close() {
     users.bitwiseOr(Self.closedBit, ordering: .acquiringAndReleasing)
     while users.load(ordering: .acquiring) > Self.closedBit { sched_yield() }
+    hostLists.releaseAll()
   }
 }

@@ -8,11 +8,16 @@ extension UnsafePointer<sluice_host> {
   var connections: UnsafePointer<sluice_connection>? { table(SLUICE_CONNECTION_ID, least: SLUICE_CONNECTION_SIZE_1) }
   var logger: UnsafePointer<sluice_logger>? { table(SLUICE_LOG_ID, least: SLUICE_LOGGER_SIZE_1) }
   var metrics: UnsafePointer<sluice_metrics>? { table(SLUICE_METRICS_ID, least: SLUICE_METRICS_SIZE_1) }
+  var origins: UnsafePointer<sluice_origins>? { table(SLUICE_ORIGINS_ID, least: SLUICE_ORIGINS_SIZE_1) }
   var places: UnsafePointer<sluice_places>? { table(SLUICE_PLACES_ID, least: SLUICE_PLACES_SIZE_1) }
   var reports: UnsafePointer<sluice_reports>? { table(SLUICE_REPORTS_ID, least: SLUICE_REPORTS_SIZE_1) }
+  var responseStreams: UnsafePointer<sluice_response_stream>? {
+    table(SLUICE_RESPONSE_STREAM_ID, least: SLUICE_RESPONSE_STREAM_SIZE_1)
+  }
   var shared: UnsafePointer<sluice_shared>? { table(SLUICE_SHARED_ID, least: SLUICE_SHARED_SIZE_1) }
   var spans: UnsafePointer<sluice_spans>? { table(SLUICE_SPANS_ID, least: SLUICE_SPANS_SIZE_1) }
   var timers: UnsafePointer<sluice_timers>? { table(SLUICE_TIMERS_ID, least: SLUICE_TIMERS_SIZE_1) }
+  var wantBody: UnsafePointer<sluice_want_body>? { table(SLUICE_WANT_BODY_ID, least: SLUICE_WANT_BODY_SIZE_1) }
   var work: UnsafePointer<sluice_work>? { table(SLUICE_WORK_ID, least: SLUICE_WORK_SIZE_1) }
   var values: UnsafePointer<sluice_values>? { table(SLUICE_VALUES_ID, least: SLUICE_VALUES_SIZE_1) }
 

@@ -56,6 +56,15 @@ extension ExchangeCall {
     }
   }
 
+  func wantBody(_ side: MessageSide) throws(StageFailure) {
+    let subject = "the wish for a whole \(side == .request ? "request" : "response") body"
+    try write(subject) { _, exchange in
+      let status = link.current.wantBody?.pointee.want_body(exchange, side.rawValue)
+      guard let status, status != SLUICE_STATUS_UNSUPPORTED else { return sluice_status(SLUICE_STATUS_REFUSED) }
+      return status
+    }
+  }
+
   func bodyFile(_ side: MessageSide) -> BodyFile? {
     withExchange { api, exchange in
       var path = sluice_text()

@@ -1,12 +1,15 @@
 import CSluice
 
-/// Runs tasks on an event loop of the host, outside of any exchange. After the host accepts nothing new, the tasks
+/// Runs tasks on an event loop of the host, outside of any call. After the host accepts nothing new, the tasks
 /// continue on another thread, so that each can finish.
 final class LoopExecutor: TaskExecutor {
   private let link: HostLink
-  private let loop: sluice_loop = 0
+  private let loop: sluice_loop
 
-  init(_ link: HostLink) { self.link = link }
+  init(_ link: HostLink, _ loop: sluice_loop = 0) {
+    self.link = link
+    self.loop = loop
+  }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

@@ -1,28 +1,37 @@
 import Glibc
-public import SluicePlugin
+package import SluicePlugin
 
-/// Uses the host's tables from Swift, and reports the results in attributes of the transaction and in log records.
-struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor, TransactionTracer {
-  struct StageConfiguration: Decodable, Sendable {
+/// Uses the host's tables from Swift, and reports the results in attributes of the transaction and in log records. It has
+/// no entry point, so that a library and a program can use it unchanged.
+package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInterceptor, TransactionTracer {
+  package struct StageConfiguration: Decodable, Sendable {
     var name: String
     var count: Int
   }
 
-  static let information = PluginInformation(
+  package static let information = PluginInformation(
     id: "tables-in-swift", version: "1.0.0", summary: "Uses the host's tables.")
-  static let interests: Set<TransactionEvent.Kind> = [.didComplete]
+  package static let interests: Set<TransactionEvent.Kind> = [.didComplete]
 
-  static let stageConfigurationDefaults: JSONValue? = ["count": 1]
+  package static let stageConfigurationDefaults: JSONValue? = ["count": 1]
 
   let host: PluginHost
+  let hosts: HostList
+  let badHosts: String
 
-  init(configuration: NoConfiguration, host: PluginHost) { self.host = host }
+  package init(configuration: NoConfiguration, host: PluginHost) throws {
+    self.host = host
+    hosts = try host.hostList(["api.example.com", "*.EXAMPLE.org:8443", "https://bücher.example"], named: "hosts")
+    var reason = "none"
+    do { _ = try host.hostList(["a.example", "b c"], named: "others") } catch { reason = error.message }
+    badHosts = reason
+  }
 
-  func checkStage(_ configuration: StageConfiguration) throws {
+  package func checkStage(_ configuration: StageConfiguration) throws {
     guard configuration.count > 0 else { throw StageFailure(message: "count: expected a number above 0") }
   }
 
-  func intercept(_ request: StageRequest, context: RequestContext) async throws {
+  package func intercept(_ request: StageRequest, context: RequestContext) async throws {
     if let place = context.stageConfiguration(of: Self.self) {
       try await host.sleep(for: .milliseconds(1))
       let again = context.stageConfiguration(of: Self.self)
@@ -35,17 +44,33 @@ struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor
     case "/log": try await log(request, context)
     case "/work": try await work(request, context)
     case "/shared": try await share(context)
+    case "/hosts": matchHosts(request, context)
+    case "/want-response": request.wantBody(of: .response)
+    case "/want-request": wantRequest(request, context)
+    case "/stream": stream(request)
+    case "/stream-announced": request.respond(status: 200).writeBody(byteCount: 5) { try await $0.write([1, 2, 3]) }
+    case "/stream-fails":
+      request.respond(status: 200).writeBody { writer in
+        try await writer.write([1])
+        throw StageFailure(code: "broken", message: "the source broke")
+      }
+    case "/stream-waits": streamForever(request)
     default: break
     }
   }
 
-  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
-    guard context.path == "/attributes" else { return }
+  package func intercept(_ response: StageResponse, context: ResponseContext) async throws {
+    switch context.path {
+    case "/attributes": break
+    case "/want-response", "/no-wish": return context.attributes["body"] = .integer(Int64(response.body?.count ?? -1))
+    case "/replace": return response.writeBody { try await $0.write(Array("replaced".utf8)) }
+    default: return
+    }
     context.attributes["names"] = .text(context.attributes.names.joined(separator: " "))
     if context.attemptNumber == 0 { throw RetryRequestError() }
   }
 
-  func record(_ event: borrowing TransactionEvent) {
+  package func record(_ event: borrowing TransactionEvent) {
     guard let attributes = event.attributes else { return host.log(.info, "tracer=none") }
     let route = attributes["http.route"]
     host.log(.info, "tracer=\(attributes.names.count)", ["route": route ?? "none"])
@@ -120,6 +145,54 @@ struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor
     tell("largest", .bool(host.shared["largest"]?.bytes == largest))
   }
 
+  /// The host compares; a request that is kept for later is on no list.
+  private func matchHosts(_ request: StageRequest, _ context: RequestContext) {
+    let original = request.url
+    var found: [String] = []
+    for url in [
+      "http://api.example.com/", "http://API.example.com:81/", "http://api.example.com.evil.example/",
+      "https://a.example.org:8443/", "https://a.example.org/", "https://xn--bcher-kva.example/x",
+      "http://xn--bcher-kva.example/", "http://api.example.com@evil.example/",
+    ] {
+      request.url = url
+      found.append(hosts.contains(request) ? "yes" : "no")
+    }
+    request.url = original
+    context.attributes["hosts"] = .text(found.joined(separator: " "))
+    context.attributes["hosts.error"] = .text(badHosts)
+  }
+
+  private func wantRequest(_ request: StageRequest, _ context: RequestContext) {
+    let length = request.body.map { "\($0.count)" } ?? "none"
+    let before = context.attributes["calls"] ?? ""
+    context.attributes["calls"] = .text("\(before)\(length) ")
+    request.wantBody(of: .request)
+  }
+
+  /// More than the host holds: the writer must wait for the reader.
+  private func stream(_ request: StageRequest) {
+    let response = request.respond(status: 203)
+    response.headers["x-kind"] = "streamed"
+    response.writeBody { [host] writer in
+      for number in 0..<40 {
+        try await writer.write([UInt8](repeating: UInt8(65 + number), count: 100_000))
+        if number == 20 { try await host.sleep(for: .milliseconds(1)) }
+      }
+      try await writer.write([])
+    }
+  }
+
+  private func streamForever(_ request: StageRequest) {
+    request.respond(status: 200).writeBody { [host] writer in
+      do {
+        while true { try await writer.write([UInt8](repeating: 0, count: 1 << 20)) }
+      } catch {
+        host.log(.info, "stream=\(error is CancellationError) \(Task.isCancelled)")
+        throw error
+      }
+    }
+  }
+
   private func log(_ request: StageRequest, _ context: RequestContext) async throws {
     context.attributes["http.route"] = "/log"
     var evaluated = 0
@@ -134,9 +207,4 @@ struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor
     host.log(.info, "evaluated=\(evaluated)")
     host.log(.info, "logged=\(host.isLogged(.debug)) \(host.isLogged(.info))")
   }
-}
-
-/// The host looks for this function.
-@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
-  export(TablesInSwift.self, host, abi, error)
 }
