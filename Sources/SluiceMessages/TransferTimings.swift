@@ -7,60 +7,61 @@ public struct TransferTimings: Sendable, Hashable {
   /// All phases and counts are zero; peer and version are unknown.
   public init() {}
 
-  /// All at once, which copies nothing. The phases are in nanoseconds.
+  /// All at once, which copies nothing.
   package init(
-    queue: UInt64, nameLookup: UInt64, connect: UInt64, tlsHandshake: UInt64, send: UInt64, wait: UInt64,
-    receive: UInt64, isConnectionReused: Bool, peerAddress: String?, version: HTTPVersion?, engine: TransportEngine?,
-    bytesSent: Int, bytesReceived: Int
+    _ nanoseconds: Nanoseconds, isConnectionReused: Bool, peerAddress: String?, version: HTTPVersion?,
+    engine: TransportEngine?, bytesSent: Int, bytesReceived: Int
   ) {
     fields = SharedValue(
       Fields(
-        queue: queue, nameLookup: nameLookup, connect: connect, tlsHandshake: tlsHandshake, send: send, wait: wait,
-        receive: receive, isConnectionReused: isConnectionReused, peerAddress: peerAddress, version: version,
+        nanoseconds: nanoseconds, isConnectionReused: isConnectionReused, peerAddress: peerAddress, version: version,
         engine: engine, bytesSent: bytesSent, bytesReceived: bytesReceived))
   }
 
+  /// The phases as they are kept. A `Duration` takes twice the room, and longer to compute.
+  package var nanoseconds: Nanoseconds { fields.value.nanoseconds }
+
   /// The time before the transport could begin: waiting for the name look-up and for a free connection.
   public var queue: Duration {
-    get { Duration(nanoseconds: fields.value.queue) }
-    set { fields.value.queue = newValue.nanoseconds }
+    get { Duration(nanoseconds: fields.value.nanoseconds.queue) }
+    set { fields.value.nanoseconds.queue = newValue.nanoseconds }
   }
 
   /// The name look-up. Zero on a reused connection, and if the name was looked up before the transport began
   /// (``queue``).
   public var nameLookup: Duration {
-    get { Duration(nanoseconds: fields.value.nameLookup) }
-    set { fields.value.nameLookup = newValue.nanoseconds }
+    get { Duration(nanoseconds: fields.value.nanoseconds.nameLookup) }
+    set { fields.value.nanoseconds.nameLookup = newValue.nanoseconds }
   }
 
   /// Until the connection to the server or proxy is open; zero on a reused connection.
   public var connect: Duration {
-    get { Duration(nanoseconds: fields.value.connect) }
-    set { fields.value.connect = newValue.nanoseconds }
+    get { Duration(nanoseconds: fields.value.nanoseconds.connect) }
+    set { fields.value.nanoseconds.connect = newValue.nanoseconds }
   }
 
   /// From the open connection to the end of the TLS handshake; zero without TLS and on a reused connection.
   public var tlsHandshake: Duration {
-    get { Duration(nanoseconds: fields.value.tlsHandshake) }
-    set { fields.value.tlsHandshake = newValue.nanoseconds }
+    get { Duration(nanoseconds: fields.value.nanoseconds.tlsHandshake) }
+    set { fields.value.nanoseconds.tlsHandshake = newValue.nanoseconds }
   }
 
   /// From the first byte out to the last byte out, or to the first byte in if that comes earlier.
   public var send: Duration {
-    get { Duration(nanoseconds: fields.value.send) }
-    set { fields.value.send = newValue.nanoseconds }
+    get { Duration(nanoseconds: fields.value.nanoseconds.send) }
+    set { fields.value.nanoseconds.send = newValue.nanoseconds }
   }
 
   /// From the last byte out to the first byte in.
   public var wait: Duration {
-    get { Duration(nanoseconds: fields.value.wait) }
-    set { fields.value.wait = newValue.nanoseconds }
+    get { Duration(nanoseconds: fields.value.nanoseconds.wait) }
+    set { fields.value.nanoseconds.wait = newValue.nanoseconds }
   }
 
   /// From the first byte in to the end of the transfer.
   public var receive: Duration {
-    get { Duration(nanoseconds: fields.value.receive) }
-    set { fields.value.receive = newValue.nanoseconds }
+    get { Duration(nanoseconds: fields.value.nanoseconds.receive) }
+    set { fields.value.nanoseconds.receive = newValue.nanoseconds }
   }
 
   /// Whether an earlier request opened the connection; false if there was no connection.
@@ -101,15 +102,21 @@ public struct TransferTimings: Sendable, Hashable {
 }
 
 extension TransferTimings {
-  /// The phases are in nanoseconds: a `Duration` takes twice the room, and longer to compute.
+  /// The time of each phase in nanoseconds.
+  package struct Nanoseconds: Hashable, Sendable {
+    package var queue: UInt64 = 0
+    package var nameLookup: UInt64 = 0
+    package var connect: UInt64 = 0
+    package var tlsHandshake: UInt64 = 0
+    package var send: UInt64 = 0
+    package var wait: UInt64 = 0
+    package var receive: UInt64 = 0
+
+    package init() {}
+  }
+
   private struct Fields: Hashable, Sendable {
-    var queue: UInt64 = 0
-    var nameLookup: UInt64 = 0
-    var connect: UInt64 = 0
-    var tlsHandshake: UInt64 = 0
-    var send: UInt64 = 0
-    var wait: UInt64 = 0
-    var receive: UInt64 = 0
+    var nanoseconds = Nanoseconds()
     var isConnectionReused = false
     var peerAddress: String?
     var version: HTTPVersion?

@@ -108,7 +108,10 @@ struct PipelineBuilder {
 
   private func binding(_ plugin: PluginConfiguration, _ tracer: any Tracer) -> TracerBinding {
     let budget = budget(plugin)
-    if let known = predecessor?.tracers.first(where: { $0.tracer === tracer && $0.budget == budget }) { return known }
+    let known = predecessor?.tracers.first {
+      $0.tracer === tracer && $0.budgetNanoseconds == budget?.nanoseconds
+    }
+    if let known { return known }
     return TracerBinding(name: plugin.name, tracer: tracer, budget: budget) { [log] reason in
       log(
         LogLine(

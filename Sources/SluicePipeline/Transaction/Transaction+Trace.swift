@@ -20,7 +20,7 @@ extension Transaction {
     record(
       TraceEvent(
         kind: kind, sequence: sequence, time: now(), exchange: exchange, status: status,
-        receivedStatus: receivedStatus(beside: status), outcome: nil, error: nil, duration: .zero,
+        receivedStatus: receivedStatus(beside: status), outcome: nil, error: nil, durationNanoseconds: 0,
         finalTimings: kind == .didReceive ? result.timings : nil))
   }
 
@@ -39,7 +39,7 @@ extension Transaction {
       TraceEvent(
         kind: .didEndHop, sequence: sequence, time: now, exchange: exchange, status: wireStatus,
         receivedStatus: receivedStatus(beside: wireStatus), outcome: nil, error: error,
-        duration: now.duration(since: began), finalTimings: result.timings))
+        durationNanoseconds: now.nanoseconds(since: began), finalTimings: result.timings))
   }
 
   func emitInformational(status: Int) {
@@ -48,7 +48,7 @@ extension Transaction {
     record(
       TraceEvent(
         kind: .didReceiveInformational, sequence: sequence, time: now(), exchange: exchange, status: status,
-        receivedStatus: nil, outcome: nil, error: nil, duration: .zero, finalTimings: nil))
+        receivedStatus: nil, outcome: nil, error: nil, durationNanoseconds: 0, finalTimings: nil))
   }
 
   func emitRetry(after delay: Duration, _ reason: TransactionError? = nil) {
@@ -59,7 +59,7 @@ extension Transaction {
       TraceEvent(
         kind: .willRetry, sequence: sequence, time: now(), exchange: exchange, status: status,
         receivedStatus: receivedStatus(beside: status), outcome: nil,
-        error: reason ?? retryReason ?? machine.failure, duration: delay, finalTimings: nil))
+        error: reason ?? retryReason ?? machine.failure, durationNanoseconds: delay.nanoseconds, finalTimings: nil))
   }
 
   func emitCompletion(
@@ -72,7 +72,7 @@ extension Transaction {
       TraceEvent(
         kind: .didComplete, sequence: sequence, time: now, exchange: exchange, status: status,
         receivedStatus: receivedStatus(beside: status), outcome: outcome, error: error,
-        duration: duration, finalTimings: result.timings))
+        durationNanoseconds: duration.nanoseconds, finalTimings: result.timings))
   }
 
   /// The received status in an event: nil if it equals the event's status.
@@ -83,7 +83,7 @@ extension Transaction {
     record(
       TraceEvent(
         kind: .didEndSpan, sequence: eventCount, time: now(), exchange: exchange, status: 0, receivedStatus: nil,
-        outcome: nil, error: nil, duration: .zero, finalTimings: nil, endedSpan: EndedSpan(span)))
+        outcome: nil, error: nil, durationNanoseconds: 0, finalTimings: nil, endedSpan: EndedSpan(span)))
     eventCount += 1
   }
 
@@ -114,21 +114,30 @@ extension Transaction {
   /// that a tracer's time is not counted as a stage's.
   private func recordMeasured(_ event: TraceEvent) {
     var before = loop.now
-    for (index, binding) in pipeline.tracers.enumerated() where binding.wants(event.kind) {
-      let isTaken = binding.tracer.offer(event)
-      let after = loop.now
-      if let budget = binding.budget {
-        let time = after.duration(since: before)
-        if isTaken {
-          metrics.recordTracer(index, nanoseconds: time.nanoseconds)
-        } else {
-          metrics.countTracerDrop(index)
-        }
-        if binding.overran(budget, in: time) { metrics.countTracerOverrun(index) }
+    for index in pipeline.tracers.indices {
+      // Safe for the same reason as above.
+      unsafe Unmanaged.passUnretained(pipeline.tracers[index])._withUnsafeGuaranteedRef {
+        if $0.wants(event.kind) { before = recordMeasured(event, $0, index, from: before) }
       }
-      before = after
     }
     clock = before
+  }
+
+  /// - Returns: the time after the call.
+  private func recordMeasured(
+    _ event: TraceEvent, _ binding: TracerBinding, _ index: Int, from before: Instant
+  ) -> Instant {
+    let isTaken = binding.tracer.offer(event)
+    let after = loop.now
+    guard let budget = binding.budgetNanoseconds else { return after }
+    let time = after.nanoseconds(since: before)
+    if isTaken {
+      metrics.recordTracer(index, nanoseconds: time)
+    } else {
+      metrics.countTracerDrop(index)
+    }
+    if binding.overran(budget, in: time) { metrics.countTracerOverrun(index) }
+    return after
   }
 }
 

@@ -3,16 +3,16 @@ import SluiceMessages
 
 extension TransferTimings {
   init(_ timings: sluice_timings) {
-    self.init()
-    isConnectionReused = timings.is_connection_reused != 0
-    queue = Duration(nanoseconds: timings.queue_ns)
-    nameLookup = Duration(nanoseconds: timings.name_lookup_ns)
-    connect = Duration(nanoseconds: timings.connect_ns)
-    tlsHandshake = Duration(nanoseconds: timings.tls_handshake_ns)
-    send = Duration(nanoseconds: timings.send_ns)
-    wait = Duration(nanoseconds: timings.wait_ns)
-    receive = Duration(nanoseconds: timings.receive_ns)
-    bytesSent = Int(clamping: timings.bytes_sent)
-    bytesReceived = Int(clamping: timings.bytes_received)
+    var phases = Nanoseconds()
+    phases.queue = timings.queue_ns
+    phases.nameLookup = timings.name_lookup_ns
+    phases.connect = timings.connect_ns
+    phases.tlsHandshake = timings.tls_handshake_ns
+    phases.send = timings.send_ns
+    phases.wait = timings.wait_ns
+    phases.receive = timings.receive_ns
+    self.init(
+      phases, isConnectionReused: timings.is_connection_reused != 0, peerAddress: nil, version: nil, engine: nil,
+      bytesSent: Int(clamping: timings.bytes_sent), bytesReceived: Int(clamping: timings.bytes_received))
   }
 }

@@ -64,20 +64,25 @@ struct WireTimes {
   /// The same between two pieces of the response, whenever it is called. Of the phases before the request, the one that
   /// is under way ends at `now`.
   func timings(at now: Instant, peer: String, version: HTTPVersion?, bytesReceived: Int) -> TransferTimings {
+    var phases = TransferTimings.Nanoseconds()
+    phases.nameLookup = dial.nameLookup
+    phases.connect = dial.connect
+    phases.tlsHandshake = dial.tlsHandshake
     guard let issuedAt else {
+      phases.queue = waitingSince.map { now.nanoseconds(since: $0) } ?? queue
       return TransferTimings(
-        queue: waitingSince.map { now.nanoseconds(since: $0) } ?? queue, nameLookup: dial.nameLookup,
-        connect: dial.connect, tlsHandshake: dial.tlsHandshake, send: 0, wait: 0, receive: 0,
-        isConnectionReused: false, peerAddress: nil, version: nil, engine: .wire, bytesSent: 0, bytesReceived: 0)
+        phases, isConnectionReused: false, peerAddress: nil, version: nil, engine: .wire, bytesSent: 0,
+        bytesReceived: 0)
     }
     // If a server answers before it has the whole request, the send phase ends with the first byte of the answer.
     let sent = firstByteAt.map { min(sentAt ?? issuedAt, $0) } ?? sentAt ?? issuedAt
     let firstByteAt = firstByteAt ?? sent
+    phases.queue = queue
+    phases.send = sent.nanoseconds(since: issuedAt)
+    phases.wait = firstByteAt.nanoseconds(since: sent)
+    phases.receive = (lastByteAt ?? firstByteAt).nanoseconds(since: firstByteAt)
     return TransferTimings(
-      queue: queue, nameLookup: dial.nameLookup, connect: dial.connect, tlsHandshake: dial.tlsHandshake,
-      send: sent.nanoseconds(since: issuedAt), wait: firstByteAt.nanoseconds(since: sent),
-      receive: (lastByteAt ?? firstByteAt).nanoseconds(since: firstByteAt), isConnectionReused: isConnectionReused,
-      peerAddress: peer.isEmpty ? nil : peer, version: version, engine: .wire, bytesSent: sentBytes,
-      bytesReceived: bytesReceived)
+      phases, isConnectionReused: isConnectionReused, peerAddress: peer.isEmpty ? nil : peer, version: version,
+      engine: .wire, bytesSent: sentBytes, bytesReceived: bytesReceived)
   }
 }

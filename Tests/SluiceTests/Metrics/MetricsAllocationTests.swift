@@ -38,7 +38,7 @@ private func ledger() throws -> [TraceEvent] {
   return kinds.map {
     TraceEvent(
       kind: $0, sequence: 0, time: Instant(nanoseconds: 5000), exchange: exchange, status: 200, receivedStatus: nil,
-      outcome: .succeeded, error: nil, duration: .zero, finalTimings: TransferTimings())
+      outcome: .succeeded, error: nil, durationNanoseconds: 0, finalTimings: TransferTimings())
   }
 }
 

@@ -1,11 +1,11 @@
 import SluiceTraceContext
 
 extension Exchange {
-  /// Where the current hop belongs in a trace. Read from the fields on each access. [loop]
+  /// Where the current hop belongs in a trace. [loop]
   package var hopTraceContext: HopTraceContext {
     let caller = parent.trace
     var context = HopTraceContext(traceID: caller?.traceID, parentSpanID: caller?.spanID, flags: caller?.flags ?? [])
-    guard let trace = issued?.trace else { return context }
+    guard let trace = traceOfHop else { return context }
     if trace.traceID != caller?.traceID { context.parentSpanID = nil }
     context.traceID = trace.traceID
     context.spanID = trace.spanID

@@ -35,7 +35,19 @@ package final class Exchange: @unchecked Sendable {
   /// The headers of the hop, while it is being issued.
   package var issueHeaders: HeaderFields?
   /// The headers of the hop after it was issued; nil before.
-  package internal(set) var issued: IssuedFields?
+  package internal(set) var issued: IssuedFields? {
+    didSet { issuedTrace = nil }
+  }
+  /// The trace in ``issued``, kept from the first time that a tracer asks: nil before, `.some(nil)` if there is none.
+  private var issuedTrace: TraceParent??
+
+  /// The trace and the span that the current hop has sent; nil before it was issued, and if it sent none. [loop]
+  var traceOfHop: TraceParent? {
+    if let issuedTrace { return issuedTrace }
+    let trace = issued?.trace
+    if issued != nil { issuedTrace = .some(trace) }
+    return trace
+  }
   /// What happened to the headers of each hop so far; nil if no explanation is wanted.
   package internal(set) var explanation: [HopExplanation]?
 

@@ -45,7 +45,7 @@ package final class Pipeline: Sendable {
         responseStages: responseStages.map(\.name), hopStages: hopStages.map(\.name), tracers: tracers.map(\.name))
     }
     leases = (0..<loops).map { _ in PipelineLeases() }
-    measuresTracers = tracers.contains { $0.budget != nil }
+    measuresTracers = tracers.contains { $0.budgetNanoseconds != nil }
     deadlineNanoseconds = settings.deadline?.nanoseconds ?? .max
     attemptTimeoutNanoseconds = settings.attemptTimeout.nanoseconds
     traced = tracers.reduce(into: TraceInterests()) { $0.formUnion($1.interests) }

@@ -55,13 +55,16 @@ package struct TraceEvent {
   package let outcome: TransactionOutcome?
   /// The error of a failed `didComplete` or `didEndHop`, the reason of a `willRetry`.
   package let error: TransactionError?
-  /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`.
-  package let duration: Duration
+  /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`. Not a
+  /// `Duration`, which takes longer to convert than a tracer needs.
+  package let durationNanoseconds: UInt64
   /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, in `didEndHop` and in
   /// `didComplete`.
   package let finalTimings: TransferTimings?
   /// Stored separately, because it is large and most events have none.
   var endedSpan: EndedSpan?
+
+  package var duration: Duration { Duration(nanoseconds: durationNanoseconds) }
 
   /// In `didEndSpan`; nil elsewhere.
   package var span: StageSpan? { endedSpan?.span }

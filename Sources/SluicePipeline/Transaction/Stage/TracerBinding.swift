@@ -1,3 +1,4 @@
+import SluiceMessages
 import Synchronization
 
 /// A tracer in the pipeline, with its time limit.
@@ -19,7 +20,7 @@ package final class TracerBinding: Sendable {
   package let tracer: any Tracer
   let interests: TraceInterests
   /// Nil for a tracer that is a part of the program itself: neither timed nor counted.
-  package let budget: Duration?
+  package let budgetNanoseconds: UInt64?
   private let switchedOff: @Sendable (String) -> Void
   private let score = Atomic<Int>(0)
   private let isOff = Atomic<Bool>(false)
@@ -33,7 +34,7 @@ package final class TracerBinding: Sendable {
   ) {
     self.name = name
     self.tracer = tracer
-    self.budget = budget
+    budgetNanoseconds = budget?.nanoseconds
     self.switchedOff = switchedOff
     interests = tracer.interests
   }
@@ -43,15 +44,16 @@ package final class TracerBinding: Sendable {
 
   func wants(_ kind: TraceEvent.Kind) -> Bool { interests.contains(kind) && !isSwitchedOff }
 
-  /// Counts the time of a call; true if it was an overrun.
-  func overran(_ budget: Duration, in time: Duration) -> Bool {
+  /// Counts the time of a call, in nanoseconds like the budget; true if it was an overrun.
+  func overran(_ budget: UInt64, in time: UInt64) -> Bool {
     guard time > budget else {
       if score.load(ordering: .relaxed) > 0 { score.wrappingSubtract(1, ordering: .relaxed) }
       return false
     }
     let overruns = score.wrappingAdd(Self.weight, ordering: .relaxed).newValue
     if overruns >= Self.limit {
-      switchOff("its calls take longer than \(budget) again and again, the last one \(time)")
+      let (limit, last) = (Duration(nanoseconds: budget), Duration(nanoseconds: time))
+      switchOff("its calls take longer than \(limit) again and again, the last one \(last)")
     }
     return true
   }

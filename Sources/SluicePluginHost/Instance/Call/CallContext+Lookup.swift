@@ -96,13 +96,29 @@ private final class KeptBytes {
 
 /// Bytes at an address that stays the same as long as this lives.
 final class LentBytes {
-  let bytes: UnsafeBufferPointer<UInt8>
+  private let memory: UnsafeMutableBufferPointer<UInt8>
+  private var count = 0
 
-  init(_ source: [UInt8]) {
-    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, source.count))
-    _ = copy.initialize(from: source)
-    bytes = UnsafeBufferPointer(start: copy.baseAddress, count: source.count)
+  init(capacity: Int) { memory = .allocate(capacity: max(1, capacity)) }
+
+  convenience init(_ source: [UInt8]) {
+    self.init(capacity: source.count)
+    count = memory.initialize(fromContentsOf: source)
   }
 
-  deinit { bytes.deallocate() }
+  deinit { memory.deallocate() }
+
+  var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: memory.baseAddress, count: count) }
+
+  /// Appends a text, or a range of its UTF-8, which must fit into the capacity.
+  func append(_ text: String, _ range: Range<Int>? = nil) -> sluice_text {
+    var text = text
+    return text.withUTF8 { all in
+      let part = range.map { UnsafeBufferPointer(rebasing: all[$0]) } ?? all
+      guard !part.isEmpty else { return .empty }
+      let copy = UnsafeMutableBufferPointer(rebasing: memory[count...])
+      count += copy.initialize(fromContentsOf: part)
+      return sluice_text(UnsafeBufferPointer(rebasing: copy[..<part.count]))
+    }
+  }
 }

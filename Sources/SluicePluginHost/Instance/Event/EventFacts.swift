@@ -22,7 +22,7 @@ extension sluice_event {
     hop = UInt32(clamping: event.exchange.hop)
     status = UInt32(clamping: event.status)
     outcome = event.outcome?.rawValue ?? UInt32(SLUICE_OUTCOME_PENDING)
-    duration_ns = event.duration.nanoseconds
+    duration_ns = event.durationNanoseconds
   }
 
   typealias SpanBytes = (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8)
@@ -38,9 +38,9 @@ extension sluice_timings {
   init(_ timings: TransferTimings) {
     self.init(
       size: UInt32(MemoryLayout<sluice_timings>.size), is_connection_reused: timings.isConnectionReused ? 1 : 0,
-      queue_ns: timings.queue.nanoseconds, name_lookup_ns: timings.nameLookup.nanoseconds,
-      connect_ns: timings.connect.nanoseconds, tls_handshake_ns: timings.tlsHandshake.nanoseconds,
-      send_ns: timings.send.nanoseconds, wait_ns: timings.wait.nanoseconds, receive_ns: timings.receive.nanoseconds,
+      queue_ns: timings.nanoseconds.queue, name_lookup_ns: timings.nanoseconds.nameLookup,
+      connect_ns: timings.nanoseconds.connect, tls_handshake_ns: timings.nanoseconds.tlsHandshake,
+      send_ns: timings.nanoseconds.send, wait_ns: timings.nanoseconds.wait, receive_ns: timings.nanoseconds.receive,
       bytes_sent: UInt64(clamping: timings.bytesSent), bytes_received: UInt64(clamping: timings.bytesReceived))
   }
 }
@@ -51,10 +51,12 @@ extension TraceEvent {
 
   /// The current request, in whichever form is authoritative. [loop]
   var requestLine: (method: String, url: String) {
-    let request = exchange.nativeRequest
     guard let form = exchange.requestDocument, form.isTruth, let document = form.document as? LiveDocument else {
-      return (request.method, request.url.string)
+      return (exchange.nativeRequest.method, exchange.nativeRequest.url.string)
     }
-    return (document.json["method"]?.string ?? request.method, document.json["url"]?.string ?? request.url.string)
+    return (
+      document.json["method"]?.string ?? exchange.nativeRequest.method,
+      document.json["url"]?.string ?? exchange.nativeRequest.url.string
+    )
   }
 }

@@ -25,9 +25,9 @@ enum ExchangeContext {
     facts.hop = UInt32(clamping: exchange.hop)
     facts.loop = UInt32(clamping: exchange.loop.index)
     facts.transaction_id = exchange.id.bytes
-    facts.elapsed_ns = now.duration(since: exchange.started).nanoseconds
+    facts.elapsed_ns = now.nanoseconds(since: exchange.started)
     facts.remaining_ns =
-      exchange.deadline == .distantFuture ? .max : exchange.deadline.duration(since: now).nanoseconds
+      exchange.deadline == .distantFuture ? .max : exchange.deadline.nanoseconds(since: now)
     facts.method = ExchangeLine.method(called)
     lendTexts(exchange, called, &facts)
     return facts
@@ -35,31 +35,27 @@ enum ExchangeContext {
 
   /// All texts in one piece of memory.
   private static func lendTexts(_ exchange: Exchange, _ called: CalledExchange, _ facts: inout sluice_context) {
+    let requestID = exchange.requestID
+    let url = url(called)
+    let path = url.shownPath
     let parent = exchange.parent
-    let texts = [
-      exchange.requestID, path(called), parent.traceparent ?? "", parent.tracestate ?? "", parent.baggage ?? "",
-    ]
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(texts.reduce(0) { $0 + $1.utf8.count })
-    for text in texts { bytes.append(contentsOf: text.utf8) }
-    var rest = called.lend(bytes)[...]
-    func next(_ text: String) -> sluice_text {
-      let taken = UnsafeBufferPointer(rebasing: rest.prefix(text.utf8.count))
-      rest = rest.dropFirst(text.utf8.count)
-      return text.isEmpty ? .empty : sluice_text(taken)
-    }
-    facts.request_id = next(texts[0])
-    facts.path = next(texts[1])
-    facts.parent_traceparent = next(texts[2])
-    facts.parent_tracestate = next(texts[3])
-    facts.parent_baggage = next(texts[4])
+    let (traceparent, tracestate, baggage) = (parent.traceparent ?? "", parent.tracestate ?? "", parent.baggage ?? "")
+    var count = requestID.utf8.count + path.range.count
+    count += traceparent.utf8.count + tracestate.utf8.count + baggage.utf8.count
+    let lent = LentBytes(capacity: count)
+    called.keep(lent)
+    facts.request_id = lent.append(requestID)
+    facts.path = lent.append(path.string, path.range)
+    facts.parent_traceparent = lent.append(traceparent)
+    facts.parent_tracestate = lent.append(tracestate)
+    facts.parent_baggage = lent.append(baggage)
   }
 
-  private static func path(_ called: CalledExchange) -> String {
+  private static func url(_ called: CalledExchange) -> HTTPURL {
     guard let text = called.requestTruth?.json["url"]?.string, let url = try? HTTPURL(text, hosts: .idna) else {
-      return called.exchange.nativeRequest.url.path
+      return called.exchange.nativeRequest.url
     }
-    return url.path
+    return url
   }
 }
 
