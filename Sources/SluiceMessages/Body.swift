@@ -72,7 +72,12 @@ public final class BodyStream: Sendable {
   /// Returns the fields that follow the last piece, in place of the trailers that the request was begun with; nil if
   /// these stay. Called on the loop, once, after the end.
   package let trailers: (@Sendable () -> HeaderFields)?
-  private let reader = Mutex<(@Sendable () -> Void)?>(nil)
+  private let reader = Mutex<Reader?>(nil)
+
+  /// In a structure, because a generic container would wrap a bare function once more on each access.
+  private struct Reader {
+    let wake: @Sendable () -> Void
+  }
 
   /// If a stream throws, ends before `byteCount` or returns more bytes than that, its request fails with `body_file`.
   public init(byteCount: Int? = nil, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?) {
@@ -92,11 +97,14 @@ public final class BodyStream: Sendable {
 
   /// Makes the reader of the stream ask again. From any thread, also from within ``read``; does nothing when the stream
   /// has no reader.
-  public func wake() { reader.withLock { $0 }?() }
+  public func wake() { reader.withLock { $0 }?.wake() }
 
   /// Sets the function that ``wake()`` calls, on any thread; nil removes it. Must be set before the first piece is
   /// read.
-  public func onWake(_ body: (@Sendable () -> Void)?) { reader.withLock { $0 = body } }
+  public func onWake(_ body: (@Sendable () -> Void)?) {
+    let new = body.map { Reader(wake: $0) }
+    reader.withLock { $0 = new }
+  }
 
   /// Creates a stream that reads this one through `read`, and is woken with it.
   public func mapped(

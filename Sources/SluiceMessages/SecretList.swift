@@ -1,6 +1,7 @@
 /// The list of values that must not be shown: known secrets in URLs and header fields, and additional ones.
 ///
-/// A secret is shown as `REDACTED`. The query keys are those of OpenTelemetry's conventions for `url.full`.
+/// A secret is shown as `REDACTED`. The query keys are those of signed URLs, as in OpenTelemetry's conventions for
+/// `url.full`, those of OAuth 2.0 (RFC 6749, RFC 6750), and common names of passwords and API keys.
 public struct SecretList: Sendable, Hashable {
   /// Lower-case names of fields.
   private var headers: Set<String> = [
@@ -10,7 +11,8 @@ public struct SecretList: Sendable, Hashable {
   /// Lower-case names of query parameters.
   private var query: Set<String> = [
     "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid", "signature", "sig",
-    "x-goog-signature",
+    "x-goog-signature", "access_token", "refresh_token", "id_token", "client_secret", "client_assertion", "api_key",
+    "apikey", "api-key", "auth_token", "password", "passwd", "secret",
   ]
 
   /// The text that is shown in place of every secret.

@@ -75,6 +75,20 @@ import Testing
     try await run.end()
   }
 
+  @Test func `a transaction that failed with a response is answered with 502 and the error`() async throws {
+    let server = try LoopbackServer { _ in .text("not here", status: 404) }
+    defer { server.stop() }
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      "--listen", "0",
+      configuration: { _ in DevRun.configuration(server.baseURL, transport: #"}, "validate": {"statuses": [200]"#) },
+      prepare: { try library.install(1, at: $0.path("a.so")) })
+    let response = try RawClient(port: Self.port(of: try await run.start())).request()
+    #expect(response.status == 502)
+    #expect(try JSONValue(parsing: response.body)["code"] == "http_status")
+    try await run.end()
+  }
+
   /// Everything that a server sends on a connection until it closes.
   private struct RawHead {
     let client: RawClient

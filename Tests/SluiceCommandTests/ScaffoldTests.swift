@@ -172,6 +172,17 @@ struct ScaffoldTests {
     #expect(try FileTree.read(library) == before)
   }
 
+  /// C11 does not declare `strdup`. A compiler that only warns builds a plugin that crashes.
+  @Test func `a function without its declaration is an error in C`() async throws {
+    let folder = try TemporaryDirectory()
+    _ = try await run(folder, "plugin", "new", "tenant")
+    let source = folder.path("tenant/plugin.c")
+    let text = String(decoding: try FileTree.read(source), as: UTF8.self)
+    try folder.write(text + "\nchar *copy(const char *text) { return strdup(text); }\n", to: "tenant/plugin.c")
+    let built = try await run(folder, "plugin", "build", "tenant")
+    #expect(built.status != 0 && built.errorText.contains("strdup"), "\(built.errorText)")
+  }
+
   @Test func `a folder without a plugin, and a wrong option, are wrong usage`() async throws {
     let folder = try TemporaryDirectory()
     #expect(try await run(folder, "plugin", "build").status == 2)

@@ -21,6 +21,21 @@ struct BodyTests {
     #expect(Body.stream(BodyStream(byteCount: 3) { _ in nil }).byteCount == 3)
   }
 
+  /// Each wrapper around the function would need stack.
+  @Test func `a stream that was woken often calls its reader directly, as at first`() {
+    let stream = BodyStream { _ in nil }
+    let place = Places()
+    stream.onWake { place.note() }
+    func wake() -> UInt {
+      stream.wake()
+      return place.latest.load(ordering: .relaxed)
+    }
+    let first = wake()
+    var last = first
+    for _ in 0..<1000 { last = wake() }
+    #expect(first != 0 && last == first)
+  }
+
   @Test func `a file is released once, with the last message that refers to it`() {
     let releases = Releases()
     var first: Body? = Body.file(FileBody(path: "/nowhere", byteCount: 1) { releases.count.add(1, ordering: .relaxed) })
@@ -53,4 +68,14 @@ struct BodyTests {
 
 private final class Releases: Sendable {
   let count = Atomic<Int>(0)
+}
+
+/// Where on the stack a function was called.
+private final class Places: Sendable {
+  let latest = Atomic<UInt>(0)
+
+  @inline(never) func note() {
+    var local = 0
+    withUnsafePointer(to: &local) { latest.store(UInt(bitPattern: $0), ordering: .relaxed) }
+  }
 }

@@ -9,6 +9,10 @@ import Testing
     ("http://u:S3CRET@h", "http://REDACTED:REDACTED@h"), ("//u@h/a@b", "//REDACTED:REDACTED@h/a@b"),
     ("/a?TOKEN=S3CRET", "/a?TOKEN=REDACTED"), ("?to%6ben=S3CRET&a", "?to%6ben=REDACTED&a"), ("/a@b", "/a@b"),
     ("/a?tokens=1", "/a?tokens=1"),
+    (
+      "/a?Access_Token=S3CRET&client_secret=S3CRET&api_key=S3CRET&password=S3CRET&page=2",
+      "/a?Access_Token=REDACTED&client_secret=REDACTED&api_key=REDACTED&password=REDACTED&page=2"
+    ),
   ])
   func `a URL is shown without its secrets`(_ url: String, _ shown: String) {
     #expect(Self.secrets.url(url) == shown)

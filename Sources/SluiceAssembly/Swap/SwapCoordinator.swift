@@ -40,11 +40,11 @@ final class SwapCoordinator: Sendable {
     let state = Monitor(SwapState(published: empty, loops: workers.count))
     self.state = state
     let stuckLoops = StuckLoops(workers: workers) { state.withLock { $0.isClosed } }
-    let later = Locked<(@Sendable (Int) -> Void)?>(nil)
+    let later = Locked<StuckLoopHandler?>(nil)
     watchdog = Watchdog(
       workers.map(\.loop), settings: { state.withLock { $0.published.configuration.watchdog } },
-      response: Self.response(stuckLoops) { loop in later.withLock { $0 }?(loop) }, log: log)
-    later.withLock { $0 = { [weak self] loop in self?.handle(.died(loop: loop)) } }
+      response: Self.response(stuckLoops) { loop in later.withLock { $0 }?.handle(loop) }, log: log)
+    later.withLock { $0 = StuckLoopHandler { [weak self] loop in self?.handle(.died(loop: loop)) } }
     let goal = Goal(
       configuration: configuration, kind: .start, sources: configuration.libraries.map { ($0, sources[$0] ?? $0) })
     do throws(EngineError) { serve(try first(goal)) } catch {
@@ -150,4 +150,10 @@ extension Configuration {
   var callOutLimits: CallOutLimits {
     CallOutLimits(timeout: transport.timeout, maximumResponseBytes: transport.maximumHeldResponseBytes)
   }
+}
+
+/// What the watchdog calls for a loop that is stuck. A structure, because a generic container would wrap a bare function once
+/// more on each access.
+private struct StuckLoopHandler {
+  let handle: @Sendable (Int) -> Void
 }

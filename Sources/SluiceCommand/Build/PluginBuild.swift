@@ -112,8 +112,11 @@ extension PluginBuild {
   }
 
   private func compiler(_ sdk: PluginSDK) -> [String] {
-    words("CC", or: ["cc"]) + ["-std=c11"] + flags(sdk) + words("CFLAGS", or: [])
+    words("CC", or: ["cc"]) + ["-std=c11"] + Self.errorsOfC + flags(sdk) + words("CFLAGS", or: [])
   }
+
+  /// Without its declaration, a function that returns a pointer gets half of it. C11 allows neither.
+  private static let errorsOfC = ["-Werror=implicit-function-declaration", "-Werror=int-conversion"]
 
   private func cPlusPlusCompiler(_ sdk: PluginSDK) -> [String] {
     words("CXX", or: ["c++"]) + ["-std=c++17", "-fvisibility-inlines-hidden"] + flags(sdk) + words("CXXFLAGS", or: [])

@@ -43,7 +43,12 @@ package final class HostRuntime: Sendable {
   /// The tables by the ids of plugins.
   private let shared = Locked<[String: SharedTable]>([:])
   private let sharedVersions = SharedTable.Counter()
-  private let report = Locked<(@Sendable () -> JSONValue?)?>(nil)
+  private let reporter = Locked<Reporter?>(nil)
+
+  /// In a structure, because a generic container would wrap a bare function once more on each access.
+  private struct Reporter {
+    let report: @Sendable () -> JSONValue?
+  }
 
   /// - Parameters:
   ///   - features: the features that the host offers its plugins. Calls of other features return "not supported", and
@@ -97,13 +102,12 @@ package final class HostRuntime: Sendable {
 
   /// Sets the function that returns the host's counts for plugins; it is called on any thread, at any time.
   package func reportMetrics(with report: @escaping @Sendable () -> JSONValue?) {
-    self.report.withLock { $0 = report }
+    reporter.withLock { $0 = Reporter(report: report) }
   }
 
   /// Nil in a host without reports.
   func metricsReport() -> JSONValue? {
-    let report = report.withLock { $0 }
-    return report?()
+    reporter.withLock { $0 }?.report()
   }
 
   /// The offer that a library must fit before any of its code runs.

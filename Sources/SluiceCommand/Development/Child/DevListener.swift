@@ -79,7 +79,8 @@ final class DevListener: Sendable {
   }
 
   private static func response(to result: TransactionResult) -> ServerResponse {
-    guard let response = result.response else {
+    // A failed transaction may have a response, which must not be taken for a good one.
+    guard result.error == nil, let response = result.response else {
       let error = result.error.map { ResultDocument.Failure($0).document() } ?? .object()
       let text = (try? error.serialized()) ?? []
       return ServerResponse(

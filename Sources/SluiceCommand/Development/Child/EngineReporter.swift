@@ -9,15 +9,22 @@ final class EngineReporter: Sendable {
   private let channel: ByteOutput
   private let engine = Locked<Engine?>(nil)
   private let mask = Locked(SecretMask(RedactionSettings()))
-  private let onPublished = Locked<(@Sendable (SwapReport) -> Void)?>(nil)
+  private let onPublished = Locked<Observer?>(nil)
   /// The numbers of the swaps that were reported.
   private let told = Locked<Set<Int>>([])
+
+  /// In a structure, because a generic container would wrap a bare function once more on each access.
+  private struct Observer {
+    let handle: @Sendable (SwapReport) -> Void
+  }
 
   init(_ channel: ByteOutput) { self.channel = channel }
 
   func adopt(_ engine: Engine) { self.engine.withLock { $0 = engine } }
   /// Runs the handler for each swap that published something, after its report.
-  func whenPublished(_ handler: @escaping @Sendable (SwapReport) -> Void) { onPublished.withLock { $0 = handler } }
+  func whenPublished(_ handler: @escaping @Sendable (SwapReport) -> Void) {
+    onPublished.withLock { $0 = Observer(handle: handler) }
+  }
   func adopt(_ redaction: RedactionSettings) { mask.withLock { $0 = SecretMask(redaction) } }
 
   func send(_ event: String, _ document: JSONValue = .object()) {
@@ -52,7 +59,9 @@ final class EngineReporter: Sendable {
           [
             "report": report.document(), "builds": Self.builds(status), "snapshot": JSONValue(Int64(status.snapshot)),
           ])
-        if report.outcome == .published || report.outcome == .rolledBack { onPublished.withLock { $0 }?(report) }
+        if report.outcome == .published || report.outcome == .rolledBack {
+          onPublished.withLock { $0 }?.handle(report)
+        }
       }
     }
   }

@@ -173,7 +173,8 @@ extension DevSession {
         if let library = change["library"]?.string { libraries[library]?.refused = change["new"]?["hash"]?.string }
       }
       say(refused(report, plugins))
-    case "unchanged": say(DevEvent(.unchanged, plugins: plugins).with("report", report))
+    case "unchanged":
+      say(DevEvent(.unchanged, plugins: plugins, "unchanged: the same content", tone: .quiet).with("report", report))
     default: break
     }
   }

@@ -1,4 +1,6 @@
 import SluiceJSON
+import SluiceMessages
+import SluicePipeline
 
 // Requests and their results.
 extension DevSession {
@@ -18,16 +20,17 @@ extension DevSession {
     sendRequests()
   }
 
-  /// `GET /users 200 12.3 ms`.
+  /// `GET /users 200 12.3 ms`, for a failed transaction with the words that every command has for its error.
   private static func words(_ document: JSONValue) -> String {
     let error = document["error"]
-    let outcome = document["status"]?.integer.map { "\($0)" } ?? error?["code"]?.string ?? "?"
     let line = [
-      document["method"]?.string, document["path"]?.string, outcome,
+      document["method"]?.string, document["path"]?.string, document["status"]?.integer.map { "\($0)" },
       document["durationMs"].map { ReportText.duration($0) },
     ].compactMap(\.self).joined(separator: " ")
-    guard let message = error?["message"]?.string else { return line }
-    return "\(line): \(error?["stage"]?.string.map { "\($0): " } ?? "")\(message)"
+    guard let code = error?["code"]?.string, let message = error?["message"]?.string else { return line }
+    let failure = TransactionError(
+      code: ErrorCode(rawValue: code), message: message, stage: error?["stage"]?.string)
+    return "\(line): \(failure)"
   }
 
   private static func tone(_ document: JSONValue) -> DevEvent.Tone {
