@@ -216,7 +216,10 @@ final class Exporter: Sendable {
       state.isOver = true
       return (state.queue.count + state.underWay + state.lost, state.queue.takeDrops())
     }
-    if missing > 0 { host.log(.warning, "\(missing) spans are missing: they could not be sent, or not in time") }
+    if missing > 0 {
+      let words = missing == 1 ? "1 span is missing: it" : "\(missing) spans are missing: they"
+      host.log(.warning, "\(words) could not be sent, or not in time")
+    }
     if drops > 0 { host.log(.warning, "\(drops) spans were dropped, because \(settings.queueSpans) were waiting") }
   }
 }
