@@ -25,6 +25,7 @@ struct ValidateTests {
     ("misbehaves-in-activity", "PRINTS", "quiet-output", "standard output"),
     ("misbehaves-in-activity", "LEAVES_THREAD", "activate-deactivate", "10 threads"),
     ("misbehaves-in-activity", "LEAVES_FILE", "activate-deactivate", "/dev/null"),
+    ("misbehaves-in-activity", "KEEPS_LIST", "activate-deactivate", "did not release a list of hosts"),
     ("misbehaves-in-activity", "HANDLES_SIGNAL", "signal-handlers", "SIGUSR1"),
     ("misbehaves-in-activity", "SLOW_DEACTIVATE", "deactivate-in-time", "0.5 seconds"),
     ("misbehaves-in-activity", "NEVER_RESUMES", "suspend-resume", "did not resume"),

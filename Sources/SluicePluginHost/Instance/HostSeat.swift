@@ -25,6 +25,8 @@ final class HostSeat: @unchecked Sendable {
   let features: HostFeatures
   /// Lines of the plugin below it are dropped.
   let minimumLogLevel: PluginLogEntry.Level
+  /// The lists of hosts that the plugin has not released.
+  let openHostLists = Atomic<Int>(0)
   private let limitCount = Atomic<Int>(0)
   /// The table that the plugin gets.
   let table: UnsafePointer<sluice_host>

@@ -175,6 +175,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     }
     destroyStages()
     subject.call(.destroy) { generation.table.destroy(handle) }
+    let lists = seat.openHostLists.load(ordering: .acquiring)
+    if lists > 0 { seat.report(.unreleasedList, "\(lists)") }
     return true
   }
 

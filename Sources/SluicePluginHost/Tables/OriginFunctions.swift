@@ -3,6 +3,7 @@ import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import Synchronization
 
 /// The table `sluice.origins/1`.
 enum OriginFunctions {
@@ -20,7 +21,15 @@ enum OriginFunctions {
   /// The object behind a plugin's pointer.
   private final class List: Sendable {
     let patterns: HostPatternList
-    init(_ patterns: HostPatternList) { self.patterns = patterns }
+    private let seat: HostSeat
+
+    init(_ patterns: HostPatternList, _ seat: HostSeat) {
+      self.patterns = patterns
+      self.seat = seat
+      seat.openHostLists.add(1, ordering: .relaxed)
+    }
+
+    deinit { seat.openHostLists.subtract(1, ordering: .releasing) }
   }
 
   private static func read(
@@ -35,7 +44,7 @@ enum OriginFunctions {
     let name = name.flatMap { String(validatingCString: $0) } ?? "hosts"
     do throws(MessageError) {
       let document = hosts.map { JSONValue(retaining: UnsafeMutablePointer(mutating: $0)) }
-      list.pointee = OpaquePointer(Unmanaged.passRetained(List(try patterns(document, name))).toOpaque())
+      list.pointee = OpaquePointer(Unmanaged.passRetained(List(try patterns(document, name), seat)).toOpaque())
       return Status.ok
     } catch {
       PluginErrorBuffer.write("\(error.subject): \(error.reason)", to: buffer)

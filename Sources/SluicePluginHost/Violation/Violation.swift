@@ -34,6 +34,8 @@ package enum Violation: Int, CaseIterable, Sendable {
   case lateDefinition
   /// A plugin asked in `create` to run a function on a thread.
   case earlyWork
+  /// A list of hosts was not released before `destroy` returned.
+  case unreleasedList
 
   /// The violation, as the end of a sentence about the plugin.
   package var text: String {
@@ -54,6 +56,7 @@ package enum Violation: Int, CaseIterable, Sendable {
     case .staleCompletion: "used a completion that is late, forged or recycled; nothing was touched"
     case .passedOnCompleted: "passed on a notification that it had already completed; it counts as taken"
     case .earlyWork: "tried to run work in create, which must not start threads; it was not run"
+    case .unreleasedList: "did not release a list of hosts before destroy returned; the list stays in memory"
     case .lateDefinition: "tried to define a metric after create; metrics can be defined only in create"
     }
   }

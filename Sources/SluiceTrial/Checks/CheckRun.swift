@@ -84,6 +84,7 @@ struct CheckRun {
     guard instance.destroy(within: limit) else {
       throw TrialFailure("it still had work under way \(limit) after the end of its instance")
     }
+    guard instance.violations[.unreleasedList] == 0 else { throw TrialFailure("it \(Violation.unreleasedList.text)") }
   }
 
   /// Runs the body with an active plugin, and ends the plugin; returns the host for further checks.

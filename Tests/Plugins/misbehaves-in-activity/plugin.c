@@ -1,12 +1,14 @@
 // Does one forbidden thing, depending on which of these is defined: PRINTS, LEAVES_THREAD, LEAVES_FILE, HANDLES_SIGNAL,
 // SLOW_DEACTIVATE, NEVER_RESUMES, CRASHES_ON_BYTES, OPENS_IN_CREATE, SILENT_REFUSAL, OVERLAPS, INVENTS_TABLES, EXPORTS_MORE,
-// WRITES_EARLY, NEEDS_TIMERS, NEEDS_REWRITE.
+// WRITES_EARLY, NEEDS_TIMERS, NEEDS_REWRITE, KEEPS_LIST.
 // With none it is correct.
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
+
+#include <sluice/draft/origins.h>
 
 #include "../stage.h"
 
@@ -28,6 +30,13 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
 #endif
 #ifdef NEEDS_TIMERS
   if (!host->extension(host, SLUICE_TIMERS_ID)) return sluice_error_set(error, "no timers");
+#endif
+#ifdef KEEPS_LIST
+  const sluice_origins *origins = host->extension(host, SLUICE_ORIGINS_ID);
+  sluice_origin_list *list;
+  json_t *hosts = json_pack("[s]", "a.example");
+  origins->read(host, hosts, "hosts", &list, error);
+  json_decref(hosts);
 #endif
   return fixture_create(host, config, instance, error);
 }
