@@ -47,6 +47,28 @@ import Testing
     #expect(result.status == 0)
   }
 
+  /// What a stage answers costs the loop no waiting; a loop that only began such requests would read nothing.
+  @Test func `a request on the wire is answered while many others are answered by a stage`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile("answers-itself")
+    chmod(product.path, 0o755)
+    let folder = try TemporaryDirectory()
+    let text = """
+      {"plugins": {"stage": {"library": "\(product.path)"}}, "request": ["stage"], "transport": {"loops": 1}}
+      """
+    let file = try folder.write(text, to: "c.json")
+    let count = 60_000
+    let own = String(repeating: #"{"url":"\#(server.baseURL)/own"}"# + "\n", count: count)
+    let wire = #"{"id":"wire","url":"\#(server.baseURL)/wire"}"# + "\n"
+    let result = try await Tool.run("run", "-q", "-c", file, "--concurrency", "64", input: wire + own)
+    let documents = try result.documents
+    #expect(documents.count == count + 1)
+    let index = try #require(documents.firstIndex { $0["id"] == "wire" })
+    #expect(documents[index].status == 200 && index < count / 2, "after \(index) others: \(documents[index])")
+    withExtendedLifetime(product) {}
+  }
+
   @Test func `if the server is killed half-way, nothing is lost and the status is 1`() async throws {
     guard NginxServer.isAvailable else { return }
     let server = try await NginxServer.start()

@@ -20,6 +20,8 @@ final class Worker: @unchecked Sendable {
   let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
   /// The watchdog has found that the loop stands still: new requests go to other loops.
   let isStuck = Atomic<Bool>(false)
+  /// Whether a call of `beginSubmissions` waits on the loop.
+  private let isBeginPosted = Atomic<Bool>(false)
   /// The pipeline for new transactions of this loop.
   var pipeline: Pipeline
 
@@ -32,8 +34,9 @@ final class Worker: @unchecked Sendable {
 }
 
 extension Worker {
-  /// The number of requests that begin before the loop returns to its other work.
-  private static let burst = 256
+  /// For how long requests begin before the loop returns to its other work. A request that a stage answers has ended by
+  /// then, so a number of requests would not bound the time.
+  private static let burstNanoseconds: UInt64 = 2_000_000
 
   /// Begins a transaction. [loop]
   func begin(
@@ -51,19 +54,29 @@ extension Worker {
 
   /// Takes a request that was counted in ``submitted``. From any thread.
   func enqueue(_ submission: Submission) {
-    if submissions.push(submission) { loop.post { [self] in beginSubmissions() } }
+    if submissions.push(submission) { beginSubmissionsLater() }
+  }
+
+  /// At most one call waits: if each request that finds the queue empty posted one, and each of them began requests for
+  /// its whole time, the loop would do nothing else.
+  private func beginSubmissionsLater() {
+    guard !isBeginPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    loop.post { [self] in beginSubmissions() }
   }
 
   /// One at a time, so that requests which wait behind a stage that does not return can still be moved to another loop.
   private func beginSubmissions() {
-    for _ in 0..<Self.burst {
+    // Before the queue is read: a request that finds this still set is seen below.
+    _ = isBeginPosted.exchange(false, ordering: .acquiringAndReleasing)
+    let end = loop.now.nanoseconds &+ Self.burstNanoseconds
+    repeat {
       guard let submission = submissions.takeFirst() else { return }
       // Subtracted first, because the request would otherwise be counted twice while it begins. A drain checks on this
       // loop, so it never sees the state in between.
       submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
       submission.begin(on: self)
-    }
-    loop.post { [self] in beginSubmissions() }
+    } while loop.now.nanoseconds < end
+    beginSubmissionsLater()
   }
 
   /// Takes the requests that the loop has not begun.
