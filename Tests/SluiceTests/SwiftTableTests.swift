@@ -175,6 +175,18 @@ import Testing
     #expect(error?.code == "broken" && error?.message == "the source broke" && error?.stage == "stage")
   }
 
+  @Test func `a negative length is refused where it is given`() async throws {
+    let error = try await run("/stream-negative").results.first?.error
+    #expect(error?.code == "stage_failed" && error?.message.contains("found -1") == true)
+  }
+
+  @Test(arguments: Home.allCases)
+  func `a child task that waits for the reader of its body can be cancelled`(_ home: Home) async throws {
+    let run = try await run("/stream-child", in: home, deadline: "3s", sink: PausedSink())
+    // Before the deadline, which cancels the task itself.
+    #expect(run.told("child") == ["true false"] && run.results.first?.error?.code == "deadline")
+  }
+
   @Test(arguments: Home.allCases)
   func `the task that writes a body is cancelled at the deadline of its transaction`(_ home: Home) async throws {
     let sink = PausedSink()

@@ -150,8 +150,8 @@ typedef struct sluice_exchange_api {
   sluice_status (*body_set)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
   /// The file of a large body, only for reading; SLUICE_STATUS_ABSENT if the body is in memory or there is no body. [loop]
   sluice_status (*body_file)(sluice_exchange *exchange, sluice_side side, sluice_text *path, uint64_t *bytes);
-  /// In on_chunk and on_end, and inside `enter` while one of them is suspended: sends a copy of the bytes to the next
-  /// stage instead of the received piece. The next piece comes only after these bytes were passed on; SLUICE_STATUS_LIMIT if a
+  /// In on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended: sends a copy of the bytes
+  /// to the next stage; in on_chunk instead of the received piece. The next piece comes only after these bytes were passed on; SLUICE_STATUS_LIMIT if a
   /// single call writes more than the host can hold. [loop]
   sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
 

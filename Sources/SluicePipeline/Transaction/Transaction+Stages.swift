@@ -26,7 +26,7 @@ extension Transaction {
     var started = clock ?? loop.now
     exchange.phase = phase
     let isJournaled = notes != nil
-    let mayWait = mayWantBody(kind)
+    var mayWait = mayWantBody(kind)
     for index in first..<bindings.count {
       // Safe because the transaction keeps the pipeline, which keeps its stages. Without this, each call would retain
       // and release the stage and its interceptor.
@@ -50,6 +50,8 @@ extension Transaction {
       started = ended
       if case .proceed = verdict, token == nil {
         if isJournaled { noteAnswer(.proceed) }
+        // The stage may have begun to stream the body of the response.
+        if !mayWait, machine.streamsOwnBody { mayWait = mayWantBody(kind) }
         continue
       }
       clock = ended

@@ -43,7 +43,10 @@ final class ProducedBody: Sendable {
     var isClosed = false
     /// How often the host has said that it takes bytes again.
     var permissions = 0
-    var waiting: [CheckedContinuation<Void, any Error>] = []
+    var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
+    var lastWait = 0
+    /// Waits that were cancelled before they began.
+    var cancelled: Set<Int> = []
     var task: Task<Void, Never>?
   }
 
@@ -57,6 +60,9 @@ final class ProducedBody: Sendable {
     _ call: ExchangeCall, _ byteCount: Int?,
     _ produce: @escaping @Sendable (ResponseBodyWriter) async throws -> Void
   ) throws(StageFailure) {
+    if let byteCount, byteCount < 0 {
+      throw StageFailure(message: "byteCount of the streamed response body: expected 0 or more, found \(byteCount)")
+    }
     let body = ProducedBody(call.link)
     let context = Unmanaged.passRetained(body)
     var loop: sluice_loop = 0
@@ -69,7 +75,7 @@ final class ProducedBody: Sendable {
       _ = api.pointee.context(exchange, &facts)
       loop = facts.loop
       var stream: sluice_stream = 0
-      let length = byteCount.map { UInt64(max(0, $0)) } ?? .max
+      let length = byteCount.map { UInt64($0) } ?? .max
       let status = table.pointee.open(exchange, length, { ProducedBody.tell($0, $1) }, context.toOpaque(), &stream)
       body.state.withLock { $0.stream = stream }
       return status == SLUICE_STATUS_UNSUPPORTED ? sluice_status(SLUICE_STATUS_REFUSED) : status
@@ -123,14 +129,28 @@ final class ProducedBody: Sendable {
 
   /// Returns when the host has said that it takes bytes again, since `permissions` had that value.
   private func waitForRoom(after permissions: Int) async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      let isOver = state.withLock { state in
-        let isOver = state.isClosed || state.permissions != permissions
-        if !isOver { state.waiting.append(continuation) }
-        return isOver
+    let wait = state.withLock { state in
+      state.lastWait += 1
+      return state.lastWait
+    }
+    defer { state.withLock { _ = $0.cancelled.remove(wait) } }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        let isOver = state.withLock { state in
+          let isOver = state.isClosed || state.permissions != permissions || state.cancelled.contains(wait)
+          if !isOver { state.waiting[wait] = continuation }
+          return isOver
+        }
+        // The next attempt sees that the task is cancelled, or the stream closed.
+        if isOver { continuation.resume() }
       }
-      // A closed stream refuses the next write.
-      if isOver { continuation.resume() }
+    } onCancel: {
+      let continuation = state.withLock { state in
+        let continuation = state.waiting.removeValue(forKey: wait)
+        if continuation == nil { state.cancelled.insert(wait) }
+        return continuation
+      }
+      continuation?.resume()
     }
   }
 
@@ -160,8 +180,8 @@ final class ProducedBody: Sendable {
     let (waiting, task) = state.withLock { state in
       state.permissions += 1
       state.isClosed = isClosed
-      defer { state.waiting = [] }
-      return (state.waiting, isClosed ? state.task.take() : nil)
+      defer { state.waiting = [:] }
+      return (state.waiting.values, isClosed ? state.task.take() : nil)
     }
     task?.cancel()
     for continuation in waiting { continuation.resume() }

@@ -41,6 +41,7 @@ enum OriginFunctions {
       seat.report(.invalidArgument, "read of a list of hosts")
       return Status.invalid
     }
+    list.pointee = nil
     let name = name.flatMap { String(validatingCString: $0) } ?? "hosts"
     do throws(MessageError) {
       let document = hosts.map { JSONValue(retaining: UnsafeMutablePointer(mutating: $0)) }

@@ -3,6 +3,8 @@
 //   /announce/LENGTH/BYTES   one piece of as many bytes, of an announced length
 //   /fail   a piece, and then an error
 //   /never  nothing
+//   /replace/PIECES/BYTES   passes the request on, and gives the server's response that body, of unknown length
+//   /resize/LENGTH/BYTES   the same with one piece of an announced length
 #include <pthread.h>
 #include <sluice/draft/response_stream.h>
 #include <stdatomic.h>
@@ -72,18 +74,47 @@ static void on_event(void *context, sluice_stream_event event) {
   free(self);
 }
 
-static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-  const sluice_host *host = host_of(instance);
+static void read_path(const sluice_host *host, sluice_exchange *exchange, char *path, size_t size) {
   sluice_context context = {.size = sizeof context};
   host->exchange->context(exchange, &context);
-  char path[64];
-  snprintf(path, sizeof path, "%.*s", (int)context.path.size, context.path.data);
+  snprintf(path, size, "%.*s", (int)context.path.size, context.path.data);
+}
+
+static body *make_body(const sluice_host *host) {
   body *self = calloc(1, sizeof *self);
   if (!self) abort();
   self->host = host;
   self->streams = host->extension(host, SLUICE_RESPONSE_STREAM_ID);
   pthread_mutex_init(&self->lock, NULL);
   pthread_cond_init(&self->changed, NULL);
+  return self;
+}
+
+static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
+  const sluice_host *host = host_of(instance);
+  char path[64];
+  read_path(host, exchange, path, sizeof path);
+  unsigned long long length = UINT64_MAX;
+  size_t pieces = 1, bytes;
+  if (sscanf(path, "/replace/%zu/%zu", &pieces, &bytes) != 2 && sscanf(path, "/resize/%llu/%zu", &length, &bytes) != 2)
+    return SLUICE_VERDICT_CONTINUE;
+  body *self = make_body(host);
+  self->pieces = pieces, self->bytes = bytes;
+  sluice_status status = self->streams->open(exchange, length, on_event, self, &self->stream);
+  tell(instance, "open", status);
+  sluice_text value = sluice_response_header(host, exchange, "content-length");
+  tell_text(instance, "length", value.data ? value : text("none"));
+  self->has_begun = 1;
+  if (status != SLUICE_STATUS_OK || pthread_create(&self->thread, NULL, write_all, self) != 0) abort();
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  const sluice_host *host = host_of(instance);
+  char path[64];
+  read_path(host, exchange, path, sizeof path);
+  if (strncmp(path, "/re", 3) == 0) return SLUICE_VERDICT_CONTINUE;
+  body *self = make_body(host);
   unsigned long long length = UINT64_MAX;
   if (sscanf(path, "/write/%zu/%zu", &self->pieces, &self->bytes) != 2 &&
       sscanf(path, "/announce/%llu/%zu", &length, &self->bytes) == 2) {
@@ -104,5 +135,6 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return verdict;
 }
 
-static const sluice_interceptor table = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
+static const sluice_interceptor table = SLUICE_TABLE(
+    sluice_interceptor, .on_request = on_request, .on_response = on_response);
 STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

@@ -107,6 +107,38 @@ import Testing
     }
   }
 
+  @Test func `a stage that wants the whole body waits for a stream that an earlier stage has begun in on_response`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in .text("the server's own body") }
+    defer { server.stop() }
+    let edits = try await PluginCompiler.compile("marks-bodies", defines: ["KIND=WHOLE", "SIDE_IS_REQUEST=0"])
+    chmod(edits.path, 0o755)
+    try await Self.run(
+      #""request": ["stage"], "response": ["stage", "whole"]"#, plugins: #", "whole": {"library": "\#(edits.path)"}"#
+    ) { engine, log in
+      let url = try HTTPURL(server.baseURL + "/replace/3/2")
+      let result = await engine.transaction(Request(url: url))
+      #expect(result.error == nil, "\(String(describing: result.error))")
+      #expect(result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "xxxxxx|whole")
+      let resized = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/resize/4/4")))
+      #expect(resized.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "xxxx|whole")
+      #expect(Self.told("length", log) == ["none", "4"])
+    }
+    withExtendedLifetime(edits) {}
+  }
+
+  /// Reading the pieces one by one took a time that grew with the square of their number.
+  @Test func `pieces of one byte arrive together, in order`() async throws {
+    try await Self.run { engine, _ in
+      let sink = CountingSink()
+      let end = Watched<TransactionResult?>(nil)
+      engine.submit(try Self.request("/write/100000/1"), sink: sink) { result in end.update { $0 = result } }
+      try await end.wait { $0 != nil }
+      #expect(end.value?.error == nil && sink.bytes.value == 100_000)
+    }
+  }
+
   @Test func `a stage that wants the whole body, and one that sees pieces, get it`() async throws {
     let edits = try await PluginCompiler.compile("marks-bodies", defines: ["KIND=WHOLE", "SIDE_IS_REQUEST=0"])
     chmod(edits.path, 0o755)
@@ -118,6 +150,16 @@ import Testing
       #expect(result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "xxxx|whole")
     }
     withExtendedLifetime(edits) {}
+  }
+}
+
+private final class CountingSink: BodySink {
+  let bytes = Watched(0)
+
+  func begin(_ head: Response) {}
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    bytes.update { $0 += piece.count }
+    return .proceed
   }
 }
 

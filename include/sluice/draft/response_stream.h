@@ -34,7 +34,7 @@ typedef struct sluice_response_stream {
   /// body.
   ///
   /// `length` is the number of bytes that will follow, UINT64_MAX if it is not known; a body of another length fails the
-  /// transaction. `on_event` is called on the transaction's loop, outside of `write`, `end` and `fail`.
+  /// transaction. A `Content-Length` that the response has is adjusted or removed. `on_event` is called on the transaction's loop, outside of `write`, `end` and `fail`.
   /// SLUICE_STATUS_REFUSED without a response that this call may change, and in a BLOCKING call. [loop]
   sluice_status (*open)(
       sluice_exchange *exchange, uint64_t length, void (*on_event)(void *context, sluice_stream_event event),

@@ -2,6 +2,7 @@ import CSluice
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport
+import Synchronization
 
 /// A response body that a plugin writes piece by piece: a bounded queue between the plugin's threads and the loop.
 ///
@@ -21,12 +22,30 @@ final class ResponseStream: @unchecked Sendable {
   }
 
   private struct State {
-    var queue: [[UInt8]] = []
-    var byteCount = 0
+    /// The bytes that wait, from `start` on: in one piece of memory, however small the pieces are that were written.
+    var bytes: [UInt8] = []
+    var start = 0
     var end = End.open
     var isClosed = false
     /// A write was refused, and the plugin waits for a call when there is room.
     var isAwaited = false
+
+    var byteCount: Int { bytes.count - start }
+
+    mutating func take(_ maximum: Int) -> [UInt8] {
+      if start == 0, bytes.count <= maximum {
+        defer { bytes = [] }
+        return bytes
+      }
+      let piece = Array(bytes[start...].prefix(maximum))
+      start += piece.count
+      // Seldom enough that each byte moves once at most.
+      if start * 2 >= bytes.count {
+        bytes.removeFirst(start)
+        start = 0
+      }
+      return piece
+    }
   }
 
   let id: UInt64
@@ -65,9 +84,7 @@ final class ResponseStream: @unchecked Sendable {
         state.isAwaited = true
         return Status.limit
       }
-      if bytes.isEmpty { return Status.ok }
-      state.queue.append(Array(bytes))
-      state.byteCount += bytes.count
+      state.bytes.append(contentsOf: bytes)
       return Status.ok
     }
     if status == Status.ok { body?.wake() }
@@ -88,21 +105,14 @@ final class ResponseStream: @unchecked Sendable {
   /// [loop]
   private func read(_ maximum: Int) throws -> [UInt8]? {
     let (piece, isWritable) = try state.withLock { state throws -> ([UInt8]?, Bool) in
-      guard let first = state.queue.first else {
+      guard state.byteCount > 0 else {
         switch state.end {
         case .open: return ([], false)
         case .ended: return (nil, false)
         case .failed(let error): throw error
         }
       }
-      let piece: [UInt8]
-      if first.count <= maximum {
-        piece = state.queue.removeFirst()
-      } else {
-        piece = Array(first.prefix(maximum))
-        state.queue[0] = Array(first.dropFirst(maximum))
-      }
-      state.byteCount -= piece.count
+      let piece = state.take(maximum)
       let isWritable = state.isAwaited && state.byteCount < Self.queueBytes / 2
       if isWritable { state.isAwaited = false }
       return (piece, isWritable)
@@ -129,7 +139,7 @@ final class ResponseStream: @unchecked Sendable {
     let wasOpen = state.withLock { state in
       defer {
         state.isClosed = true
-        state.queue = []
+        (state.bytes, state.start) = ([], 0)
       }
       return !state.isClosed
     }
@@ -157,23 +167,19 @@ final class ResponseStream: @unchecked Sendable {
 
 /// The open streams of an instance, by id.
 final class ResponseStreamSet: Sendable {
-  private struct State: Sendable {
-    var streams: [UInt64: ResponseStream] = [:]
-    var last: UInt64 = 0
-  }
+  /// For the whole process, so that no instance can take another's stream for its own.
+  private static let last = Atomic<UInt64>(0)
 
-  private let state = Locked(State())
+  private let streams = Locked<[UInt64: ResponseStream]>([:])
 
   func add(_ make: (UInt64) -> ResponseStream) -> ResponseStream {
-    state.withLock { state in
-      state.last += 1
-      let stream = make(state.last)
-      state.streams[state.last] = stream
-      return stream
-    }
+    let id = Self.last.add(1, ordering: .relaxed).newValue
+    let stream = make(id)
+    streams.withLock { $0[id] = stream }
+    return stream
   }
 
-  subscript(id: UInt64) -> ResponseStream? { state.withLock { $0.streams[id] } }
+  subscript(id: UInt64) -> ResponseStream? { streams.withLock { $0[id] } }
 
-  func remove(_ id: UInt64) { state.withLock { $0.streams[id] = nil } }
+  func remove(_ id: UInt64) { streams.withLock { $0[id] = nil } }
 }

@@ -184,8 +184,11 @@ extension ExchangeBody {
   static func setStream(_ stream: BodyStream, _ called: CalledExchange) {
     if let document = called.responseTruth {
       forgetBody(of: document, called)
+      DocumentHeaders(document.json).follow(.stream(stream))
     } else {
       called.dropResponseView()
+      called.keepLentFields(1)
+      called.exchange.nativeResponse?.headers.follow(.stream(stream))
     }
     if let response = called.exchange.nativeResponse { called.keep(response.body) }
     called.exchange.streamResponseBody(stream)
@@ -220,16 +223,16 @@ extension CalledExchange {
 }
 
 extension HeaderFields {
-  /// An existing content length is set to that of the body.
+  /// An existing content length is set to that of the body, or removed if it is not known.
   fileprivate mutating func follow(_ body: Body) {
     guard contains("content-length") else { return }
-    self["content-length"] = String(body.byteCount ?? 0)
+    self["content-length"] = body.byteCount.map { String($0) }
   }
 }
 
 extension DocumentHeaders {
   fileprivate func follow(_ body: Body) {
     guard self["content-length"] != nil else { return }
-    self["content-length"] = String(body.byteCount ?? 0)
+    self["content-length"] = body.byteCount.map { String($0) }
   }
 }

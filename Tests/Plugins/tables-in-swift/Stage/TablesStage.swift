@@ -55,6 +55,8 @@ package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInter
         throw StageFailure(code: "broken", message: "the source broke")
       }
     case "/stream-waits": streamForever(request)
+    case "/stream-negative": request.respond(status: 200).writeBody(byteCount: -1) { _ in }
+    case "/stream-child": streamInChild(request)
     default: break
     }
   }
@@ -190,6 +192,23 @@ package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInter
         host.log(.info, "stream=\(error is CancellationError) \(Task.isCancelled)")
         throw error
       }
+    }
+  }
+
+  /// A child task that waits for a reader is cancelled by its sibling.
+  private func streamInChild(_ request: StageRequest) {
+    request.respond(status: 200).writeBody { [host] writer in
+      let isCancelled = try await withThrowingTaskGroup(of: Bool.self) { group in
+        group.addTask {
+          do {
+            while true { try await writer.write([UInt8](repeating: 0, count: 1 << 20)) }
+          } catch { return error is CancellationError }
+        }
+        try await host.sleep(for: .milliseconds(1))
+        group.cancelAll()
+        return try await group.next() ?? false
+      }
+      host.log(.info, "child=\(isCancelled) \(Task.isCancelled)")
     }
   }
 
