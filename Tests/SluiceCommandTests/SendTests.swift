@@ -1,3 +1,4 @@
+import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
@@ -15,6 +16,16 @@ import Testing
     #expect(result.outputText == "ok\n")
     #expect(result.errorText.isEmpty)
     #expect(server.requests.first?.target == "/a?b=c")
+  }
+
+  @Test func `with --head no body is shown, even if a stage has set one`() async throws {
+    let product = try await PluginCompiler.compile("answers")
+    chmod(product.path, 0o755)
+    let result = try await Tool.run(
+      "send", "-I", "--plugin", product.path, "-H", "x-answer: respond", "http://127.0.0.1:1/")
+    #expect(result.status == 0 && result.outputText.lowercased().contains("x-made: here"), "\(result.errorText)")
+    #expect(result.outputText.hasSuffix("\n\n") || result.outputText.hasSuffix("\r\n\r\n"), "\(result.outputText)")
+    withExtendedLifetime(product) {}
   }
 
   @Test func `data makes it a form by POST, joined by ampersands`() async throws {

@@ -13,12 +13,15 @@ final class BodyStreamer: BodySink {
 
   private let output: ByteOutput
   private let includesHead: Bool
+  /// A response to HEAD has no body (RFC 9110 §9.3.2), even if a stage has set one.
+  private let includesBody: Bool
   private let cancellation: Cancellation
   private let state = Locked(State())
 
-  init(_ output: ByteOutput, includesHead: Bool, cancellation: Cancellation) {
+  init(_ output: ByteOutput, includesHead: Bool, includesBody: Bool, cancellation: Cancellation) {
     self.output = output
     self.includesHead = includesHead
+    self.includesBody = includesBody
     self.cancellation = cancellation
   }
 
@@ -47,6 +50,7 @@ final class BodyStreamer: BodySink {
 
   func receive(_ piece: [UInt8]) -> BodyProgress {
     guard failure == nil else { return .stop }
+    guard includesBody else { return .proceed }
     state.withLock { $0.writtenBytes += piece.count }
     return output.append(piece) ? .proceed : .pause
   }
@@ -55,7 +59,7 @@ final class BodyStreamer: BodySink {
   func finish(_ result: TransactionResult) throws(CommandError) {
     guard let response = result.response else { return }
     writeHead(response)
-    guard state.withLock({ $0.writtenBytes }) == 0 else { return }
+    guard includesBody, state.withLock({ $0.writtenBytes }) == 0 else { return }
     switch response.body {
     case .bytes(let bytes): output.append(bytes)
     case .file(let file): output.append(try FileContent.read(file))

@@ -24,7 +24,11 @@ struct SendOutput {
       ByteOutput.Listener(
         onRoom: { [cancellation] in cancellation.resumeReceiving() },
         onFailure: { [cancellation] in cancellation.fail(BodyStreamer.error($0)) }))
-    stream = arguments.has("json") ? nil : BodyStreamer(bytes, includesHead: includesHead, cancellation: cancellation)
+    stream =
+      arguments.has("json")
+      ? nil
+      : BodyStreamer(
+        bytes, includesHead: includesHead, includesBody: !arguments.has("head"), cancellation: cancellation)
   }
 
   var sink: (any BodySink)? { stream }
