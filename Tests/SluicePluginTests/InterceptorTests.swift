@@ -102,7 +102,7 @@ struct InterceptorTests {
       #expect(context.method == "GET")
       #expect(context.attemptNumber == 2)
       #expect(context.hop == 1)
-      #expect(context.requestId == "r-1")
+      #expect(context.requestID == "r-1")
       #expect(context.transactionID.description == "00112233-4455-4677-8899-aabbccddeeff")
       #expect(context.elapsed == .milliseconds(5))
       #expect(context.remaining == nil)

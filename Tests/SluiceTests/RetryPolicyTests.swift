@@ -234,7 +234,7 @@ import Testing
       "facts",
       StageCode(request: { request, context in
         request.headers["x-facts"] =
-          "\(context.attemptNumber) \(context.requestId) \(request.headers["x-facts"] != nil)"
+          "\(context.attemptNumber) \(context.requestID) \(request.headers["x-facts"] != nil)"
       }))
     let result = try await Self.one(configuration, server.baseURL)
     #expect(result.attempts == 3)

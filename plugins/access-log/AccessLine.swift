@@ -9,7 +9,7 @@ struct AccessLine: Sendable {
     var line = JSONLine()
     line.add("time", rfc3339(record.time))
     line.add("transactionId", record.transactionID.description)
-    line.add("requestId", record.requestId)
+    line.add("requestId", record.requestID)
     line.add("method", record.method)
     line.add("url", redaction.url(record.url))
     if let status = record.status { line.add("status", status) }

@@ -8,7 +8,7 @@ struct AccessRecord: Sendable {
 
   let time: timespec
   let transactionID: TransactionID
-  let requestId: String
+  let requestID: String
   let method: String
   let url: String
   let status: Int?
@@ -24,7 +24,7 @@ struct AccessRecord: Sendable {
   init(_ event: borrowing TransactionEvent, _ configuration: AccessLogConfiguration) {
     time = .now
     transactionID = event.transactionID
-    requestId = event.requestId
+    requestID = event.requestID
     method = event.method
     url = event.url
     status = event.status

@@ -46,7 +46,7 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
   private func facts(of response: StageResponse, _ context: ResponseContext) -> JSONValue {
     [
       "transaction": JSONValue(context.transactionID.description),
-      "requestId": JSONValue(context.requestId),
+      "requestId": JSONValue(context.requestID),
       "attempt": JSONValue(Int64(context.attemptNumber)),
       "method": JSONValue(context.method),
       "url": JSONValue(redaction.url(response.request.url)),

@@ -101,7 +101,7 @@ extension RequestContext {
     let now = exchange.loop.now
     self.init(
       path: exchange.nativeRequest.url.path, method: exchange.nativeRequest.method, attemptNumber: exchange.attempt,
-      requestId: exchange.requestID, transactionID: exchange.id, hop: exchange.hop,
+      requestID: exchange.requestID, transactionID: exchange.id, hop: exchange.hop,
       elapsed: now.duration(since: exchange.started),
       remaining: exchange.deadline == .distantFuture ? nil : exchange.deadline.duration(since: now),
       parent: exchange.parent)

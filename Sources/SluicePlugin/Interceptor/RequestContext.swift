@@ -12,7 +12,7 @@ public struct RequestContext: Sendable, Hashable {
   /// Counted from 0; each retry adds one.
   public let attemptNumber: Int
   /// The value of the request id header; the same in all attempts.
-  public let requestId: String
+  public let requestID: String
   /// The UUID of the transaction, the same in all attempts.
   public let transactionID: TransactionID
   /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
@@ -27,13 +27,13 @@ public struct RequestContext: Sendable, Hashable {
   public let attributes: TransactionAttributes
 
   package init(
-    path: String, method: String, attemptNumber: Int, requestId: String, transactionID: TransactionID, hop: Int,
+    path: String, method: String, attemptNumber: Int, requestID: String, transactionID: TransactionID, hop: Int,
     elapsed: Duration, remaining: Duration?, parent: ParentContext
   ) {
     self.path = path
     self.method = method
     self.attemptNumber = attemptNumber
-    self.requestId = requestId
+    self.requestID = requestID
     self.transactionID = transactionID
     self.hop = hop
     self.elapsed = elapsed
@@ -47,7 +47,7 @@ public struct RequestContext: Sendable, Hashable {
     path = String(context.path)
     method = String(context.method)
     attemptNumber = Int(context.attempt)
-    requestId = String(context.request_id)
+    requestID = String(context.request_id)
     transactionID = TransactionID(network: context.transaction_id)
     hop = Int(context.hop)
     elapsed = Duration(nanoseconds: context.elapsed_ns)
@@ -67,7 +67,7 @@ public struct ResponseContext: Sendable, Hashable {
   /// Counted from 0; each retry adds one.
   public var attemptNumber: Int { request.attemptNumber }
   /// The value of the request id header; the same in all attempts.
-  public var requestId: String { request.requestId }
+  public var requestID: String { request.requestID }
   /// The UUID of the transaction, the same in all attempts.
   public var transactionID: TransactionID { request.transactionID }
   /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.

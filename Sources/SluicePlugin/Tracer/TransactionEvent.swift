@@ -76,7 +76,7 @@ extension TransactionEvent {
   /// The delay in `willRetry`, the duration of the hop in `didEndHop`, the whole duration in `didComplete`.
   public var duration: Duration { Duration(nanoseconds: event.pointee.duration_ns) }
   /// The value of the request id header, the same in all attempts; queued delivery cuts it off after 256 bytes.
-  public var requestId: String { String(event.pointee.request_id) }
+  public var requestID: String { String(event.pointee.request_id) }
   /// The current method of the request, after redirects; queued delivery cuts it off after 256 bytes.
   public var method: String { String(event.pointee.method) }
   /// The current URL of the request, after redirects; it may contain secrets.

@@ -17,7 +17,7 @@ struct EventLine {
   var timeNs: Int64 = 0
   var attempt: Int64 = 0
   var hop: Int64 = 0
-  var requestId = ""
+  var requestID = ""
   var method = ""
   var url = ""
   var status: Int64?
@@ -58,7 +58,7 @@ struct EventLine {
     switch name {
     case "event": return Self.read(value.string, into: &event) && Self.names.contains(event)
     case "transaction": return Self.read(value.string, into: &transaction) && Self.isUUID(transaction)
-    case "requestId": return Self.read(value.string, into: &requestId)
+    case "requestId": return Self.read(value.string, into: &requestID)
     case "method": return Self.read(value.string, into: &method)
     case "url": return Self.read(value.string, into: &url)
     case "timeNs": return Self.read(Self.count(value), into: &timeNs)

@@ -41,7 +41,7 @@ struct EventLogAudit {
     guard event.event == "did_complete", let events = open.removeValue(forKey: event.transaction) else { return }
     ended.insert(event.transaction)
     transactionCount += 1
-    ends[event.requestId] = (events[0], event)
+    ends[event.requestID] = (events[0], event)
     try TransactionAudit(events: events).check()
   }
 

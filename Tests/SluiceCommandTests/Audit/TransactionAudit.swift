@@ -73,7 +73,7 @@ struct TransactionAudit {
       try demand(ended.insert(span.spanId).inserted && span.spanId != span.parentSpanId, "identity", event, span.spanId)
       let isInTime = all[0].timeNs <= span.startNs && span.startNs <= span.endNs && span.endNs <= event.timeNs
       try demand(isInTime, "timing", event, "\(span.startNs) to \(span.endNs)")
-      try demand(event.requestId == all[0].requestId, "identity", event, event.requestId)
+      try demand(event.requestID == all[0].requestID, "identity", event, event.requestID)
       try demand(event.status == nil && event.receivedStatus == nil, "status", event, "a status")
       let hasOthers = event.outcome != nil || event.errorCode != nil || event.phasesNs != nil
       try demand(!hasOthers && event.delayNs == nil && event.durationNs == nil, "format", event, "another member")
@@ -255,7 +255,7 @@ struct TransactionAudit {
     var current: EventLine?
     var previous: EventLine?
     for event in events {
-      try demand(event.requestId == events[0].requestId, "identity", event, event.requestId)
+      try demand(event.requestID == events[0].requestID, "identity", event, event.requestID)
       if event.attempt != previous?.attempt { current = nil }
       let isRedirected = previous.map { before in
         !isSameHop(before, event) && events.contains { $0.event == "will_redirect" && isSameHop($0, before) }
