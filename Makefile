@@ -74,6 +74,8 @@ examples: ## build the packages in Examples, and run the client
 soak: test-deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
 	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter exactly.one.wins'
+	$(MAKE) build
+	scripts/check-static-host.sh
 
 # What the benchmarks need; the program that compares Sluice with others is a package of its own.
 bench: ## build sluice-bench and what it measures, optimized
