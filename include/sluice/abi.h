@@ -17,8 +17,8 @@
 /// change.
 #define SLUICE_ABI_VERSION 1u
 
-/// SLUICE_EXPORT marks the one symbol that a plugin exports. Macros whose names end in an underscore are private to these
-/// headers.
+/// SLUICE_EXPORT marks the one symbol that a plugin exports. Macros whose names end in an underscore are private to
+/// these headers.
 #if defined(__cplusplus)
 #define SLUICE_EXPORT extern "C" __attribute__((visibility("default")))
 #define SLUICE_BEGIN_DECLS extern "C" {
@@ -33,9 +33,10 @@
 #define SLUICE_ASSERT_(condition_, message_) _Static_assert(condition_, message_)
 #endif
 
-/// Tables, and structures that can grow, begin with their size and grow at their end. SLUICE_…_SIZE_1 is the size in revision 1:
-/// the receiver may rely on that size, and refuses a smaller one. SLUICE_HAS asks for members beyond it. A structure that the
-/// caller provides and the host fills in (`sluice_context`, `sluice_connection_facts`) may have any size from 4 bytes on.
+/// Tables, and structures that can grow, begin with their size and grow at their end. SLUICE_…_SIZE_1 is the size in
+/// revision 1: the receiver may rely on that size, and refuses a smaller one. SLUICE_HAS asks for members beyond it. A
+/// structure that the caller provides and the host fills in (`sluice_context`, `sluice_connection_facts`) may have any
+/// size from 4 bytes on.
 
 /// Whether a table contains a member: its size includes the member, and the member is not zero.
 #define SLUICE_HAS(table, member)                                                                    \

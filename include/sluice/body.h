@@ -23,9 +23,9 @@ enum {
   /// Taken: only bytes that were given to `body_write` are passed on instead.
   SLUICE_BODY_VERDICT_TAKEN = 1,
   /// Taken, and nothing more may come until the token that `suspend` gave is resumed with SLUICE_VERDICT_CONTINUE or
-  /// SLUICE_VERDICT_FAIL: back-pressure to the socket or the producer. Bytes that were given to `body_write` are sent on;
-  /// `body_write` also works inside `enter`. Every stage has its own token, so several stages may be suspended on one
-  /// piece.
+  /// SLUICE_VERDICT_FAIL: back-pressure to the socket or the producer. Bytes that were given to `body_write` are sent
+  /// on; `body_write` also works inside `enter`. Every stage has its own token, so several stages may be suspended on
+  /// one piece.
   SLUICE_BODY_VERDICT_SUSPENDED = 2,
   /// End the transaction with the error set by `fail`.
   SLUICE_BODY_VERDICT_FAIL = 3
@@ -50,8 +50,9 @@ typedef struct sluice_body {
   /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here;
   /// SUSPENDED delays the end. May be NULL. [loop]
   sluice_body_verdict (*on_end)(void *instance, sluice_exchange *exchange, sluice_side side);
-  /// A trailer field after the body: the server's or the caller's, or one that an earlier stage has added; called before
-  /// on_end. SLUICE_BODY_VERDICT_TAKEN drops the field, SLUICE_BODY_VERDICT_SUSPENDED is a violation. May be NULL. [loop]
+  /// A trailer field after the body: the server's or the caller's, or one that an earlier stage has added; called
+  /// before on_end. SLUICE_BODY_VERDICT_TAKEN drops the field, SLUICE_BODY_VERDICT_SUSPENDED is a violation. May be
+  /// NULL. [loop]
   sluice_body_verdict (*on_trailer)(
       void *instance, sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 } sluice_body;

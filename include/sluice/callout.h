@@ -48,14 +48,15 @@ typedef struct sluice_callout {
   uint32_t reserved;
   /// Sends a request document, which nests at most 2048 levels and is read before `start` returns. Unless `start`
   /// fails, `completion` is called exactly once on a loop; with a parent on the parent's loop, so that `enter` works in
-  /// it. If `start` was called on another thread, the completion may run before `start` has returned. SLUICE_STATUS_REFUSED in
-  /// a trial, SLUICE_STATUS_LIMIT if too many calls are running, SLUICE_STATUS_STALE for a parent that is over. `options` and `call`
-  /// may be NULL. [any]
+  /// it. If `start` was called on another thread, the completion may run before `start` has returned.
+  /// SLUICE_STATUS_REFUSED in a trial, SLUICE_STATUS_LIMIT if too many calls are running, SLUICE_STATUS_STALE for a
+  /// parent that is over. `options` and `call` may be NULL. [any]
   sluice_status (*start)(
       const sluice_host *host, json_t *request, const sluice_call_options *options,
       void (*completion)(void *context, const sluice_call_result *result), void *context, sluice_call *call);
-  /// Cancels a call; its completion follows with the error `cancelled`. SLUICE_STATUS_STALE if the completion has run or is
-  /// running. The return of `deactivate` cancels the instance's calls, and every completion has returned before `destroy`. [any]
+  /// Cancels a call; its completion follows with the error `cancelled`. SLUICE_STATUS_STALE if the completion has run
+  /// or is running. The return of `deactivate` cancels the instance's calls, and every completion has returned before
+  /// `destroy`. [any]
   sluice_status (*cancel)(const sluice_host *host, sluice_call call);
 } sluice_callout;
 #define SLUICE_CALLOUT_SIZE_1 24u

@@ -114,19 +114,20 @@ typedef struct sluice_exchange_api {
 
   /// The first value of a header; SLUICE_STATUS_ABSENT without such a header. Names are case-insensitive. [loop]
   sluice_status (*header_get)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value);
-  /// Replaces all fields of the name by one, unmarked. SLUICE_STATUS_INVALID for a bad name or value, and for a `Host` of a
-  /// request that is not a host with an optional port; SLUICE_STATUS_REFUSED for hop-by-hop fields. [loop]
+  /// Replaces all fields of the name by one, unmarked. SLUICE_STATUS_INVALID for a bad name or value, and for a `Host`
+  /// of a request that is not a host with an optional port; SLUICE_STATUS_REFUSED for hop-by-hop fields. [loop]
   sluice_status (*header_set)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
-  /// Adds one more field at the end; refusals as in `header_set`, and SLUICE_STATUS_INVALID for a second `Host` of a request.
-  /// [loop]
+  /// Adds one more field at the end; refusals as in `header_set`, and SLUICE_STATUS_INVALID for a second `Host` of a
+  /// request. [loop]
   sluice_status (*header_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
   /// Removes every field of the name; SLUICE_STATUS_ABSENT without such a field. [loop]
   sluice_status (*header_remove)(sluice_exchange *exchange, sluice_side side, sluice_text name);
-  /// The field at a position in wire order, with each line of a repeated name counted; SLUICE_STATUS_ABSENT past the end.
-  /// `name` or `value` may be NULL. [loop]
+  /// The field at a position in wire order, with each line of a repeated name counted; SLUICE_STATUS_ABSENT past the
+  /// end. `name` or `value` may be NULL. [loop]
   sluice_status (*header_at)(
       sluice_exchange *exchange, sluice_side side, size_t index, sluice_text *name, sluice_text *value);
-  /// Marks all current fields of the name, so call it after `header_set`; SLUICE_STATUS_ABSENT without such a field. [loop]
+  /// Marks all current fields of the name, so call it after `header_set`; SLUICE_STATUS_ABSENT without such a field.
+  /// [loop]
   sluice_status (*header_mark)(sluice_exchange *exchange, sluice_side side, sluice_text name, uint32_t marks);
 
   /// The method of the request. [loop]
@@ -143,16 +144,17 @@ typedef struct sluice_exchange_api {
   /// Sets the status, 200–999; only in on_response and after `respond`. [loop]
   sluice_status (*status_set)(sluice_exchange *exchange, uint32_t status);
 
-  /// The body in memory; SLUICE_STATUS_ABSENT without a body, SLUICE_STATUS_UNSUPPORTED if it is in a file or streamed. A response
-  /// body is available only to stages that want it. [loop]
+  /// The body in memory; SLUICE_STATUS_ABSENT without a body, SLUICE_STATUS_UNSUPPORTED if it is in a file or streamed.
+  /// A response body is available only to stages that want it. [loop]
   sluice_status (*body_get)(sluice_exchange *exchange, sluice_side side, sluice_bytes *bytes);
   /// Replaces the body by a copy of the bytes; the engine adjusts the content length. [loop]
   sluice_status (*body_set)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
-  /// The file of a large body, only for reading; SLUICE_STATUS_ABSENT if the body is in memory or there is no body. [loop]
+  /// The file of a large body, only for reading; SLUICE_STATUS_ABSENT if the body is in memory or there is no body.
+  /// [loop]
   sluice_status (*body_file)(sluice_exchange *exchange, sluice_side side, sluice_text *path, uint64_t *bytes);
-  /// In on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended: sends a copy of the bytes
-  /// to the next stage; in on_chunk instead of the received piece. The next piece comes only after these bytes were passed on; SLUICE_STATUS_LIMIT if a
-  /// single call writes more than the host can hold. [loop]
+  /// In on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended: sends a copy of the
+  /// bytes to the next stage; in on_chunk instead of the received piece. The next piece comes only after these bytes
+  /// were passed on; SLUICE_STATUS_LIMIT if a single call writes more than the host can hold. [loop]
   sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
 
   /// The live document of a message (docs/schema); NULL when there is no such message, in on_issue, for WRITE where
@@ -183,15 +185,15 @@ typedef struct sluice_exchange_api {
   /// on_issue, in a BLOCKING call, for a tracer. SLUICE_STATUS_LIMIT if too many calls are suspended. [loop]
   sluice_status (*suspend)(sluice_exchange *exchange, sluice_token *token);
 
-  /// In on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended: adds a field after the
-  /// body of the side that passes. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a field that frames, routes or
-  /// describes the message (RFC 9110 §6.5.1). Returns SLUICE_STATUS_UNSUPPORTED, which is no violation, if that side cannot
-  /// have trailers, as a request that goes over libcurl; the field is then not sent. [loop]
+  /// In on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended: adds a field after
+  /// the body of the side that passes. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a field that frames,
+  /// routes or describes the message (RFC 9110 §6.5.1). Returns SLUICE_STATUS_UNSUPPORTED, which is no violation, if
+  /// that side cannot have trailers, as a request that goes over libcurl; the field is then not sent. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 
   /// The first value of a request header as the current hop has sent it, with what issue stages have set;
-  /// SLUICE_STATUS_ABSENT without such a header, for what the transport adds itself (`Host`, `Content-Length`, …), and before
-  /// the hop was issued. [loop]
+  /// SLUICE_STATUS_ABSENT without such a header, for what the transport adds itself (`Host`, `Content-Length`, …), and
+  /// before the hop was issued. [loop]
   sluice_status (*issued_header_get)(sluice_exchange *exchange, sluice_text name, sluice_text *value);
 
   /// Makes a file the body, wherever `body_set` is allowed. The file is read when the body is sent or taken: do not

@@ -74,14 +74,15 @@ struct sluice_host {
   /// The functions of an exchange; the same table for every instance.
   const sluice_exchange_api *exchange;
 
-  /// Ends a suspension. Exactly one call gets SLUICE_STATUS_OK; another gets SLUICE_STATUS_ALREADY, and a call after the deadline,
-  /// the cancellation or the end gets SLUICE_STATUS_STALE. May be called before the suspending call has returned. Call
-  /// `respond`, `fail` or `retry` before it, inside `enter`, if the verdict needs that. SLUICE_STATUS_INVALID for an unknown
-  /// verdict and for SLUICE_VERDICT_SUSPENDED; the token stays valid then. [any]
+  /// Ends a suspension. Exactly one call gets SLUICE_STATUS_OK; another gets SLUICE_STATUS_ALREADY, and a call after
+  /// the deadline, the cancellation or the end gets SLUICE_STATUS_STALE. May be called before the suspending call has
+  /// returned. Call `respond`, `fail` or `retry` before it, inside `enter`, if the verdict needs that.
+  /// SLUICE_STATUS_INVALID for an unknown verdict and for SLUICE_VERDICT_SUSPENDED; the token stays valid then. [any]
   sluice_status (*resume)(const sluice_host *host, sluice_token token, sluice_verdict verdict);
   /// Runs `function` once on a loop, after earlier posts to that loop, and never before `post` returns to a caller on
-  /// that loop. All functions that an instance has posted have run before its `destroy`. Returns SLUICE_STATUS_CLOSING if the
-  /// host accepts nothing new and in `create`, SLUICE_STATUS_INVALID for a loop that does not exist; then the function does not run. [any]
+  /// that loop. All functions that an instance has posted have run before its `destroy`. Returns SLUICE_STATUS_CLOSING
+  /// if the host accepts nothing new and in `create`, SLUICE_STATUS_INVALID for a loop that does not exist; then the
+  /// function does not run. [any]
   sluice_status (*post)(const sluice_host *host, sluice_loop loop, void (*function)(void *context), void *context);
   /// In a posted function, a timer or the completion of a call-out, on the transaction's loop: the exchange that the
   /// token suspends; NULL if it is gone or belongs to another loop. Valid until that function returns, or until

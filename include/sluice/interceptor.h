@@ -99,23 +99,23 @@ typedef struct sluice_interceptor {
   /// The last moment before a hop is sent: only request headers may be changed, and only for this hop. Answers
   /// SLUICE_VERDICT_CONTINUE or SLUICE_VERDICT_FAIL. [loop]
   sluice_verdict (*on_issue)(void *instance, sluice_exchange *exchange);
-  /// SLUICE_VERDICT_CONTINUE follows the redirect, SLUICE_VERDICT_RESPOND makes the redirect itself the response, SLUICE_VERDICT_FAIL ends the
-  /// transaction. May suspend. [loop]
+  /// SLUICE_VERDICT_CONTINUE follows the redirect, SLUICE_VERDICT_RESPOND makes the redirect itself the response,
+  /// SLUICE_VERDICT_FAIL ends the transaction. May suspend. [loop]
   sluice_verdict (*on_redirect)(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect);
-  /// Called for each challenge that the response lists, in order. SLUICE_VERDICT_RESPOND sends again with the credentials
-  /// header that the stage has set; SLUICE_VERDICT_CONTINUE leaves it to the next stage, and after the last stage to the
-  /// default handling. May suspend. [loop]
+  /// Called for each challenge that the response lists, in order. SLUICE_VERDICT_RESPOND sends again with the
+  /// credentials header that the stage has set; SLUICE_VERDICT_CONTINUE leaves it to the next stage, and after the last
+  /// stage to the default handling. May suspend. [loop]
   sluice_verdict (*on_challenge)(void *instance, sluice_exchange *exchange, const sluice_challenge *challenge);
   /// A response has arrived; its body is available only to stages that want it. [loop]
   sluice_verdict (*on_response)(void *instance, sluice_exchange *exchange);
-  /// The attempt has failed without a response. SLUICE_VERDICT_CONTINUE keeps the failure; SLUICE_VERDICT_RESPOND, SLUICE_VERDICT_RETRY and
-  /// SLUICE_VERDICT_FAIL replace it. [loop]
+  /// The attempt has failed without a response. SLUICE_VERDICT_CONTINUE keeps the failure; SLUICE_VERDICT_RESPOND,
+  /// SLUICE_VERDICT_RETRY and SLUICE_VERDICT_FAIL replace it. [loop]
   sluice_verdict (*on_failure)(void *instance, sluice_exchange *exchange, const sluice_failure *failure);
   /// A suspended call can no longer be resumed: its deadline has passed, or the transaction has ended. Called at most
   /// once for a token; resuming the token returns SLUICE_STATUS_STALE. [loop]
   void (*on_cancel)(void *instance, sluice_token token);
-  /// An informational (1xx) response to the current hop: called for each stage of the response list, also for one that is
-  /// BLOCKING, before the final response. The fields are not part of the exchange. [loop]
+  /// An informational (1xx) response to the current hop: called for each stage of the response list, also for one that
+  /// is BLOCKING, before the final response. The fields are not part of the exchange. [loop]
   void (*on_informational)(void *instance, sluice_exchange *exchange, const sluice_informational *response);
 } sluice_interceptor;
 #define SLUICE_INTERCEPTOR_SIZE_1 80u

@@ -26,8 +26,8 @@ enum { SLUICE_WORK_NEW_DATA = 1, SLUICE_WORK_NO_DATA = 2, SLUICE_WORK_FAILED = 3
 typedef struct sluice_notifications {
   uint32_t size;
   uint32_t reserved;
-  /// SLUICE_STATUS_OK takes the notification, and the completion must follow; SLUICE_STATUS_ABSENT passes it to the next plugin.
-  /// `payload` is borrowed. [control]
+  /// SLUICE_STATUS_OK takes the notification, and the completion must follow; SLUICE_STATUS_ABSENT passes it to the
+  /// next plugin. `payload` is borrowed. [control]
   sluice_status (*on_notification)(
       void *instance, sluice_text topic, json_t *payload, sluice_completion completion);
   /// The work of that name is due (see sluice.timers/1); the completion must follow before its deadline. [control]
@@ -38,7 +38,8 @@ typedef struct sluice_notifications {
 typedef struct sluice_completions {
   uint32_t size;
   uint32_t reserved;
-  /// Reports the outcome. SLUICE_STATUS_ALREADY for a second report, SLUICE_STATUS_STALE for a late or forged one. [any]
+  /// Reports the outcome. SLUICE_STATUS_ALREADY for a second report, SLUICE_STATUS_STALE for a late or forged one.
+  /// [any]
   sluice_status (*complete)(const sluice_host *host, sluice_completion completion, sluice_work_outcome outcome);
 } sluice_completions;
 #define SLUICE_COMPLETIONS_SIZE_1 16u

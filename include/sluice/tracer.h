@@ -62,9 +62,10 @@ typedef struct sluice_event {
   /// On the host's monotonic clock.
   uint64_t time_ns;
   uint8_t transaction_id[16];
-  /// The place of the current hop in a trace (W3C Trace Context), in network byte order; all zero if unknown. `trace_id`
-  /// and `span_id` are those that the server got; before DID_ISSUE, and where no `traceparent` was sent, `span_id` is zero
-  /// and `trace_id` is the caller's. `parent_span_id` is the caller's span if it is in the same trace.
+  /// The place of the current hop in a trace (W3C Trace Context), in network byte order; all zero if unknown.
+  /// `trace_id` and `span_id` are those that the server got; before DID_ISSUE, and where no `traceparent` was sent,
+  /// `span_id` is zero and `trace_id` is the caller's. `parent_span_id` is the caller's span if it is in the same
+  /// trace.
   uint8_t trace_id[16];
   uint8_t span_id[8];
   uint8_t parent_span_id[8];
@@ -95,8 +96,8 @@ typedef struct sluice_event {
   sluice_text url;
   /// In DID_END_SPAN, otherwise NULL. Defined in draft/spans.h; a draft.
   const sluice_span *span;
-  /// In DID_RECEIVE and DID_END_HOP, if the hop had a connection and the host collects such facts; otherwise NULL. Defined
-  /// in draft/connection.h; a draft.
+  /// In DID_RECEIVE and DID_END_HOP, if the hop had a connection and the host collects such facts; otherwise NULL.
+  /// Defined in draft/connection.h; a draft.
   const sluice_connection_facts *connection;
 } sluice_event;
 #define SLUICE_EVENT_SIZE_1 216u

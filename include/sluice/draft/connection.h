@@ -1,8 +1,8 @@
 /// The host's table `sluice.connection/1`: facts about the connection of a hop.
 ///
-/// A draft: the table may still change. Ask for the table in `create` or `activate`: a host collects these facts only from
-/// the first time that a plugin has asked. From then on events of tracers have them too (`sluice_event`), also with
-/// queued delivery, which leaves out the certificate and cuts off texts that are longer than the host's limit.
+/// A draft: the table may still change. Ask for the table in `create` or `activate`: a host collects these facts only
+/// from the first time that a plugin has asked. From then on events of tracers have them too (`sluice_event`), also
+/// with queued delivery, which leaves out the certificate and cuts off texts that are longer than the host's limit.
 #ifndef SLUICE_DRAFT_CONNECTION_H
 #define SLUICE_DRAFT_CONNECTION_H
 

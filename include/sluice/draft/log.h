@@ -25,9 +25,9 @@ typedef struct sluice_log_record {
   /// the later one counts. NULL with a count of 0.
   const sluice_attribute *attributes;
   size_t attribute_count;
-  /// The exchange that the record is about, or NULL. It must be valid on this thread. The record then has the transaction's
-  /// id, its request id and the attempt, and the attributes of the transaction (`sluice.attributes/1`) that the record does
-  /// not have itself.
+  /// The exchange that the record is about, or NULL. It must be valid on this thread. The record then has the
+  /// transaction's id, its request id and the attempt, and the attributes of the transaction (`sluice.attributes/1`)
+  /// that the record does not have itself.
   sluice_exchange *exchange;
 } sluice_log_record;
 #define SLUICE_LOG_RECORD_SIZE_1 48u
@@ -35,8 +35,9 @@ typedef struct sluice_log_record {
 typedef struct sluice_logger {
   uint32_t size;
   uint32_t reserved;
-  /// SLUICE_STATUS_OK if records of the level are logged, SLUICE_STATUS_ABSENT if they are dropped, SLUICE_STATUS_INVALID
-  /// for an unknown level. Takes no lock, and the answer does not change while the instance lives. [any]
+  /// SLUICE_STATUS_OK if records of the level are logged, SLUICE_STATUS_ABSENT if they are dropped,
+  /// SLUICE_STATUS_INVALID for an unknown level. Takes no lock, and the answer does not change while the instance
+  /// lives. [any]
   sluice_status (*is_enabled)(const sluice_host *host, sluice_log_level level);
   /// Writes a record with plugin, generation and stage, like `log`. A record of a level that is not logged is dropped
   /// without being read, and the result is SLUICE_STATUS_OK. SLUICE_STATUS_INVALID for an unknown level, a text without

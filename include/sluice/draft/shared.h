@@ -13,7 +13,8 @@
 
 #define SLUICE_SHARED_ID "sluice.shared/1"
 
-/// The limits of a host: bytes of a name, bytes of a value, values of a plugin, bytes of all names and values of a plugin.
+/// The limits of a host: bytes of a name, bytes of a value, values of a plugin, bytes of all names and values of a
+/// plugin.
 #define SLUICE_SHARED_NAME_BYTES 256u
 #define SLUICE_SHARED_VALUE_BYTES 1048576u
 #define SLUICE_SHARED_COUNT 4096u
@@ -24,13 +25,13 @@
 /// keep the values of two configurations apart puts what distinguishes them into the name.
 ///
 /// A name is any 1 to 256 bytes. Each change of a value gives it a version, which is greater than all versions that the
-/// engine has given before; 0 is the version of a value that does not exist. A value expires `timeout_ns` after it was set,
-/// on the clock of `clock_ns`, and does not exist from then on; UINT64_MAX means never.
+/// engine has given before; 0 is the version of a value that does not exist. A value expires `timeout_ns` after it was
+/// set, on the clock of `clock_ns`, and does not exist from then on; UINT64_MAX means never.
 typedef struct sluice_shared {
   uint32_t size;
   uint32_t reserved;
-  /// Copies a value into `buffer`, which has room for `capacity` bytes. `size` becomes the size of the value, `version` its
-  /// version; each may be NULL. SLUICE_STATUS_LIMIT, and nothing is copied, if the value is larger than `capacity`;
+  /// Copies a value into `buffer`, which has room for `capacity` bytes. `size` becomes the size of the value, `version`
+  /// its version; each may be NULL. SLUICE_STATUS_LIMIT, and nothing is copied, if the value is larger than `capacity`;
   /// SLUICE_STATUS_ABSENT if it does not exist, with the size and the version 0. [any]
   sluice_status (*get)(
       const sluice_host *host, sluice_text name, void *buffer, size_t capacity, size_t *size, uint64_t *version);
@@ -39,8 +40,8 @@ typedef struct sluice_shared {
   /// bytes. [any]
   sluice_status (*put)(
       const sluice_host *host, sluice_text name, sluice_bytes value, uint64_t timeout_ns, uint64_t *version);
-  /// Sets a value if `*version` is its version: 0 if it must not exist. Otherwise returns SLUICE_STATUS_ABSENT and changes
-  /// nothing. `*version` becomes the version that the value has now, in both cases. Errors as in `put`. [any]
+  /// Sets a value if `*version` is its version: 0 if it must not exist. Otherwise returns SLUICE_STATUS_ABSENT and
+  /// changes nothing. `*version` becomes the version that the value has now, in both cases. Errors as in `put`. [any]
   sluice_status (*compare_exchange)(
       const sluice_host *host, sluice_text name, uint64_t *version, sluice_bytes value, uint64_t timeout_ns);
   /// Removes a value if `version` is 0 or the version of the value. SLUICE_STATUS_ABSENT if there is no such value.

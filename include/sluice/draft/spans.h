@@ -1,7 +1,7 @@
 /// The host's table `sluice.spans/1`: spans that a stage begins below the span of a hop.
 ///
-/// A draft: the table may still change. A span measures a part of what a stage does for one transaction, such as a token
-/// refresh. Tracers get it as SLUICE_EVENT_DID_END_SPAN when it has ended.
+/// A draft: the table may still change. A span measures a part of what a stage does for one transaction, such as a
+/// token refresh. Tracers get it as SLUICE_EVENT_DID_END_SPAN when it has ended.
 #ifndef SLUICE_DRAFT_SPANS_H
 #define SLUICE_DRAFT_SPANS_H
 
@@ -64,17 +64,18 @@ struct sluice_span {
 };
 #define SLUICE_SPAN_SIZE_1 128u
 
-/// Each function takes the exchange of the current call, like the functions of `sluice_exchange_api`: in a call of a stage,
-/// and inside `enter`. In events they return SLUICE_STATUS_REFUSED. A span belongs to the instance and the transaction
-/// that began it; for any other, and after its end, the functions return SLUICE_STATUS_STALE. For a span that is all
-/// zero the functions return SLUICE_STATUS_ABSENT and do nothing.
+/// Each function takes the exchange of the current call, like the functions of `sluice_exchange_api`: in a call of a
+/// stage, and inside `enter`. In events they return SLUICE_STATUS_REFUSED. A span belongs to the instance and the
+/// transaction that began it; for any other, and after its end, the functions return SLUICE_STATUS_STALE. For a span
+/// that is all zero the functions return SLUICE_STATUS_ABSENT and do nothing.
 typedef struct sluice_spans {
   uint32_t size;
   uint32_t reserved;
-  /// Begins a span with a name of 1 to 128 bytes without control characters. SLUICE_STATUS_ABSENT if no tracer wants spans, and
-  /// SLUICE_STATUS_LIMIT if the transaction has had 64 spans; `span` is then all zero. [loop]
+  /// Begins a span with a name of 1 to 128 bytes without control characters. SLUICE_STATUS_ABSENT if no tracer wants
+  /// spans, and SLUICE_STATUS_LIMIT if the transaction has had 64 spans; `span` is then all zero. [loop]
   sluice_status (*begin)(sluice_exchange *exchange, sluice_text name, sluice_span_kind kind, sluice_open_span *span);
-  /// Sets an attribute, or replaces its value. A text beyond 1024 bytes is cut off. SLUICE_STATUS_LIMIT for the 33rd name. [loop]
+  /// Sets an attribute, or replaces its value. A text beyond 1024 bytes is cut off. SLUICE_STATUS_LIMIT for the 33rd
+  /// name. [loop]
   sluice_status (*set_attribute)(
       sluice_exchange *exchange, sluice_open_span span, const sluice_attribute *attribute);
   /// Sets how the work went. The message is for people, is kept only with SLUICE_SPAN_ERROR, and is cut off beyond 1024

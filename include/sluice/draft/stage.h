@@ -20,13 +20,14 @@
 typedef struct sluice_stage {
   uint32_t size;
   uint32_t reserved;
-  /// JSON Schema (draft-07) that the configuration of a place is checked against before `create_stage`; NULL accepts anything.
-  /// Must live as long as the library is mapped.
+  /// JSON Schema (draft-07) that the configuration of a place is checked against before `create_stage`; NULL accepts
+  /// anything. Must live as long as the library is mapped.
   const char *config_schema;
-  /// Checks the configuration of a place and remembers it: no I/O, no threads. Called for each place of the instance that has
-  /// a configuration, in the order request, issue, response, between `create` and `load` or `activate`. `config` is borrowed;
-  /// take a reference or a copy to keep it. On SLUICE_STATUS_OK `*stage` must not be NULL; with any other status everything
-  /// that belongs to the place must have been released, and `destroy` of the instance follows. [control]
+  /// Checks the configuration of a place and remembers it: no I/O, no threads. Called for each place of the instance
+  /// that has a configuration, in the order request, issue, response, between `create` and `load` or `activate`.
+  /// `config` is borrowed; take a reference or a copy to keep it. On SLUICE_STATUS_OK `*stage` must not be NULL; with
+  /// any other status everything that belongs to the place must have been released, and `destroy` of the instance
+  /// follows. [control]
   sluice_status (*create_stage)(void *instance, json_t *config, void **stage, sluice_error *error);
   /// Releases the object of `create_stage`: called once for each, in reverse order, just before `destroy` of the
   /// instance. [control]

@@ -15,9 +15,9 @@
 typedef struct sluice_work {
   uint32_t size;
   uint32_t reserved;
-  /// Runs `function` once on a thread of the host's pool, which all plugins share, and then calls `completion`, both with
-  /// `context`. The functions of an instance may run at the same time. A function may call the functions that are tagged
-  /// [any]; it has no exchange.
+  /// Runs `function` once on a thread of the host's pool, which all plugins share, and then calls `completion`, both
+  /// with `context`. The functions of an instance may run at the same time. A function may call the functions that are
+  /// tagged [any]; it has no exchange.
   ///
   /// Unless `run` fails, `completion` is called exactly once, on a loop: the parent's, so that `enter` works in it, otherwise
   /// the loop on which `run` was called, otherwise any; on another thread if the host's loops have ended. Its status is
@@ -29,9 +29,10 @@ typedef struct sluice_work {
   /// never interrupted: it may still run while `deactivate` is called. All functions and completions have returned
   /// before `destroy`; an instance for which that takes too long is never destroyed.
   ///
-  /// `parent` is the suspended exchange that waits for the work; all zero means none. SLUICE_STATUS_LIMIT if 256 functions
-  /// of the instance wait or run, SLUICE_STATUS_STALE for a parent that is over, SLUICE_STATUS_REFUSED in `create`,
-  /// SLUICE_STATUS_CLOSING from `deactivate` on, SLUICE_STATUS_INVALID without a function or completion. [any]
+  /// `parent` is the suspended exchange that waits for the work; all zero means none. SLUICE_STATUS_LIMIT if 256
+  /// functions of the instance wait or run, SLUICE_STATUS_STALE for a parent that is over, SLUICE_STATUS_REFUSED in
+  /// `create`, SLUICE_STATUS_CLOSING from `deactivate` on, SLUICE_STATUS_INVALID without a function or completion.
+  /// [any]
   sluice_status (*run)(
       const sluice_host *host, sluice_token parent, void (*function)(void *context),
       void (*completion)(void *context, sluice_status status), void *context);
