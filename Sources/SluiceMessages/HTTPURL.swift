@@ -45,7 +45,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   public var path: String { pathRange.isEmpty ? "/" : text(pathRange) }
 
   /// ``path`` as a range of the UTF-8 of a text, which takes no copy.
-  package var shownPath: (string: String, range: Range<Int>) { pathRange.isEmpty ? ("/", 0..<1) : (string, pathRange) }
+  package var pathSlice: (string: String, range: Range<Int>) { pathRange.isEmpty ? ("/", 0..<1) : (string, pathRange) }
 
   /// The text after the `?`, percent-encoded as given.
   public var query: String? { queryRange.map { text($0) } }

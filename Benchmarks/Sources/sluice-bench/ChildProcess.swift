@@ -31,7 +31,7 @@ enum ChildProcess {
     return process
   }
 
-  /// The path of a program that is installed; nil if there is none.
+  /// The path of an installed program; nil if it is not installed.
   static func path(of program: String) -> String? {
     let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin"
     return folders.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }

@@ -34,7 +34,8 @@ final class BenchLane: Sendable {
     }
   }
 
-  /// Stages can answer within `submit`: after so many requests the loop continues with other work.
+  /// The number of requests that are submitted before the loop continues with other work; stages can answer them within
+  /// `submit`.
   private static let burst = 256
 
   let engine: Engine

@@ -41,12 +41,9 @@ final class ProducedBody: Sendable {
   private struct State: Sendable {
     var stream: sluice_stream = 0
     var isClosed = false
-    /// How often the host has said that it takes bytes again.
-    var permissions = 0
-    var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
-    var lastWait = 0
-    /// Waits that were cancelled before they began.
-    var cancelled: Set<Int> = []
+    /// How often the waiting tasks were told to try again.
+    var wakeUps = 0
+    var waiting: [CheckedContinuation<Void, Never>] = []
     var task: Task<Void, Never>?
   }
 
@@ -68,12 +65,9 @@ final class ProducedBody: Sendable {
     var loop: sluice_loop = 0
     var isOpen = false
     defer { if !isOpen { context.release() } }
-    isOpen = try call.write("the streamed response body") { api, exchange in
+    isOpen = try call.write("the streamed response body") { _, exchange in
       guard let table = call.link.current.responseStreams else { return sluice_status(SLUICE_STATUS_REFUSED) }
-      var facts = sluice_context()
-      facts.size = UInt32(MemoryLayout<sluice_context>.size)
-      _ = api.pointee.context(exchange, &facts)
-      loop = facts.loop
+      loop = call.link.context(of: exchange).loop
       var stream: sluice_stream = 0
       let length = byteCount.map { UInt64($0) } ?? .max
       let status = table.pointee.open(exchange, length, { ProducedBody.tell($0, $1) }, context.toOpaque(), &stream)
@@ -113,7 +107,7 @@ final class ProducedBody: Sendable {
   private func write(_ bytes: [UInt8], _ range: Range<Int>) async throws {
     while true {
       try Task.checkCancellation()
-      let (stream, before) = state.withLock { ($0.stream, $0.permissions) }
+      let (stream, before) = state.withLock { ($0.stream, $0.wakeUps) }
       let status = link.withHost { host in
         bytes.withUnsafeBytes { all in
           host.responseStreams?.pointee.write(host, stream, sluice_bytes(UnsafeRawBufferPointer(rebasing: all[range])))
@@ -121,36 +115,26 @@ final class ProducedBody: Sendable {
       }
       switch status ?? nil {
       case sluice_status(SLUICE_STATUS_OK): return
-      case sluice_status(SLUICE_STATUS_LIMIT): try await waitForRoom(after: before)
+      case sluice_status(SLUICE_STATUS_LIMIT): await waitForRoom(after: before)
       default: throw CancellationError()
       }
     }
   }
 
-  /// Returns when the host has said that it takes bytes again, since `permissions` had that value.
-  private func waitForRoom(after permissions: Int) async throws {
-    let wait = state.withLock { state in
-      state.lastWait += 1
-      return state.lastWait
-    }
-    defer { state.withLock { _ = $0.cancelled.remove(wait) } }
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+  /// Returns when it is time to try again, since `wakeUps` had that value. The cancellation of one task wakes all: each
+  /// tries again, and sees whether it is cancelled itself.
+  private func waitForRoom(after wakeUps: Int) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          let isOver = state.isClosed || state.permissions != permissions || state.cancelled.contains(wait)
-          if !isOver { state.waiting[wait] = continuation }
+          let isOver = state.isClosed || state.wakeUps != wakeUps
+          if !isOver { state.waiting.append(continuation) }
           return isOver
         }
-        // The next attempt sees that the task is cancelled, or the stream closed.
         if isOver { continuation.resume() }
       }
     } onCancel: {
-      let continuation = state.withLock { state in
-        let continuation = state.waiting.removeValue(forKey: wait)
-        if continuation == nil { state.cancelled.insert(wait) }
-        return continuation
-      }
-      continuation?.resume()
+      wake()
     }
   }
 
@@ -170,20 +154,27 @@ final class ProducedBody: Sendable {
     guard let context else { return }
     let reference = Unmanaged<ProducedBody>.fromOpaque(context)
     switch event {
-    case sluice_stream_event(SLUICE_STREAM_CLOSED): reference.takeRetainedValue().proceed(isClosed: true)
-    case sluice_stream_event(SLUICE_STREAM_WRITABLE): reference.takeUnretainedValue().proceed(isClosed: false)
+    case sluice_stream_event(SLUICE_STREAM_CLOSED): reference.takeRetainedValue().close()
+    case sluice_stream_event(SLUICE_STREAM_WRITABLE): reference.takeUnretainedValue().wake()
     default: break
     }
   }
 
-  private func proceed(isClosed: Bool) {
-    let (waiting, task) = state.withLock { state in
-      state.permissions += 1
-      state.isClosed = isClosed
-      defer { state.waiting = [:] }
-      return (state.waiting.values, isClosed ? state.task.take() : nil)
+  private func close() {
+    let task = state.withLock { state in
+      state.isClosed = true
+      return state.task.take()
     }
     task?.cancel()
+    wake()
+  }
+
+  private func wake() {
+    let waiting = state.withLock { state in
+      state.wakeUps += 1
+      defer { state.waiting = [] }
+      return state.waiting
+    }
     for continuation in waiting { continuation.resume() }
   }
 }

@@ -42,9 +42,6 @@ extension Instance {
   }
 
   func context(of exchange: OpaquePointer) -> sluice_context {
-    var context = sluice_context()
-    context.size = UInt32(MemoryLayout<sluice_context>.size)
-    _ = host.link.current.pointee.exchange.pointee.context(exchange, &context)
-    return context
+    host.link.context(of: exchange)
   }
 }

@@ -39,4 +39,17 @@ final class HostLink: @unchecked Sendable {
     while users.load(ordering: .acquiring) > Self.closedBit { sched_yield() }
     hostLists.releaseAll()
   }
+
+  /// The facts of a transaction; its texts are borrowed until the call returns. [inside the call]
+  func context(of exchange: OpaquePointer) -> sluice_context {
+    var context = sluice_context()
+    context.size = UInt32(MemoryLayout<sluice_context>.size)
+    _ = current.pointee.exchange.pointee.context(exchange, &context)
+    return context
+  }
+}
+
+extension StageFailure {
+  /// The failure of everything that needs the host, after the end of its instance.
+  static let instanceEnded = StageFailure(code: "closing", message: "the instance has ended")
 }

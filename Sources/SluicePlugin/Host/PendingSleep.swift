@@ -72,7 +72,7 @@ final class PendingSleep: Sendable {
   /// The instance ends with its timers. The caller has removed this from the list.
   func cutOff() {
     let isCancelled = state.withLock { $0.isCancelled }
-    resume(.failure(isCancelled ? CancellationError() : StageFailure.sleepCutOff))
+    resume(.failure(isCancelled ? CancellationError() : StageFailure.instanceEnded))
   }
 
   private func resume(_ result: Result<Void, any Error>) {
@@ -108,12 +108,10 @@ final class PendingSleeps: Sendable {
 }
 
 extension StageFailure {
-  fileprivate static let sleepCutOff = StageFailure(code: "closing", message: "the instance has ended")
-
   /// The failure for a timer that the host did not start.
   fileprivate init(refusedSleep status: sluice_status?) {
     switch status.map(Int.init) {
-    case nil, Int(SLUICE_STATUS_CLOSING): self = .sleepCutOff
+    case nil, Int(SLUICE_STATUS_CLOSING): self = .instanceEnded
     case Int(SLUICE_STATUS_UNSUPPORTED): self.init(code: "unsupported", message: "this host has no timers")
     case Int(SLUICE_STATUS_LIMIT): self.init(code: "limit", message: "too many timers of this plugin are running")
     case let status?: self.init(code: "refused", message: "the host refused a timer with status \(status)")

@@ -56,7 +56,7 @@ extension PluginHost {
     }
     if let handle { return HostList(link, handle) }
     switch status.map(Int.init) {
-    case nil, Int(SLUICE_STATUS_CLOSING): throw StageFailure(code: "closing", message: "the instance has ended")
+    case nil, Int(SLUICE_STATUS_CLOSING): throw .instanceEnded
     case Int(SLUICE_STATUS_UNSUPPORTED):
       throw StageFailure(code: "unsupported", message: "this host reads no lists of hosts")
     default: throw StageFailure(message: message.isEmpty ? "the host refused \"\(name)\"" : message)

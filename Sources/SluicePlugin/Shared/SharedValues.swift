@@ -111,7 +111,7 @@ extension PluginHost {
 extension StageFailure {
   fileprivate init(refusedSharing status: sluice_status?) {
     switch status.map(Int.init) {
-    case nil, Int(SLUICE_STATUS_CLOSING): self.init(code: "closing", message: "the instance has ended")
+    case nil, Int(SLUICE_STATUS_CLOSING): self = .instanceEnded
     case Int(SLUICE_STATUS_UNSUPPORTED): self.init(code: "unsupported", message: "this host shares no values")
     case Int(SLUICE_STATUS_LIMIT): self.init(code: "limit", message: "the plugin shares too many values or bytes")
     case Int(SLUICE_STATUS_INVALID):

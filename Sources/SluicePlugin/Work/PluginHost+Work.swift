@@ -67,7 +67,7 @@ private final class PendingWork: Sendable {
   /// Why the function did not run, or has no result.
   static func failure(_ status: sluice_status?) -> any Error {
     switch status.map(Int.init) {
-    case nil, Int(SLUICE_STATUS_CLOSING): StageFailure(code: "closing", message: "the instance has ended")
+    case nil, Int(SLUICE_STATUS_CLOSING): StageFailure.instanceEnded
     case Int(SLUICE_STATUS_STALE): CancellationError()
     case Int(SLUICE_STATUS_UNSUPPORTED): StageFailure(code: "unsupported", message: "this host runs no work")
     case Int(SLUICE_STATUS_LIMIT):

@@ -38,14 +38,14 @@ package final class Exchange: @unchecked Sendable {
   package internal(set) var issued: IssuedFields? {
     didSet { issuedTrace = nil }
   }
-  /// The trace in ``issued``, kept from the first time that a tracer asks: nil before, `.some(nil)` if there is none.
+  /// The trace in ``issued``, parsed when a tracer first asks. Nil until then; `.some(nil)` if the hop sent no trace.
   private var issuedTrace: TraceParent??
 
   /// The trace and the span that the current hop has sent; nil before it was issued, and if it sent none. [loop]
   var traceOfHop: TraceParent? {
     if let issuedTrace { return issuedTrace }
     let trace = issued?.trace
-    if issued != nil { issuedTrace = .some(trace) }
+    issuedTrace = .some(trace)
     return trace
   }
   /// What happened to the headers of each hop so far; nil if no explanation is wanted.

@@ -37,7 +37,7 @@ enum ExchangeContext {
   private static func lendTexts(_ exchange: Exchange, _ called: CalledExchange, _ facts: inout sluice_context) {
     let requestID = exchange.requestID
     let url = url(called)
-    let path = url.shownPath
+    let path = url.pathSlice
     let parent = exchange.parent
     let (traceparent, tracestate, baggage) = (parent.traceparent ?? "", parent.tracestate ?? "", parent.baggage ?? "")
     var count = requestID.utf8.count + path.range.count
