@@ -23,7 +23,7 @@ final class ChosenTransport: Transport {
   }
 
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    guard needsCurl(request.url.origin.scheme, hasTrailers: request.hasTrailers) else {
+    guard needsCurl(request.url.origin.scheme) else {
       return wire.start(request, options, observer: observer)
     }
     do throws(TransportError) {
@@ -48,20 +48,12 @@ final class ChosenTransport: Transport {
 
   func stream(of file: FileBody) throws(TransportError) -> BodyStream { try wire.stream(of: file) }
 
-  /// Whether only libcurl has what the settings want for a scheme: a proxy, HTTP/2 or HTTP/1.0.
-  ///
-  /// A request with trailers goes by HTTP/1.1: the version in the settings is the highest one, and libcurl sends no
-  /// trailers.
-  private func needsCurl(_ scheme: Origin.Scheme, hasTrailers: Bool) -> Bool {
+  /// Whether only libcurl has what the settings want for a scheme: a proxy or HTTP/1.0.
+  private func needsCurl(_ scheme: Origin.Scheme) -> Bool {
     switch settings.engine {
-    case .wire: return false
-    case .curl: return true
-    case .auto: break
-    }
-    switch settings.httpVersion {
-    case .http10: return true
-    case .http11: return usesProxy(for: scheme)
-    case .http2, .http3: return scheme == .https && !hasTrailers || usesProxy(for: scheme)
+    case .wire: false
+    case .curl: true
+    case .auto: settings.httpVersion == .http10 || usesProxy(for: scheme)
     }
   }
 

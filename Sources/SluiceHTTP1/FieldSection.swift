@@ -74,11 +74,11 @@ struct FieldSection: Sendable {
   }
 
   private var tooManyFields: MessageViolation {
-    MessageViolation(.tooLong, "\(part) with more than \(limits.fields) fields")
+    .excess(ofFields: limits, part: part)
   }
 
   private var tooManyBytes: MessageViolation {
-    MessageViolation(.tooLong, "\(part) of more than \(limits.headBytes) bytes")
+    .excess(ofBytes: limits, part: part)
   }
 }
 

@@ -18,6 +18,19 @@ package struct MessageViolation: Error, Hashable, Sendable {
     self.kind = kind
     self.reason = reason
   }
+
+  /// - Parameter part: the head, or the trailers.
+  package static func excess(ofBytes limits: MessageLimits, part: String) -> Self {
+    MessageViolation(.tooLong, "\(part) of more than \(limits.headBytes) bytes")
+  }
+
+  package static func excess(ofFields limits: MessageLimits, part: String) -> Self {
+    MessageViolation(.tooLong, "\(part) with more than \(limits.fields) fields")
+  }
+
+  package static func excess(ofInformational limits: MessageLimits) -> Self {
+    MessageViolation(.tooLong, "more than \(limits.informationalResponses) informational responses")
+  }
 }
 
 /// How much of a message is accepted.

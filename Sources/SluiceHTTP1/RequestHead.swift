@@ -17,8 +17,8 @@ package struct RequestHead {
   /// because it is passed on for every request.
   package final class Preamble: Sendable {
     /// The value of `Host`: `example.com`, or `example.com:8080` if the port is not the scheme's default.
-    let host: [UInt8]
-    let defaults: Defaults
+    package let host: [UInt8]
+    package let defaults: Defaults
     /// `Host` and the default fields.
     let lines: [UInt8]
 
@@ -181,7 +181,7 @@ package struct RequestHead {
 
 extension RequestHead.Framing {
   /// Whether a body of at least one byte follows.
-  var hasBody: Bool {
+  package var hasBody: Bool {
     switch self {
     case .none, .length(0): false
     case .length, .chunked: true

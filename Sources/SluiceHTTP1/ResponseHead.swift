@@ -168,7 +168,7 @@ package final class ResponseHead {
       guard status != 101 else { throw MessageViolation(.invalid, "an upgrade that was not requested (101)") }
       informationalCount += 1
       guard informationalCount <= limits.informationalResponses else {
-        throw MessageViolation(.tooLong, "more than \(limits.informationalResponses) informational responses")
+        throw .excess(ofInformational: limits)
       }
       return
     }

@@ -84,7 +84,7 @@ import Testing
     ("{\"transport\": {\"loops\": 0}}", "transport.loops: expected an integer from 1 to 128, found 0"),
     ("{\"transport\": {\"baseURL\": \"ftp://x\"}}", "transport.baseURL: scheme \"ftp\" is not supported"),
     ("{\"transport\": {\"baseURL\": \"http://💩.example\"}}", "transport.baseURL: its host \"💩.example\""),
-    ("{\"transport\": {\"httpVersion\": \"3\"}}", "expected \"1.0\", \"1.1\" or \"2\""),
+    ("{\"transport\": {\"httpVersion\": \"3\"}}", "expected \"1.0\", \"1.1\", \"2\" or \"2-prior-knowledge\""),
     ("{\"transport\": {\"tls\": {\"verify\": \"no\"}}}", "transport.tls.verify: expected true or false"),
     ("{\"validate\": {\"statuses\": [\"9\"]}}", "validate.statuses[0]: expected a status"),
     ("{\"requestId\": {\"header\": \"a b\"}}", "requestId.header: expected the name of a header"),

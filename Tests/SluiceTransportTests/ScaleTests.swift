@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test(.overCurl, .enabled(if: NginxServer.isAvailable))
+  @Test(.enabled(if: NginxServer.isAvailable))
   func `HTTP/2 ends with a whole response although the server stops reading the request`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)

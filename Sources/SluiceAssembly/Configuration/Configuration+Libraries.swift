@@ -24,7 +24,10 @@ extension Configuration {
       ("transport.loops", new.loops != old.loops),
       ("transport.connectTimeout", new.connectTimeout != old.connectTimeout),
       ("transport.maxConnectionsPerHost", new.maximumConnectionsPerHost != old.maximumConnectionsPerHost),
-      ("transport.httpVersion", new.httpVersion != old.httpVersion),
+      (
+        "transport.httpVersion",
+        new.httpVersion != old.httpVersion || new.assumesHTTP2 != old.assumesHTTP2
+      ),
       ("transport.engine", new.engine != old.engine),
       ("transport limits for heads", new.responseLimits != old.responseLimits),
       ("transport.maxRequestBytes", new.maximumRequestBytes != old.maximumRequestBytes),

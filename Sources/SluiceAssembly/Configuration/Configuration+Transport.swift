@@ -17,7 +17,10 @@ extension Configuration {
     if let timeout = node["connectTimeout"] { transport.connectTimeout = try timeout.duration() }
     if let loops = node["loops"] { transport.loops = try loops.integer(1...128) }
     if let limit = node["maxConnectionsPerHost"] { transport.maximumConnectionsPerHost = try limit.integer(1...65535) }
-    if let version = node["httpVersion"] { transport.httpVersion = try Self.version(version) }
+    if let version = node["httpVersion"] {
+      transport.assumesHTTP2 = try version.string() == Self.priorKnowledge
+      transport.httpVersion = transport.assumesHTTP2 ? .http2 : try Self.version(version)
+    }
     if let limit = node["maxRequestBytes"] { transport.maximumRequestBytes = try limit.integer(0...(1 << 40)) }
     if let limit = node["maxResponseBytes"] { transport.maximumResponseBytes = try limit.integer(0...(1 << 40)) }
     if let limit = node["spillBytes"] { transport.spillBytes = try limit.integer(0...(1 << 40)) }
@@ -61,10 +64,12 @@ extension Configuration {
     return text
   }
 
+  private static let priorKnowledge = "2-prior-knowledge"
+
   private static func version(_ node: ConfigurationNode) throws(ConfigurationError) -> HTTPVersion {
     let text = try node.string()
     guard let version = HTTPVersion(rawValue: text), version != .http3 else {
-      throw node.error("expected \"1.0\", \"1.1\" or \"2\", found \(PlainText.quote(text))")
+      throw node.error("expected \"1.0\", \"1.1\", \"2\" or \"\(priorKnowledge)\", found \(PlainText.quote(text))")
     }
     return version
   }

@@ -1,6 +1,7 @@
 import CCurl
 import SluiceMessages
 import SluicePipeline
+import SluiceTransport
 
 // Errors of a stream and of a connection in HTTP/2 (RFC 9113 §5.4). For a stream, libcurl names the error code (§7),
 // but not the side that found the error.
@@ -18,11 +19,7 @@ extension CurlFailure {
   /// reports that nothing came, or takes it as the end of the body.
   var brokenHTTP2: TransportError { ruleFailure("what came \(moment) is not valid HTTP/2") }
 
-  private func ruleFailure(_ reason: String) -> TransportError {
-    make(
-      .invalidResponse,
-      "a rule of HTTP/2 was broken: \(reason); only the server can fix it, but HTTP/1.1 may work: \(names.http11)")
-  }
+  private func ruleFailure(_ reason: String) -> TransportError { .brokenHTTP2(reason, url, names) }
 
   private static let ruleNames = [
     "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "STREAM_CLOSED", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR",

@@ -265,29 +265,3 @@ final class CurlTransfer: Transfer {
     if !hasIssued, failure == nil, !isCancelled { handle.route?.distrust() }
   }
 }
-
-extension TransportError {
-  static func notProcessed(_ request: Request) -> TransportError {
-    TransportError(
-      .notProcessed,
-      "the server refused the stream of the \(request.method) and did not process it, as when it closes a connection"
-        + " (RFC 9113 §8.7)", to: request.url, isBeforeSending: true)
-  }
-
-  static func downgraded(_ request: Request, _ names: SettingNames) -> TransportError {
-    TransportError(
-      .invalidResponse, "the server accepts this request only over HTTP/1.1 (HTTP_1_1_REQUIRED); set \(names.http11)",
-      to: request.url)
-  }
-
-  static func cutShort(_ request: Request) -> TransportError {
-    TransportError(
-      .connectionLost,
-      "the server reset the stream before the end of the response, although it reported no error (RFC 9113 §8.1)",
-      to: request.url)
-  }
-
-  static func cancelled(_ request: Request) -> TransportError {
-    TransportError(.cancelled, "cancelled", to: request.url)
-  }
-}

@@ -1,6 +1,7 @@
 import CCurl
 import CStreamEvents
 import SluicePipeline
+import SluiceTransport
 import SluiceSupport
 
 /// Tells transfers what happens to their HTTP/2 streams, because libcurl does not.

@@ -15,6 +15,8 @@ public struct TransportSettings: Sendable {
   public var maximumConnectionsPerHost: Int?
   /// The highest version spoken. ``HTTPVersion/http2`` is offered only over TLS; clear text uses HTTP/1.1.
   public var httpVersion = HTTPVersion.http2
+  /// Whether servers in clear text are taken to speak HTTP/2 too, without asking them (RFC 9113 §3.3).
+  public var assumesHTTP2 = false
   /// A request body that is known to be longer fails with ``ErrorCode/requestTooLarge`` before anything is
   /// sent. Nil limits only bodies that are held: those in memory, and those that a stage wants whole. A file or a
   /// stream that is sent unchanged has no limit then.

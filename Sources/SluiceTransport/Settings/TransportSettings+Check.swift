@@ -18,6 +18,12 @@ extension TransportSettings {
 extension TransportSettings {
   /// What a transport does not have is never ignored.
   private func checkEngine() throws(TransportError) {
+    if engine == .curl, assumesHTTP2 {
+      throw TransportError(
+        .transport,
+        "\(names.engine) is \"curl\", and HTTP/2 with prior knowledge is for Sluice's own transport; set it to \"auto\" or"
+          + " \"wire\"", isBeforeSending: true)
+    }
     guard engine == .wire else { return }
     if let proxy, !proxy.isEmpty {
       throw TransportError(

@@ -54,6 +54,14 @@ final class TLSChannel {
 
   var security: ConnectionFacts.Security? { ConnectionFacts.Security(of: pointer) }
 
+  /// Whether the server has chosen HTTP/2 in the handshake (RFC 9113 §3.2).
+  var hasChosenHTTP2: Bool {
+    var name: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(pointer, &name, &count)
+    return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
+  }
+
   /// Whether the system has no more, and nothing is left here.
   var isDrained: Bool { socket.pointee.is_drained != 0 && SSL_has_pending(pointer) == 0 }
 

@@ -9,7 +9,8 @@ final class TLSContext {
   let pointer: OpaquePointer
   let verifies: Bool
 
-  init(_ settings: TLSSettings) throws(TLSFailure) {
+  /// - Parameter offersHTTP2: whether a server may choose HTTP/2.
+  init(_ settings: TLSSettings, offersHTTP2: Bool) throws(TLSFailure) {
     guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw TLSFailure.last(.other) }
     self.pointer = pointer
     verifies = settings.verify
@@ -18,8 +19,8 @@ final class TLSContext {
     let isTrusting =
       settings.ca.map { SSL_CTX_load_verify_locations(pointer, $0, nil) } ?? SSL_CTX_set_default_verify_paths(pointer)
     guard isTrusting == 1 else { throw TLSFailure.last(.authorities) }
-    // The version of HTTP that this transport speaks (RFC 7301).
-    let versions = [8] + Array("http/1.1".utf8)
+    // The versions of HTTP that this transport speaks, the preferred one first (RFC 7301).
+    let versions = (offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]).flatMap { [UInt8($0.utf8.count)] + $0.utf8 }
     SSL_CTX_set_alpn_protos(pointer, versions, UInt32(versions.count))
     SSL_CTX_sess_set_new_cb(pointer) { connection, session in
       guard let connection, let session, let owner = sluice_tls_owner(connection) else { return 0 }

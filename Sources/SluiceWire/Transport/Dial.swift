@@ -133,11 +133,23 @@ final class Dial {
   private func finish(_ channel: WireChannel, _ address: SocketAddress, _ events: UInt32) {
     cancel()
     let pool = pool
-    let connection = WireConnection(channel, pool, address.text, times)
-    if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue) != 0 { connection.noteHangUp() }
+    guard let connection = make(channel, address) else {
+      pool.transport.remove(channel.socket.descriptor)
+      channel.close()
+      return pool.didNotConnect(WireFailure.socket(pool.origin, ENOMEM), self)
+    }
+    if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue) != 0 { connection.hasHungUp = true }
     pool.transport.place(connection, channel.socket.descriptor)
     pool.didConnect(connection, self)
     if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { pool.transport.readLater(connection) }
+  }
+
+  /// A connection that speaks what the server has chosen (RFC 7301), or nil without memory.
+  private func make(_ channel: WireChannel, _ address: SocketAddress) -> HTTPConnection? {
+    guard channel.tls?.hasChosenHTTP2 ?? settings.assumesHTTP2 else {
+      return WireConnection(channel, pool, address.text, times)
+    }
+    return HTTP2Connection(on: channel, pool, address.text, times)
   }
 
   private func attemptHasFailed(_ attempt: ConnectAttempt, _ code: Int32) {

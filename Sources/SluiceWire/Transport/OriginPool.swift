@@ -7,8 +7,12 @@ import SluiceTransport
 
 /// The connections to one origin, and the transfers that wait for one. Confined to the loop.
 ///
-/// A transfer takes the idle connection that was used last. If there is none, it waits, and a new connection is begun
-/// for it. Whichever connection is ready first serves the transfer that has waited longest.
+/// A transfer takes a connection of HTTP/2 that has room, or the idle one of HTTP/1 that was used last. If there is none,
+/// it waits, and a new connection is begun for it. Whichever connection is ready first serves the transfer that has
+/// waited longest.
+///
+/// As long as it is not known whether the server speaks HTTP/2, there is one attempt to connect for all that wait: one
+/// connection may be enough for them.
 final class OriginPool {
   let origin: Origin
   let preamble: RequestHead.Preamble
@@ -18,6 +22,9 @@ final class OriginPool {
   private let limit: Int?
   /// The connection that was used last is at the end.
   @exclusivity(unchecked) private var idle: [WireConnection] = []
+  /// Those of HTTP/2 on which the server takes new requests.
+  @exclusivity(unchecked) private var multiplexed: [HTTP2Connection] = []
+  private var speech: Speech
   @exclusivity(unchecked) private var waiting = FIFOQueue<WireTransfer>()
   /// Transfers among the waiting that have ended.
   private var endedWaiters = 0
@@ -32,7 +39,18 @@ final class OriginPool {
   /// Dials that wait for the addresses.
   private var unaddressed: [Dial] = []
 
+  /// How many transfers a connection to the origin carries.
+  private enum Speech {
+    case unknown
+    /// HTTP/1: one at a time. Also after an attempt has failed, so that those that wait do not fail one after another.
+    case single
+    /// HTTP/2: as many as this at a time.
+    case multiplexed(Int)
+  }
+
   init(_ origin: Origin, _ transport: WireTransport) {
+    let mayMultiplex = origin.scheme == .https ? transport.offersHTTP2 : transport.settings.assumesHTTP2
+    speech = mayMultiplex ? .unknown : .single
     self.origin = origin
     self.transport = transport
     preamble = RequestHead.Preamble(origin, transport.defaults)
@@ -47,6 +65,9 @@ final class OriginPool {
   func serve(_ transfer: WireTransfer) {
     // Above the limit, if need be: such a transfer repeats one that has just lost its connection.
     if transfer.options.wantsFreshConnection { return dial(for: transfer) }
+    while waiting.isEmpty, let connection = multiplexedWithRoom() {
+      if connection.issue(transfer) || transfer.isOver { return }
+    }
     while waiting.isEmpty, let connection = takeIdle(for: transfer) {
       if connection.issue(transfer) { return }
       makeIdle(connection)
@@ -82,10 +103,59 @@ final class OriginPool {
     return nil
   }
 
+  // MARK: HTTP/2
+
+  /// The connection with the most streams that has room, so that others become idle.
+  private func multiplexedWithRoom() -> HTTP2Connection? {
+    while true {
+      var found: HTTP2Connection?
+      for connection in multiplexed where connection.room > 0 {
+        if let other = found, other.openStreams >= connection.openStreams { continue }
+        found = connection
+      }
+      guard let found, !found.tryIfSilent() else { return nil }
+      if !found.catchUp() { return found }
+    }
+  }
+
+  /// A stream has ended, or the server allows more.
+  func didMakeRoom(_ connection: HTTP2Connection) {
+    if case .multiplexed = speech { speech = .multiplexed(max(1, connection.streamLimit)) }
+    while connection.room > 0, !waiting.isEmpty, let transfer = nextWaiting() {
+      _ = connection.issue(transfer)
+    }
+    balance()
+  }
+
+  /// The server takes no new requests on the connection.
+  func stopUsing(_ connection: HTTP2Connection) {
+    multiplexed.removeAll { $0 === connection }
+    balance()
+  }
+
+  /// No stream is left.
+  func didBecomeIdle(_ connection: HTTP2Connection) {
+    guard transport.keepsMoreIdle else { return connection.closeIdle() }
+    connection.isIdle = true
+    connection.idleSince = transport.loop.turnBegan
+    transport.idleCount += 1
+    transport.watchIdle()
+  }
+
+  func didClose(_ connection: HTTP2Connection) {
+    connectionCount -= 1
+    multiplexed.removeAll { $0 === connection }
+    if connection.isIdle { transport.idleCount -= 1 }
+    balance()
+  }
+
   // MARK: New connections
 
-  func didConnect(_ connection: WireConnection, _ dial: Dial) {
+  func didConnect(_ connection: HTTPConnection, _ dial: Dial) {
     forget(dial)
+    if let connection = connection as? HTTP2Connection { return didConnect(connection, for: dial.owner) }
+    guard let connection = connection as? WireConnection else { return }
+    speech = .single
     if let owner = dial.owner {
       if owner.isOver || !connection.issue(owner) { release(connection) }
     } else {
@@ -94,9 +164,17 @@ final class OriginPool {
     balance()
   }
 
+  private func didConnect(_ connection: HTTP2Connection, for owner: WireTransfer?) {
+    speech = .multiplexed(connection.streamLimit)
+    multiplexed.append(connection)
+    if let owner, !owner.isOver { _ = connection.issue(owner) }
+    didMakeRoom(connection)
+  }
+
   /// A connection could not be made: the transfer that has waited longest gets the error.
   func didNotConnect(_ error: TransportError, _ dial: Dial) {
     forget(dial)
+    speech = .single
     connectionCount -= 1
     addresses.distrust()
     let transfer = dial.owner ?? nextWaiting()
@@ -120,8 +198,22 @@ final class OriginPool {
     guard !isBalancing else { return }
     isBalancing = true
     defer { isBalancing = false }
-    while !transport.isClosed, sharedDials < waiting.count - endedWaiters, limit.map({ connectionCount < $0 }) ?? true {
+    while !transport.isClosed, sharedDials < wantedDials, limit.map({ connectionCount < $0 }) ?? true {
       dial(for: nil)
+    }
+  }
+
+  /// How many attempts should be under way for those that wait.
+  private var wantedDials: Int {
+    let waiters = waiting.count - endedWaiters
+    guard waiters > 0 else { return 0 }
+    switch speech {
+    case .single: return waiters
+    case .unknown: return 1
+    case .multiplexed(let streams):
+      // One that is being tried may be there for them.
+      if multiplexed.contains(where: \.isTrying) { return 0 }
+      return (waiters + streams - 1) / streams
     }
   }
 
@@ -211,7 +303,15 @@ final class OriginPool {
   /// Closes connections that have been idle for too long; returns since when the oldest of the others is idle.
   func closeIdle(at now: Instant) -> Instant? {
     while let oldest = idle.first, oldest.idleSince + WireTransport.idleLimit <= now { oldest.close() }
-    return idle.first?.idleSince
+    var since = idle.first?.idleSince
+    for connection in multiplexed where connection.isIdle {
+      guard connection.idleSince + WireTransport.idleLimit > now else {
+        connection.closeIdle()
+        continue
+      }
+      since = min(since ?? connection.idleSince, connection.idleSince)
+    }
+    return since
   }
 
   func close() {
@@ -219,6 +319,7 @@ final class OriginPool {
     dials = [:]
     unaddressed = []
     while let connection = idle.last { connection.close() }
+    while let connection = multiplexed.last { connection.closeIdle() }
   }
 
   private func makeIdle(_ connection: WireConnection) {

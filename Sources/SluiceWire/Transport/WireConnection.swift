@@ -8,8 +8,8 @@ import SluiceSupport
 import SluiceTransport
 import Synchronization
 
-/// One connection: carries one transfer at a time. Confined to the loop.
-final class WireConnection: WireEndpoint {
+/// A connection that speaks HTTP/1.1: carries one transfer at a time. Confined to the loop.
+final class WireConnection: HTTPConnection {
   /// What the next received byte belongs to.
   enum Stage {
     /// No request is out: a byte is a fault of the server.
@@ -18,25 +18,10 @@ final class WireConnection: WireEndpoint {
     case closed
   }
 
-  let channel: WireChannel
-  let pool: OriginPool
-  // The transport lets go of its connections when the loop ends.
-  let transport: WireTransport
-  let peerAddress: String
-  let dialTimes: Dial.Times
-  private let id = WireConnection.ids.add(1, ordering: .relaxed).newValue
-  private static let ids = Atomic<UInt64>(0)
-
-  /// The number of requests that were issued here.
-  private(set) var requestCount = 0
   @exclusivity(unchecked) private(set) var transfer: WireTransfer?
   @exclusivity(unchecked) private(set) var stage = Stage.idle
-  var isIdle = false
-  var idleSince = Instant(nanoseconds: 0)
   /// The transport's ``WireTransport/round`` when it became idle.
   var idleRound: UInt64 = 0
-  /// Whether it is in the transport's list of connections to read from.
-  var isUnread = false
 
   private let head: ResponseHead
   @exclusivity(unchecked) private var body = ResponseBody.done
@@ -45,20 +30,14 @@ final class WireConnection: WireEndpoint {
   private var heldOffset = 0
   /// Whether the last read has left nothing in the socket.
   private var isDrained = false
-  /// The peer has closed its side, or the connection is broken: reading goes on until that shows.
-  private var hasHungUp = false
 
   @exclusivity(unchecked) private var sender = WireSender()
   /// How sending has failed. A response may have come before that.
   private var sendFailure: Int32?
 
-  init(_ channel: WireChannel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
-    self.channel = channel
-    self.pool = pool
-    transport = pool.transport
-    self.peerAddress = peerAddress
-    self.dialTimes = dialTimes
+  override init(_ channel: WireChannel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
     head = ResponseHead(pool.transport.limits)
+    super.init(channel, pool, peerAddress, dialTimes)
   }
 
   deinit { if stage != .closed { channel.close() } }
@@ -72,21 +51,9 @@ final class WireConnection: WireEndpoint {
     transfer.isSafe && idleRound == transport.round && transport.transferCount > 1 || !channel.hasInput()
   }
 
-  var facts: ConnectionFacts {
-    var facts = channel.facts
-    facts.id = id
-    facts.isReused = requestCount > 1
-    return facts
-  }
-
-  /// The peer closed its side while the connection was being made: no event will say so again.
-  func noteHangUp() { hasHungUp = true }
-
   // MARK: Requests
 
-  /// Sends the request of a transfer. Returns false if the transfer does not want that any more; the connection is then
-  /// as before.
-  func issue(_ transfer: WireTransfer) -> Bool {
+  override func issue(_ transfer: WireTransfer) -> Bool {
     requestCount += 1
     guard let headers = transfer.issue(on: self) else {
       requestCount -= 1
@@ -118,14 +85,12 @@ final class WireConnection: WireEndpoint {
     handle(sender.sendOn(through: channel))
   }
 
-  /// The producer of the body has more.
-  func resumeSending() {
+  override func resumeSending(for transfer: WireTransfer) {
     sender.waitsForProducer = false
     sendOn()
   }
 
-  /// The server wants the body, or has not said so for a second.
-  func sendBody() {
+  override func sendBody(of transfer: WireTransfer) {
     guard sender.waitsForContinue else { return }
     sender.waitsForContinue = false
     sendOn()
@@ -175,8 +140,9 @@ final class WireConnection: WireEndpoint {
   /// The bytes that are read for a transfer that cannot take them yet.
   private static let keptAtReset = 1 << 20
 
-  /// Goes on where reading or sending has stopped, although the descriptor may not become ready again.
-  func readOn() {
+  override func readOn(for transfer: WireTransfer) { readOn() }
+
+  override func readOn() {
     guard stage != .closed else { return }
     if stage == .idle { return isReady(EPOLLIN.rawValue) }
     if sendFailure == nil { sendOn() }
@@ -283,14 +249,14 @@ final class WireConnection: WireEndpoint {
         body = ResponseBody(head.body, transport.limits)
         // The server has decided without the body.
         if sender.waitsForContinue || head.status >= 400 { sender.stop() }
-        transfer.didReceiveHead(head, fields)
+        transfer.didReceiveHead(WireTransfer.Head(head), fields)
         break
       }
       let status = head.status
       head.beginNext()
       transfer.didReceiveInformational(status, fields)
       if transfer.isOver { break }
-      if status == 100 { sendBody() }
+      if status == 100 { sendBody(of: transfer) }
       if self.transfer == nil { return false }
     }
     guard !transfer.isOver else {
@@ -345,8 +311,9 @@ final class WireConnection: WireEndpoint {
         isBeforeSending: sender.sentBytes == 0))
   }
 
-  /// Closes the socket; the transfer, if there is one, has to be ended by the caller.
-  func close() {
+  override func abandon(_ transfer: WireTransfer) { close() }
+
+  override func close() {
     guard stage != .closed else { return }
     stage = .closed
     transfer = nil

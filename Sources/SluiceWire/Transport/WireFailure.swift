@@ -1,3 +1,4 @@
+import CNGHTTP2
 import Glibc
 import SluiceHTTP1
 import SluiceLoop
@@ -33,6 +34,14 @@ enum WireFailure {
       .connect,
       "no connection to \(PlainText.path(address.text)): \(SystemError.text(code)); check host and port, and that the"
         + " server runs", origin, isBeforeSending: true)
+  }
+
+  /// nghttp2 did not accept a request.
+  ///
+  /// - Parameter code: nghttp2's error.
+  static func stream(_ origin: Origin, _ code: Int32) -> TransportError {
+    let reason = nghttp2_strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    return make(.resources, "no stream of HTTP/2: \(reason)", origin, isBeforeSending: true)
   }
 
   /// - Parameter missing: the step that has not ended.

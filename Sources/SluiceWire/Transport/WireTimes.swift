@@ -21,7 +21,7 @@ struct WireTimes {
     if waitingSince == nil { waitingSince = now }
   }
 
-  mutating func issue(at now: Instant, _ connection: WireConnection) {
+  mutating func issue(at now: Instant, _ connection: HTTPConnection) {
     issuedAt = now
     isConnectionReused = connection.requestCount > 1
     guard let waitingSince else { return }

@@ -24,6 +24,12 @@ extension WireTransfer {
 }
 
 extension WireTransfer {
+  /// The body that is sent from memory, as it is.
+  var plainBody: [UInt8] {
+    guard case .bytes(let bytes) = request.body, !isHead else { return [] }
+    return bytes
+  }
+
   /// The body that is sent from memory; with trailers, as one chunk and what follows it.
   var heldBody: [UInt8] {
     guard case .bytes(let bytes) = request.body, !isHead else { return [] }
@@ -54,6 +60,6 @@ extension WireTransfer: LoopTimerTarget {
   }
 
   func timerDidFire(_ timer: LoopTimer) {
-    if case .running(let connection) = phase { connection.sendBody() }
+    if case .running(let connection) = phase { connection.sendBody(of: self) }
   }
 }

@@ -12,7 +12,7 @@ final class WireTransfer: Transfer {
     case new
     /// It waits for a connection; for a dial of its own if it wants a fresh one.
     case waiting(Dial?)
-    case running(WireConnection)
+    case running(HTTPConnection)
     /// The whole response has arrived. But its observer wants nothing yet or has paused on the last piece, or a part of
     /// the body is not on disk yet.
     case held
@@ -35,6 +35,8 @@ final class WireTransfer: Transfer {
   @exclusivity(unchecked) private var failure: TransportError?
   /// Whether the request is a HEAD, whose response has no body.
   private(set) var isHead = false
+  /// The stream of HTTP/2 that carries it; 0 for none.
+  var streamID: Int32 = 0
   @exclusivity(unchecked) private(set) var upload: Upload?
   /// The stream of the request body has more.
   private var isSendingAgain = false
@@ -130,9 +132,9 @@ final class WireTransfer: Transfer {
       if isOver { return stop() }
       if isSendingAgain {
         isSendingAgain = false
-        connection.resumeSending()
+        connection.resumeSending(for: self)
       }
-      if case .running = phase { connection.readOn() }
+      if case .running = phase { connection.readOn(for: self) }
     case .held: conclude()
     }
   }
@@ -173,7 +175,7 @@ final class WireTransfer: Transfer {
   /// The request can be issued on the connection.
   ///
   /// - Returns: the fields to send, or nil if the transfer has ended instead.
-  func issue(on connection: WireConnection) -> HeaderFields? {
+  func issue(on connection: HTTPConnection) -> HeaderFields? {
     guard let observer else { return nil }
     do throws(TransportError) { try openUpload() } catch {
       end(error)
@@ -198,7 +200,19 @@ final class WireTransfer: Transfer {
     observer?.transferDidReceiveInformational(status, headers)
   }
 
-  func didReceiveHead(_ head: ResponseHead, _ headers: consuming HeaderFields) {
+  /// What a transfer needs to know of a final head, besides its fields.
+  struct Head {
+    var status: Int
+    var version: HTTPVersion
+    /// The length of the body, if the head says it; 0 without a body.
+    var announcedBytes: Int?
+    /// Whether there can be a body, and it has a `Content-Encoding`.
+    var hasContentCoding = false
+    /// Whether there can be a body, and its `Transfer-Encoding` names a coding besides `chunked`.
+    var hasTransferCoding = false
+  }
+
+  func didReceiveHead(_ head: Head, _ headers: consuming HeaderFields) {
     guard let observer else { return }
     version = head.version
     let receiver = BodyReceiver(
@@ -234,7 +248,7 @@ final class WireTransfer: Transfer {
 
   /// The connection takes no more of the transfer: it has failed, or does not want the rest of the body.
   func stop() {
-    if case .running(let connection) = phase { connection.close() }
+    if case .running(let connection) = phase { connection.abandon(self) }
     if case .waiting(let dial?) = phase { transport.pool(for: request.url).abandon(dial) }
     let line = isInLine ? transport.pool(for: request.url) : nil
     end(isCancelled ? .cancelled(request) : failure)
@@ -275,9 +289,8 @@ final class WireTransfer: Transfer {
   }
 
   /// The codings that must be decoded.
-  private func codings(_ head: ResponseHead, _ headers: borrowing HeaderFields) -> ContentCodings {
+  private func codings(_ head: Head, _ headers: borrowing HeaderFields) -> ContentCodings {
     var codings = ContentCodings()
-    guard head.hasContentCoding || head.hasTransferCoding, head.body != .none else { return codings }
     if head.hasContentCoding, transport.decodesContent {
       for value in headers[values: "content-encoding"] { codings.append(value) }
     }
@@ -293,19 +306,17 @@ extension WireTransfer: BodyReceiverOwner {
   func bodyCanGoOn() { transport.postpone(self) }
 }
 
-extension ResponseHead {
-  /// The length of the body, if the head says it; 0 without a body.
-  fileprivate var announcedBytes: Int? {
-    switch body {
-    case .none: 0
-    case .length(let count): count
-    case .chunked, .close, .stream: nil
-    }
-  }
-}
-
-extension TransportError {
-  static func cancelled(_ request: borrowing Request) -> TransportError {
-    TransportError(.cancelled, "cancelled", to: request.url)
+extension WireTransfer.Head {
+  init(_ head: ResponseHead) {
+    let announcedBytes: Int? =
+      switch head.body {
+      case .none: 0
+      case .length(let count): count
+      case .chunked, .close, .stream: nil
+      }
+    let hasBody = head.body != .none
+    self.init(
+      status: head.status, version: head.version, announcedBytes: announcedBytes,
+      hasContentCoding: hasBody && head.hasContentCoding, hasTransferCoding: hasBody && head.hasTransferCoding)
   }
 }

@@ -8,7 +8,9 @@ package import SluicePipeline
 import SluiceSupport
 import SluiceTransport
 
-/// HTTP/1.1 on connections of our own, on one loop.
+/// HTTP/1.1 and HTTP/2 on connections of our own, on one loop.
+///
+/// Over TLS the server chooses the version, unless the settings allow only HTTP/1.1.
 ///
 /// Any thread may create it before its first use; everything else happens on its loop. It lives as long as its loop.
 /// The loop's shutdown cancels the transfers in flight.
@@ -50,7 +52,12 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// Those whose work is being done.
   @exclusivity(unchecked) private var running: [WireTransfer] = []
   /// Connections from which more may be read at once.
-  @exclusivity(unchecked) private var unread: [WireConnection] = []
+  @exclusivity(unchecked) private var unread: [HTTPConnection] = []
+  /// Connections of HTTP/2 that may have something to send.
+  @exclusivity(unchecked) private var unflushed: [HTTP2Connection] = []
+  private(set) lazy var http2Fields = HTTP2RequestFields()
+  /// Whether a server may choose HTTP/2 over TLS.
+  let offersHTTP2: Bool
   private let idleTimer = LoopTimer()
   @exclusivity(unchecked) var idleCount = 0
   private(set) var isClosed = false
@@ -79,6 +86,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
     limits = MessageLimits(settings.responseLimits)
     maximumHeldBytes = settings.maximumHeldRequestBytes
     decodesContent = settings.decodesContent
+    offersHTTP2 = settings.httpVersion == .http2 || settings.httpVersion == .http3
     defaults = RequestHead.Defaults(
       codings: settings.decodesContent ? ContentCoding.acceptEncoding : nil,
       agent: settings.userAgent.flatMap { $0.isEmpty ? nil : $0 })
@@ -126,10 +134,17 @@ package final class WireTransport: Transport, @unchecked Sendable {
   }
 
   /// Notes that a connection may have more to read, or to send, although its descriptor will not become ready again.
-  func readLater(_ connection: WireConnection) {
+  func readLater(_ connection: HTTPConnection) {
     guard !connection.isUnread else { return }
     connection.isUnread = true
     unread.append(connection)
+  }
+
+  /// Notes that a connection has something to send at the end of the turn, with whatever else it then has.
+  func flushLater(_ connection: HTTP2Connection) {
+    guard !connection.isUnflushed else { return }
+    connection.isUnflushed = true
+    unflushed.append(connection)
   }
 
   func forget(_ transfer: WireTransfer) {
@@ -176,7 +191,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// Made for the first connection that needs it.
   func tlsContext() throws(TLSFailure) -> TLSContext {
     if let madeContext { return madeContext }
-    let context = try TLSContext(settings.tls)
+    let context = try TLSContext(settings.tls, offersHTTP2: offersHTTP2)
     madeContext = context
     return context
   }
@@ -253,7 +268,7 @@ extension WireTransport: LoopSource {
     endpoint.isReady(events)
   }
 
-  package var hasWork: Bool { !postponed.isEmpty || !unread.isEmpty }
+  package var hasWork: Bool { !postponed.isEmpty || !unread.isEmpty || !unflushed.isEmpty }
 
   package func finishTurn() {
     // Connections that read on do so once per turn, so that a fast peer does not keep the loop from the others.
@@ -273,7 +288,17 @@ extension WireTransport: LoopSource {
       running.removeAll(keepingCapacity: running.capacity <= Self.keptCapacity)
       rounds += 1
     }
+    if !unflushed.isEmpty { flush() }
     round &+= 1
+  }
+
+  private func flush() {
+    let connections = unflushed
+    unflushed = []
+    for connection in connections {
+      connection.isUnflushed = false
+      connection.flush()
+    }
   }
 
   package func loopWillEnd() {
@@ -285,6 +310,7 @@ extension WireTransport: LoopSource {
     }
     postponed = []
     unread = []
+    unflushed = []
     lastPool = nil
     // The connections close with the loop, even if a transaction is still referenced.
     for pool in pools.values { pool.close() }

@@ -1,0 +1,243 @@
+import CNGHTTP2
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+
+// What nghttp2 reports while it reads and writes. It checks frames, states, windows and the fields of a response
+// (RFC 9113 §8.1); the limits are checked here.
+extension HTTP2Connection {
+  /// Made once, and never changed.
+  nonisolated(unsafe) static let callbacks: OpaquePointer? = {
+    var made: OpaquePointer?
+    guard nghttp2_session_callbacks_new(&made) == 0, let callbacks = made else { return nil }
+    nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, head, context in
+      connection(context) { $0.willReceive(head?.pointee) }
+    }
+    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, context in
+      connection(context) { $0.stream(frame)?.beginFields() }
+    }
+    nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+      _, frame, name, nameCount, value, valueCount, _, context in
+      connection(context, failing: NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE) {
+        $0.take(
+          UnsafeRawBufferPointer(start: name, count: nameCount),
+          UnsafeRawBufferPointer(start: value, count: valueCount),
+          $0.stream(frame))
+      }
+    }
+    nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, context in
+      connection(context, failing: NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE) { $0.refuseField($0.stream(frame)) }
+    }
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, context in
+      guard let frame else { return 0 }
+      return connection(context) { $0.didReceive(frame.pointee) }
+    }
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, bytes, count, context in
+      connection(context) {
+        $0.flood.noteUseful()
+        if let stream = $0.streams[id] {
+          $0.take(UnsafeRawBufferPointer(start: bytes, count: count), stream)
+        } else {
+          $0.drop(count)
+        }
+      }
+    }
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, context in
+      connection(context) { $0.didClose(id, code) }
+    }
+    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, context in
+      guard let frame else { return 0 }
+      return connection(context) { $0.didSend(frame.pointee.hd) }
+    }
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, context in
+      guard let frame else { return 0 }
+      return connection(context) { $0.didNotSend(frame.pointee.hd) }
+    }
+    return callbacks
+  }()
+
+  static let readBody: nghttp2_data_source_read_callback = { session, id, buffer, count, flags, source, context in
+    guard let source, let pointer = source.pointee.ptr, let flags else {
+      return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+    }
+    let stream = Unmanaged<HTTP2Stream>.fromOpaque(pointer).takeUnretainedValue()
+    switch stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count)) {
+    case .later: return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+    case .failed(let error):
+      stream.failure = error
+      return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+    case .bytes(let count, let isLast, let trailers):
+      if isLast { flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
+      if let trailers, !trailers.isEmpty {
+        flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue)
+        connection(context) { $0.submit(trailers, id) }
+      }
+      return count
+    }
+  }
+
+  /// Calls the connection that nghttp2 passes along.
+  @discardableResult
+  private static func connection(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2Connection) -> Void) -> Int32 {
+    guard let context else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+    Unmanaged<HTTP2Connection>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
+    return 0
+  }
+
+  /// - Parameter code: what nghttp2 is told if the body returns false.
+  private static func connection(
+    _ context: UnsafeMutableRawPointer?, failing code: nghttp2_error, _ body: (HTTP2Connection) -> Bool
+  ) -> Int32 {
+    guard let context else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+    let isFine = Unmanaged<HTTP2Connection>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
+    return isFine ? 0 : code.rawValue
+  }
+
+  private func stream(_ frame: UnsafePointer<nghttp2_frame>?) -> HTTP2Stream? {
+    frame.flatMap { streams[$0.pointee.hd.stream_id] }
+  }
+
+  // MARK: Receiving
+
+  private func willReceive(_ head: nghttp2_frame_hd?) {
+    guard let head else { return }
+    switch nghttp2_frame_type(UInt32(head.type)) {
+    case NGHTTP2_HEADERS, NGHTTP2_CONTINUATION: flood.noteUseful()
+    case NGHTTP2_DATA where head.length > 0 || head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0:
+      flood.noteUseful()
+    // A server refills the windows of requests with it.
+    case NGHTTP2_WINDOW_UPDATE where openStreams > 0: return
+    default: flood.noteOther(at: transport.loop.turnBegan)
+    }
+  }
+
+  /// A field of a head or of trailers. Returns false if the stream must end.
+  private func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ stream: HTTP2Stream?) -> Bool {
+    guard let stream, let transfer = stream.transfer else { return true }
+    if name.first == UInt8(ascii: ":") {
+      // nghttp2 has checked that it is `:status`, with three digits.
+      stream.status = value.reduce(0) { $0 * 10 + Int($1) - 48 }
+      return true
+    }
+    let limits = transport.limits
+    stream.fieldBytes += name.count + value.count + 4
+    let part = stream.hasHead ? "trailers" : "head"
+    if stream.fieldBytes > limits.headBytes { return refuse(stream, .excess(ofBytes: limits, part: part)) }
+    if stream.fields.count == limits.fields { return refuse(stream, .excess(ofFields: limits, part: part)) }
+    transfer.times.receive(at: transport.loop.turnBegan)
+    stream.fields.append(
+      name.assumingMemoryBound(to: UInt8.self).span, value.assumingMemoryBound(to: UInt8.self).span)
+    return true
+  }
+
+  private func refuseField(_ stream: HTTP2Stream?) -> Bool {
+    guard let stream, let transfer = stream.transfer else { return true }
+    stream.failure = HTTP2Failure(transfer).broken(
+      "HTTP/2 stream \(stream.id) has a field whose name or value is not valid")
+    return false
+  }
+
+  private func refuse(_ stream: HTTP2Stream, _ violation: MessageViolation) -> Bool {
+    stream.failure = WireFailure.invalid(violation, pool.origin)
+    return false
+  }
+
+  private func didReceive(_ frame: nghttp2_frame) {
+    let head = frame.hd
+    switch nghttp2_frame_type(UInt32(head.type)) {
+    case NGHTTP2_HEADERS:
+      guard let stream = streams[head.stream_id] else { return }
+      didReceiveFields(stream, isLast: head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0)
+    case NGHTTP2_DATA:
+      guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, let stream = streams[head.stream_id] else {
+        return
+      }
+      end(stream)
+    case NGHTTP2_SETTINGS where head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0:
+      hasSettings = true
+      hasNewRoom = true
+    case NGHTTP2_PING where head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0: endTry()
+    default: return
+    }
+  }
+
+  private func didReceiveFields(_ stream: HTTP2Stream, isLast: Bool) {
+    guard let transfer = stream.transfer else { return }
+    var fields = HeaderFields()
+    swap(&fields, &stream.fields)
+    transfer.times.receive(at: transport.loop.now)
+    if stream.hasHead {
+      stream.receivedTrailers = fields
+    } else if stream.status < 200 {
+      stream.informationalCount += 1
+      guard stream.informationalCount <= transport.limits.informationalResponses else {
+        transfer.fail(WireFailure.invalid(.excess(ofInformational: transport.limits), pool.origin))
+        return
+      }
+      transfer.didReceiveInformational(stream.status, fields)
+      if transfer.isOver { return transfer.stop() }
+      if stream.status == 100 { sendBody(of: transfer) }
+    } else {
+      stream.hasHead = true
+      transfer.didReceiveHead(head(of: stream, fields, transfer, isLast), fields)
+      if transfer.isOver { return transfer.stop() }
+    }
+    if isLast { end(stream) }
+  }
+
+  private func head(
+    of stream: HTTP2Stream, _ fields: borrowing HeaderFields, _ transfer: WireTransfer, _ isLast: Bool
+  ) -> WireTransfer.Head {
+    var head = WireTransfer.Head(status: stream.status, version: .http2)
+    if isLast || transfer.isHead || stream.status == 204 || stream.status == 304 {
+      head.announcedBytes = 0
+      return head
+    }
+    head.announcedBytes = fields["content-length"].flatMap { Int($0) }
+    head.hasContentCoding = fields.contains("content-encoding")
+    return head
+  }
+
+  // MARK: Streams
+
+  private func didClose(_ id: Int32, _ code: UInt32) {
+    guard let stream = streams[id], !stream.isClosed else { return }
+    stream.isClosed = true
+    stream.dropRequest()
+    openStreams -= 1
+    hasNewRoom = true
+    // A whole response may wait for its transfer.
+    if stream.isWhole, stream.transfer != nil { return }
+    streams[id] = nil
+    guard let transfer = stream.transfer.take() else { return }
+    transfer.fail(stream.failure ?? HTTP2Failure(transfer).reset(stream, code))
+  }
+
+  private func didSend(_ head: nghttp2_frame_hd) {
+    guard let stream = streams[head.stream_id] else { return }
+    let type = nghttp2_frame_type(UInt32(head.type))
+    guard type == NGHTTP2_HEADERS || type == NGHTTP2_DATA else { return }
+    stream.transfer?.times.sentBytes += head.length + 9
+    guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+    stream.isRequestSent = true
+    stream.dropRequest()
+    if type == NGHTTP2_DATA { stream.transfer?.times.sentAt = transport.loop.now }
+  }
+
+  /// A request could not be sent: it was withdrawn, or the server takes no new streams.
+  private func didNotSend(_ head: nghttp2_frame_hd) {
+    guard nghttp2_frame_type(UInt32(head.type)) == NGHTTP2_HEADERS, let stream = streams[head.stream_id],
+      !stream.isRequestSent
+    else { return }
+    didClose(head.stream_id, UInt32(NGHTTP2_REFUSED_STREAM.rawValue))
+  }
+}
+
+extension HTTP2Stream {
+  fileprivate func beginFields() {
+    fields = HeaderFields()
+    fieldBytes = 0
+    status = 0
+  }
+}

@@ -1,0 +1,496 @@
+import CLinux
+import CNGHTTP2
+import Glibc
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+import SluiceTransport
+
+/// A connection that speaks HTTP/2 (RFC 9113) by nghttp2: carries many transfers at a time. Confined to the loop.
+///
+/// What nghttp2 reports while it reads or writes is in `HTTP2Connection+Events.swift`. Functions of nghttp2 that read or
+/// write are called from ``receive()`` and ``flush()`` alone, never from within a report.
+///
+/// Each stream has a window of its own. The bytes of a stream whose transfer takes nothing stay here, up to that window.
+/// The window of the connection is refilled at once, so that such a stream does not stop its neighbors.
+final class HTTP2Connection: HTTPConnection {
+  /// The bytes that one stream may receive before its transfer has taken them.
+  static let streamWindowBytes: Int32 = 1 << 20
+  /// The bytes of all streams that may be under way.
+  private static let connectionWindowBytes: Int32 = 16 << 20
+  /// The streams at a time, if the server allows more, or has not said yet how many.
+  private static let maximumStreams = 1000
+  private static let assumedStreams = 100
+  /// A connection on which nothing has come for this time is tried with a PING before the next request.
+  private static let trustedSilence = Duration.seconds(10)
+  /// How long the answer to that PING may take.
+  private static let pingLimit = Duration.seconds(2)
+  /// The bytes that are written before other connections have their turn.
+  private static let bytesPerTurn = 1 << 20
+  private static let bytesPerSend = 65_536
+  /// How often the buffer is filled before other connections have their turn.
+  private static let roundsPerTurn = 16
+
+  private let session: OpaquePointer
+  @exclusivity(unchecked) var streams: [Int32: HTTP2Stream] = [:]
+  /// Streams that nghttp2 has not closed.
+  var openStreams = 0
+  /// A stream has ended, or the server allows more of them.
+  var hasNewRoom = false
+  /// The server takes no new streams.
+  private(set) var isDraining = false
+  private(set) var isClosed = false
+  var hasSettings = false
+  var flood = HTTP2FloodGuard()
+  /// Whether it is in the transport's list of connections to write to.
+  var isUnflushed = false
+  /// Bytes that the socket did not take, from `unsentOffset` on.
+  @exclusivity(unchecked) private var unsent: [UInt8] = []
+  private var unsentOffset = 0
+  private var isDrained = false
+  private var lastReceived: Instant
+  /// A PING is out: no request is sent before its answer.
+  private(set) var isTrying = false
+  private let pingTimer = LoopTimer()
+
+  /// nil without memory.
+  init?(on channel: WireChannel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
+    guard let session = Self.makeSession() else { return nil }
+    self.session = session
+    lastReceived = pool.transport.loop.now
+    super.init(channel, pool, peerAddress, dialTimes)
+    nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
+    transport.flushLater(self)
+  }
+
+  deinit {
+    nghttp2_session_del(session)
+    if !isClosed { channel.close() }
+  }
+
+  private static func makeSession() -> OpaquePointer? {
+    guard let callbacks, let options else { return nil }
+    var made: OpaquePointer?
+    guard nghttp2_session_client_new2(&made, callbacks, nil, options) == 0, let session = made else { return nil }
+    let limit = UInt32(clamping: 256 << 10)
+    let settings = [
+      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
+      nghttp2_settings_entry(
+        settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindowBytes)),
+      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: limit),
+    ]
+    guard nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count) == 0,
+      nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, connectionWindowBytes) == 0
+    else {
+      nghttp2_session_del(session)
+      return nil
+    }
+    return session
+  }
+
+  /// Windows are refilled when bytes were taken, and not when they came. Never changed after they are made.
+  private nonisolated(unsafe) static let options: OpaquePointer? = {
+    var options: OpaquePointer?
+    guard nghttp2_option_new(&options) == 0 else { return nil }
+    nghttp2_option_set_no_auto_window_update(options, 1)
+    nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(assumedStreams))
+    return options
+  }()
+
+  // MARK: Requests
+
+  /// How many more requests can be issued now.
+  var room: Int {
+    guard !isClosed, !isDraining, !isTrying, nghttp2_session_check_request_allowed(session) != 0 else { return 0 }
+    return max(0, streamLimit - openStreams)
+  }
+
+  var streamLimit: Int {
+    let allowed = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+    return min(Int(allowed), hasSettings ? Self.maximumStreams : Self.assumedStreams)
+  }
+
+  /// Whether the server accepts new streams, now or when others have ended.
+  var isAccepting: Bool { !isClosed && !isDraining && nghttp2_session_check_request_allowed(session) != 0 }
+
+  /// Asks the peer whether it is still there, if nothing has come for long.
+  ///
+  /// - Returns: whether the answer must be waited for. The pool is told when it comes.
+  func tryIfSilent() -> Bool {
+    guard openStreams == 0, lastReceived + Self.trustedSilence < transport.loop.turnBegan else { return isTrying }
+    guard !isTrying else { return true }
+    isTrying = true
+    _ = nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    transport.loop.arm(pingTimer, at: transport.loop.now + Self.pingLimit, for: self)
+    transport.flushLater(self)
+    return true
+  }
+
+  /// Reads what has come since the connection became idle, such as its end. Returns whether there was something.
+  func catchUp() -> Bool {
+    guard openStreams == 0, isIdle, channel.hasInput() else { return false }
+    receive()
+    return true
+  }
+
+  /// The peer has answered.
+  func endTry() {
+    guard isTrying else { return }
+    isTrying = false
+    transport.loop.disarm(pingTimer)
+    hasNewRoom = true
+  }
+
+  override func issue(_ transfer: WireTransfer) -> Bool {
+    requestCount += 1
+    guard let headers = transfer.issue(on: self) else {
+      requestCount -= 1
+      // The connection may be idle again.
+      transport.flushLater(self)
+      return false
+    }
+    if isIdle {
+      isIdle = false
+      transport.idleCount -= 1
+    }
+    let framing = transfer.framing
+    let fields = transport.http2Fields
+    fields.collect(transfer.request, pool.preamble, headers, framing)
+    if transfer.options.tellsHead {
+      transport.settings.onSentHead?(fields.text)
+    }
+    let stream = HTTP2Stream(
+      transfer, isReused: requestCount > 1, waitsForContinue: fields.expectsContinue)
+    var source = nghttp2_data_provider()
+    source.source.ptr = Unmanaged.passUnretained(stream).toOpaque()
+    source.read_callback = Self.readBody
+    let id = fields.withFields { list, count in
+      withUnsafePointer(to: source) {
+        nghttp2_submit_request(session, nil, list, count, stream.hasRequestBody ? $0 : nil, nil)
+      }
+    }
+    guard id > 0 else {
+      transfer.fail(WireFailure.stream(pool.origin, id))
+      return true
+    }
+    stream.id = id
+    transfer.streamID = id
+    streams[id] = stream
+    openStreams += 1
+    if stream.waitsForContinue { transfer.waitForContinue() }
+    transport.flushLater(self)
+    return true
+  }
+
+  override func resumeSending(for transfer: WireTransfer) { resumeSending(stream(of: transfer)) }
+
+  override func sendBody(of transfer: WireTransfer) {
+    guard let stream = stream(of: transfer), stream.waitsForContinue else { return }
+    stream.waitsForContinue = false
+    resumeSending(stream)
+  }
+
+  private func resumeSending(_ stream: HTTP2Stream?) {
+    guard let stream, stream.isDeferred, !isClosed, !stream.isClosed else { return }
+    stream.isDeferred = false
+    _ = nghttp2_session_resume_data(session, stream.id)
+    transport.flushLater(self)
+  }
+
+  override func abandon(_ transfer: WireTransfer) {
+    guard let stream = stream(of: transfer) else { return }
+    stream.transfer = nil
+    stream.held = []
+    stream.dropRequest()
+    reset(stream, NGHTTP2_CANCEL)
+  }
+
+  /// Tells the server that this side wants no more of a stream.
+  private func reset(_ stream: HTTP2Stream, _ code: nghttp2_error_code) {
+    guard !isClosed, !stream.isClosed else {
+      streams[stream.id] = nil
+      return
+    }
+    _ = nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, UInt32(code.rawValue))
+    transport.flushLater(self)
+  }
+
+  private func stream(of transfer: WireTransfer) -> HTTP2Stream? {
+    guard let stream = streams[transfer.streamID], stream.transfer === transfer else { return nil }
+    return stream
+  }
+
+  // MARK: Responses
+
+  override func readOn(for transfer: WireTransfer) {
+    guard let stream = stream(of: transfer) else { return }
+    deliverHeld(stream)
+  }
+
+  /// Passes on what the transfer could not take earlier.
+  private func deliverHeld(_ stream: HTTP2Stream) {
+    while let transfer = stream.transfer, stream.heldOffset < stream.held.count {
+      transfer.passRestOn()
+      if transfer.isOver { return transfer.stop() }
+      if transfer.isHeldBack { return }
+      let count = min(Self.pieceBytes, stream.held.count - stream.heldOffset)
+      // The transfer may end the stream meanwhile.
+      let held = stream.held
+      let isTaken = held.withUnsafeBytes {
+        transfer.receive(UnsafeRawBufferPointer(rebasing: $0[stream.heldOffset..<stream.heldOffset + count]))
+      }
+      stream.heldOffset += count
+      guard isTaken else { return transfer.stop() }
+      consume(stream, count)
+    }
+    guard stream.transfer != nil else { return }
+    stream.held = []
+    stream.heldOffset = 0
+    if stream.isWhole { finish(stream) }
+  }
+
+  private static let pieceBytes = 16_384
+
+  /// A piece of the body has come.
+  func take(_ piece: UnsafeRawBufferPointer, _ stream: HTTP2Stream) {
+    // At once, whether or not the stream can take it: the window of the stream holds the peer back.
+    _ = nghttp2_session_consume_connection(session, piece.count)
+    guard let transfer = stream.transfer else { return }
+    transfer.times.receive(at: transport.loop.now)
+    if stream.held.isEmpty {
+      transfer.passRestOn()
+      if transfer.isOver { return transfer.stop() }
+      if !transfer.isHeldBack {
+        guard transfer.receive(piece) else { return transfer.stop() }
+        return consume(stream, piece.count)
+      }
+    }
+    stream.held.append(contentsOf: piece)
+  }
+
+  /// Lets the peer send as many bytes more.
+  private func consume(_ stream: HTTP2Stream, _ count: Int) {
+    guard !isClosed, !stream.isClosed else { return }
+    _ = nghttp2_session_consume_stream(session, stream.id, count)
+    transport.flushLater(self)
+  }
+
+  /// Bytes came for a stream that is forgotten.
+  func drop(_ count: Int) { _ = nghttp2_session_consume_connection(session, count) }
+
+  /// Adds the trailers of a request. Called while nghttp2 reads its body.
+  func submit(_ trailers: borrowing HeaderFields, _ id: Int32) {
+    transport.http2Fields.collect(trailers: trailers)
+    transport.http2Fields.withFields { list, count in _ = nghttp2_submit_trailer(session, id, list, count) }
+  }
+
+  /// The end of the response has come.
+  func end(_ stream: HTTP2Stream) {
+    stream.isWhole = true
+    if stream.heldOffset == stream.held.count { finish(stream) }
+  }
+
+  private func finish(_ stream: HTTP2Stream) {
+    guard let transfer = stream.transfer.take() else { return }
+    if stream.isClosed {
+      streams[stream.id] = nil
+    } else if !stream.isRequestSent {
+      // The server has answered without the rest of the request (RFC 9113 §8.1).
+      stream.dropRequest()
+      reset(stream, NGHTTP2_CANCEL)
+    }
+    transfer.didReceiveAll(trailers: stream.receivedTrailers)
+  }
+
+  // MARK: The socket
+
+  override func isReady(_ events: UInt32) {
+    guard !isClosed else { return }
+    if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { hasHungUp = true }
+    if events & EPOLLOUT.rawValue != 0 { transport.flushLater(self) }
+    // TLS may have waited for the chance to write before it could read.
+    if events & ~EPOLLOUT.rawValue != 0 || channel.tls != nil { receive() }
+  }
+
+  override func readOn() {
+    guard !isClosed else { return }
+    receive()
+  }
+
+  private func receive() {
+    var rounds = 0
+    while !isClosed {
+      if rounds == Self.roundsPerTurn { return transport.readLater(self) }
+      rounds += 1
+      switch channel.receive(into: transport.input) {
+      case .bytes(let count):
+        isDrained = channel.isDrained(afterReading: count, of: transport.input.count)
+        lastReceived = transport.loop.turnBegan
+        take(transport.input, count)
+        if isDrained, !hasHungUp { return }
+      case .wouldBlock:
+        if channel.isCut { transport.readLater(self) }
+        return
+      case .end: return didBreak(0)
+      case .failed(let code): return didBreak(code)
+      }
+    }
+  }
+
+  private func take(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) {
+    let result = nghttp2_session_mem_recv(session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
+    transport.flushLater(self)
+    if result < 0 || flood.isExceeded { return endBroken() }
+    if nghttp2_session_want_read(session) == 0 {
+      // Either side has ended the connection; what nghttp2 wants to say of it is still sent.
+      return endBroken()
+    }
+    settle()
+  }
+
+  /// Notes what reading or writing has changed.
+  private func settle() {
+    guard !isClosed else { return }
+    if !isAccepting, !isDraining {
+      isDraining = true
+      pool.stopUsing(self)
+    }
+    if hasNewRoom {
+      hasNewRoom = false
+      pool.didMakeRoom(self)
+    }
+    guard !isClosed, openStreams == 0 else { return }
+    if isDraining { return close() }
+    if !isIdle { pool.didBecomeIdle(self) }
+  }
+
+  /// Writes what is to be sent, as far as the socket takes it. [loop, at the end of a turn]
+  func flush() {
+    guard !isClosed else { return }
+    var count = 0
+    while true {
+      if unsentOffset < unsent.count {
+        let outcome = unsent.withUnsafeBytes {
+          channel.send(
+            UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]), UnsafeRawBufferPointer(rebasing: $0[..<0]))
+        }
+        guard take(outcome, &count) else { return }
+        continue
+      }
+      if !unsent.isEmpty {
+        unsent = []
+        unsentOffset = 0
+      }
+      if count >= Self.bytesPerTurn { return transport.flushLater(self) }
+      guard serialize() else { return endBroken() }
+      guard !isClosed else { return }
+      if unsent.isEmpty { break }
+    }
+    if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 { return endBroken() }
+    settle()
+  }
+
+  /// Returns whether the socket takes more.
+  private func take(_ outcome: StreamSocket.Outcome, _ count: inout Int) -> Bool {
+    switch outcome {
+    case .bytes(let sent):
+      unsentOffset += sent
+      count += sent
+      return true
+    case .wouldBlock: return false
+    case .end, .failed:
+      // What the peer has sent before it closed the connection is read first.
+      unsent = []
+      unsentOffset = 0
+      hasHungUp = true
+      transport.readLater(self)
+      return false
+    }
+  }
+
+  /// Gathers the next frames; returns false if that is not possible any more.
+  private func serialize() -> Bool {
+    while unsent.count < Self.bytesPerSend {
+      var bytes: UnsafePointer<UInt8>?
+      let count = nghttp2_session_mem_send(session, &bytes)
+      if count < 0 { return false }
+      if count == 0 { break }
+      unsent.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+    }
+    return true
+  }
+
+  // MARK: The end
+
+  /// The connection is over because of what came on it.
+  private func endBroken() {
+    guard !isClosed else { return }
+    // The reason why nghttp2 ends the connection, so that the server learns it.
+    if serialize(), !unsent.isEmpty {
+      unsent.withUnsafeBytes {
+        _ = channel.send(
+          UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]), UnsafeRawBufferPointer(rebasing: $0[..<0]))
+      }
+    }
+    let isFlood = flood.isExceeded
+    end { stream, transfer in
+      isFlood
+        ? HTTP2Failure(transfer).broken(HTTP2FloodGuard.reason) : HTTP2Failure(transfer).brokenConnection(stream)
+    }
+  }
+
+  /// - Parameter code: the system's error; 0 if the peer has closed the connection.
+  private func didBreak(_ code: Int32) {
+    let failure = channel.tls?.failure
+    let refusal = failure.flatMap { WireFailure.refusal(pool.origin, $0, transport.settings) }
+    end { [origin = pool.origin] stream, transfer in
+      let isBeforeSending = transfer.times.sentBytes == 0
+      if let refusal { return refusal }
+      if stream.isReused, transfer.times.firstByteAt == nil {
+        return WireFailure.resent(origin, transfer.request.method, isBeforeSending: isBeforeSending)
+      }
+      return WireFailure.lost(origin, failure, code, hasHead: stream.hasHead, isBeforeSending: isBeforeSending)
+    }
+  }
+
+  private func end(_ error: (HTTP2Stream, WireTransfer) -> TransportError) {
+    let broken = streams.values.filter { !$0.isWhole }.sorted { $0.id < $1.id }
+    for stream in broken { streams[stream.id] = nil }
+    close()
+    for stream in broken {
+      guard let transfer = stream.transfer.take() else { continue }
+      transfer.fail(stream.failure ?? error(stream, transfer))
+    }
+  }
+
+  override func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    transport.loop.disarm(pingTimer)
+    unsent = []
+    unsentOffset = 0
+    transport.remove(channel.socket.descriptor)
+    channel.close()
+    pool.didClose(self)
+  }
+
+  /// Closes a connection without streams, and tells the server (RFC 9113 §6.8).
+  func closeIdle() {
+    guard !isClosed else { return }
+    _ = nghttp2_session_terminate_session(session, UInt32(NGHTTP2_NO_ERROR.rawValue))
+    if serialize(), !unsent.isEmpty {
+      unsent.withUnsafeBytes {
+        _ = channel.send(
+          UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]), UnsafeRawBufferPointer(rebasing: $0[..<0]))
+      }
+    }
+    close()
+  }
+}
+
+extension HTTP2Connection: LoopTimerTarget {
+  /// The peer has not answered a PING: no request was sent over the connection since.
+  func timerDidFire(_ timer: LoopTimer) { close() }
+}

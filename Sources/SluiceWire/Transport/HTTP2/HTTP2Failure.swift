@@ -1,0 +1,49 @@
+import CNGHTTP2
+import SluiceMessages
+import SluicePipeline
+import SluiceTransport
+
+/// Errors of HTTP/2 that say what failed, why, and what to do (RFC 9113 §7).
+struct HTTP2Failure {
+  let request: Request
+  let names: SettingNames
+
+  init(_ transfer: WireTransfer) {
+    request = transfer.request
+    names = transfer.transport.settings.names
+  }
+
+  /// The stream ended with an error code before the response was whole.
+  func reset(_ stream: HTTP2Stream, _ code: UInt32) -> TransportError {
+    switch nghttp2_error_code(code) {
+    case NGHTTP2_NO_ERROR: return .cutShort(request)
+    case NGHTTP2_REFUSED_STREAM where !stream.hasHead: return .notProcessed(request)
+    case NGHTTP2_HTTP_1_1_REQUIRED: return .downgraded(request, names)
+    default: break
+    }
+    let name = nghttp2_http2_strerror(code).map { String(cString: $0) } ?? "unknown"
+    let reason = "HTTP/2 stream \(stream.id) was not closed cleanly: \(name) (err \(code))"
+    switch nghttp2_error_code(code) {
+    case NGHTTP2_PROTOCOL_ERROR, NGHTTP2_FLOW_CONTROL_ERROR, NGHTTP2_STREAM_CLOSED, NGHTTP2_FRAME_SIZE_ERROR,
+      NGHTTP2_COMPRESSION_ERROR:
+      return broken(reason)
+    default: break
+    }
+    let advice =
+      nghttp2_error_code(code) == NGHTTP2_ENHANCE_YOUR_CALM
+      ? "the server wants fewer requests" : "the server's log may say why"
+    return TransportError(
+      .connectionLost, "the server reset the stream \(moment(stream)): \(reason); \(advice)", to: request.url)
+  }
+
+  /// What came on the connection is not HTTP/2, or breaks a rule of it.
+  func brokenConnection(_ stream: HTTP2Stream) -> TransportError {
+    broken("what came \(moment(stream)) is not valid HTTP/2")
+  }
+
+  func broken(_ reason: String) -> TransportError { .brokenHTTP2(reason, request.url, names) }
+
+  private func moment(_ stream: HTTP2Stream) -> String {
+    stream.hasHead ? "in the middle of the response" : "before the response"
+  }
+}

@@ -1,0 +1,148 @@
+import CNGHTTP2
+import SluiceHTTP1
+import SluiceMessages
+
+/// The fields of a request as nghttp2 takes them. One object serves all requests of a transport in turn, since nghttp2
+/// copies the bytes. Confined to the loop.
+final class HTTP2RequestFields {
+  private struct Place {
+    let name: Range<Int>
+    let value: Range<Int>
+    let isSecret: Bool
+  }
+
+  @exclusivity(unchecked) private var bytes: [UInt8] = []
+  @exclusivity(unchecked) private var places: [Place] = []
+  /// There is a body, and the request asks for a 100 response before it (RFC 9110 §10.1.1).
+  private(set) var expectsContinue = false
+
+  /// The list is as large as that of the last request, and kept for the next.
+  private static let keptBytes = 65_536
+
+  /// Collects the fields of one request: the pseudo fields (RFC 9113 §8.3.1), the default fields that it does not have,
+  /// and its own, without those that belong to a connection of HTTP/1 (§8.2.2).
+  func collect(
+    _ request: borrowing Request, _ preamble: RequestHead.Preamble, _ fields: borrowing HeaderFields,
+    _ framing: RequestHead.Framing
+  ) {
+    removeAll()
+    var omitted = request.omittedDefaults
+    var host: Range<Int>?
+    for index in fields.indices {
+      let name = fields.buffer.span.extracting(fields.nameRange(at: index))
+      switch name.count {
+      case 4: if FieldSyntax.equals(name, "host"), host == nil { host = fields.valueRange(at: index) }
+      case 6: if FieldSyntax.equals(name, "accept") { omitted.insert(.accept) }
+      case 10: if FieldSyntax.equals(name, "user-agent") { omitted.insert(.userAgent) }
+      case 15: if FieldSyntax.equals(name, "accept-encoding") { omitted.insert(.acceptEncoding) }
+      default: break
+      }
+    }
+    let url = request.url
+    let scheme = url.origin.scheme.rawValue
+    let target = url.string.utf8.span.extracting(url.targetRange)
+    let authority = preamble.host
+    append(":method", request.method.utf8.span)
+    append(":scheme", scheme.utf8.span)
+    if let host {
+      append(":authority", fields.buffer.span.extracting(host))
+    } else {
+      append(":authority", authority.span)
+    }
+    let isAbsolute = !target.isEmpty && target[0] == UInt8(ascii: "/")
+    append(":path", target, prefix: isAbsolute ? [] : [UInt8(ascii: "/")])
+    let defaults = preamble.defaults
+    if let accept = defaults.accept, !omitted.contains(.accept) { append("accept", accept.utf8.span) }
+    if let codings = defaults.codings, !omitted.contains(.acceptEncoding) {
+      append("accept-encoding", codings.utf8.span)
+    }
+    if let agent = defaults.agent, !omitted.contains(.userAgent) { append("user-agent", agent.utf8.span) }
+    appendFields(fields, framing)
+    if case .length(let count) = framing {
+      let text = "\(count)"
+      append("content-length", text.utf8.span)
+    }
+  }
+
+  private func appendFields(_ fields: borrowing HeaderFields, _ framing: RequestHead.Framing) {
+    for index in fields.indices {
+      let name = fields.buffer.span.extracting(fields.nameRange(at: index))
+      switch name.count {
+      case 4 where FieldSyntax.equals(name, "host"): continue
+      case 6 where FieldSyntax.equals(name, "expect"):
+        guard framing.hasBody else { continue }
+        expectsContinue = true
+      default: if FieldSyntax.isTransportField(name) { continue }
+      }
+      append(
+        name, fields.buffer.span.extracting(fields.valueRange(at: index)),
+        isSecret: fields.marks(at: index).contains(.sensitive))
+    }
+  }
+
+  /// Collects the trailers of a request.
+  func collect(trailers: borrowing HeaderFields) {
+    removeAll()
+    for index in trailers.indices {
+      append(
+        trailers.buffer.span.extracting(trailers.nameRange(at: index)),
+        trailers.buffer.span.extracting(trailers.valueRange(at: index)),
+        isSecret: trailers.marks(at: index).contains(.sensitive))
+    }
+  }
+
+  /// Lends the list to a function of nghttp2, which copies it.
+  func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
+    bytes.withUnsafeMutableBufferPointer { bytes in
+      withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: places.count) { list in
+        for (index, place) in places.enumerated() {
+          let flags = place.isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
+          list.initializeElement(
+            at: index,
+            to: nghttp2_nv(
+              name: bytes.baseAddress.map { $0 + place.name.lowerBound },
+              value: bytes.baseAddress.map { $0 + place.value.lowerBound }, namelen: place.name.count,
+              valuelen: place.value.count, flags: UInt8(flags.rawValue)))
+        }
+        return body(list.baseAddress, places.count)
+      }
+    }
+  }
+
+  /// The head as text in the form of HTTP/1, for people.
+  var text: [UInt8] {
+    let line = places.prefix(4).map { bytes[$0.value] }
+    guard line.count == 4 else { return [] }
+    var text = line[0] + [UInt8(ascii: " ")] + line[3] + Array(" HTTP/2\r\nHost: ".utf8) + line[2] + [0x0D, 0x0A]
+    for place in places.dropFirst(4) {
+      text += bytes[place.name] + [UInt8(ascii: ":"), UInt8(ascii: " ")] + bytes[place.value] + [0x0D, 0x0A]
+    }
+    return Array(text) + [0x0D, 0x0A]
+  }
+
+  private func removeAll() {
+    expectsContinue = false
+    let keeps = bytes.capacity <= Self.keptBytes
+    bytes.removeAll(keepingCapacity: keeps)
+    places.removeAll(keepingCapacity: keeps)
+  }
+
+  private func append(_ name: StaticString, _ value: Span<UInt8>, prefix: [UInt8] = []) {
+    let start = bytes.count
+    name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    let end = bytes.count
+    bytes.append(contentsOf: prefix)
+    bytes.append(copying: value)
+    places.append(Place(name: start..<end, value: end..<bytes.count, isSecret: false))
+  }
+
+  private func append(_ name: Span<UInt8>, _ value: Span<UInt8>, isSecret: Bool) {
+    let start = bytes.count
+    bytes.append(addingCapacity: name.count + value.count) { output in
+      for index in name.indices { output.append(name[index].asciiLowercased) }
+      output.append(copying: value)
+    }
+    let end = start + name.count
+    places.append(Place(name: start..<end, value: end..<bytes.count, isSecret: isSecret))
+  }
+}
