@@ -40,6 +40,10 @@ public struct TransportSettings: Sendable {
   public var userAgent: String?
   /// How much of a response is accepted besides its body.
   public var responseLimits = ResponseLimits()
+  /// A connection of HTTP/2 on which nothing has come for this time is tried with a PING before its next request.
+  package var trustedSilence = Duration.seconds(10)
+  /// How long the answer to that PING may take.
+  package var pingLimit = Duration.seconds(2)
   /// The names of these settings in errors.
   package var names = SettingNames()
   /// Called with every request head as it is written, including those to proxies, for requests whose options have

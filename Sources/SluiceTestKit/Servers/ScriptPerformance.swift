@@ -41,6 +41,7 @@ struct ScriptPerformance {
     case .receiveRequest: return try receiveRequest() != nil
     case .receive(let count): return try receive(count)
     case .receiveToEnd: while try receiveSome() {}
+    case .receiveFrame(let type): return try receiveFrame(type)
     case .send(let bytes): try socket.write(bytes)
     case .sendPattern(let pattern, let byteCount): try send(pattern, byteCount)
     case .signal(let signal): signal.set()
@@ -67,6 +68,16 @@ struct ScriptPerformance {
     while pending.count < count { guard try receiveSome() else { return false } }
     pending.removeFirst(count)
     return true
+  }
+
+  private mutating func receiveFrame(_ type: UInt8) throws -> Bool {
+    while true {
+      while pending.count < 9 { guard try receiveSome() else { return false } }
+      let found = pending[3]
+      let count = pending[..<3].reduce(0) { $0 << 8 | Int($1) }
+      guard try receive(9 + count) else { return false }
+      if found == type { return true }
+    }
   }
 
   private mutating func receiveHead() throws -> MessageHead? {

@@ -10,6 +10,8 @@ package enum ScriptStep: Sendable {
   case receive(Int)
   /// Reads until the client ends its stream.
   case receiveToEnd
+  /// Reads HTTP/2 frames (RFC 9113 §4.1) to the next one of a type.
+  case receiveFrame(type: UInt8)
   /// Writes these bytes as they are.
   case send([UInt8])
   /// Writes the first bytes of a pattern.

@@ -4,6 +4,31 @@ enum HTTP2Frame {
   /// `:status: 200`, the end of the headers and not of the stream.
   static let head = frame(type: 1, flags: 4, stream: 1, [0x88])
 
+  /// One frame that was received.
+  struct Received {
+    var type: UInt8
+    var flags: UInt8
+    var stream: UInt32
+    var payload: [UInt8]
+  }
+
+  /// The complete frames at the beginning of some bytes.
+  static func parse(_ bytes: [UInt8]) -> [Received] {
+    var frames: [Received] = []
+    var rest = bytes[...]
+    func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+    while rest.count >= 9 {
+      let head = Array(rest.prefix(9))
+      let count = number(head[..<3])
+      guard rest.count >= 9 + count else { break }
+      let payload = Array(rest.dropFirst(9).prefix(count))
+      frames.append(
+        Received(type: head[3], flags: head[4], stream: UInt32(number(head[5...]) & 0x7FFF_FFFF), payload: payload))
+      rest = rest.dropFirst(9 + count)
+    }
+    return frames
+  }
+
   static func headers(_ block: [UInt8], stream: UInt32 = 1, endsStream: Bool = false) -> [UInt8] {
     frame(type: 1, flags: endsStream ? 5 : 4, stream: stream, block)
   }

@@ -23,10 +23,6 @@ final class HTTP2Connection: HTTPConnection {
   /// The streams at a time, if the server allows more, or has not said yet how many.
   private static let maximumStreams = 1000
   private static let assumedStreams = 100
-  /// A connection on which nothing has come for this time is tried with a PING before the next request.
-  private static let trustedSilence = Duration.seconds(10)
-  /// How long the answer to that PING may take.
-  private static let pingLimit = Duration.seconds(2)
   /// The bytes that are written before other connections have their turn.
   private static let bytesPerTurn = 1 << 20
   private static let bytesPerSend = 65_536
@@ -57,7 +53,7 @@ final class HTTP2Connection: HTTPConnection {
 
   /// nil without memory.
   init?(on channel: WireChannel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
-    guard let session = Self.makeSession() else { return nil }
+    guard let session = Self.makeSession(pool.transport.limits) else { return nil }
     self.session = session
     lastReceived = pool.transport.loop.now
     super.init(channel, pool, peerAddress, dialTimes)
@@ -70,16 +66,15 @@ final class HTTP2Connection: HTTPConnection {
     if !isClosed { channel.close() }
   }
 
-  private static func makeSession() -> OpaquePointer? {
+  private static func makeSession(_ limits: MessageLimits) -> OpaquePointer? {
     guard let callbacks, let options else { return nil }
     var made: OpaquePointer?
     guard nghttp2_session_client_new2(&made, callbacks, nil, options) == 0, let session = made else { return nil }
-    let limit = UInt32(clamping: 256 << 10)
     let settings = [
       nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
       nghttp2_settings_entry(
         settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindowBytes)),
-      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: limit),
+      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: UInt32(clamping: limits.headBytes)),
     ]
     guard nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count) == 0,
       nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, connectionWindowBytes) == 0
@@ -119,11 +114,11 @@ final class HTTP2Connection: HTTPConnection {
   ///
   /// - Returns: whether the answer must be waited for. The pool is told when it comes.
   func tryIfSilent() -> Bool {
-    guard openStreams == 0, lastReceived + Self.trustedSilence < transport.loop.turnBegan else { return isTrying }
+    guard openStreams == 0, lastReceived + transport.settings.trustedSilence < transport.loop.turnBegan else { return isTrying }
     guard !isTrying else { return true }
     isTrying = true
     _ = nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
-    transport.loop.arm(pingTimer, at: transport.loop.now + Self.pingLimit, for: self)
+    transport.loop.arm(pingTimer, at: transport.loop.now + transport.settings.pingLimit, for: self)
     transport.flushLater(self)
     return true
   }

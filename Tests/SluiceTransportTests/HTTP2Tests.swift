@@ -1,0 +1,410 @@
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// HTTP/2 over Sluice's own transport, with nginx and with servers that send given frames in clear text.
+@Suite(.overWire) struct HTTP2Tests {
+  // MARK: With nginx
+
+  private func secureWire(_ certificates: TestCertificates) throws -> Wire {
+    var settings = TransportSettings.patient
+    settings.tls.ca = certificates.authority
+    return try Wire(settings)
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a paused stream does not stop the others on its connection`() async throws {
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration.serving(bigFileBytes: 6_000_000)
+    configuration.extraDirectives = "location = /connection { return 200 $connection; }"
+    let nginx = try await NginxServer.start(configuration, certificates: certificates)
+    let wire = try secureWire(certificates)
+    let first = try await wire.get(nginx.secureBaseURL + "/connection")
+    #expect(first.head?.version == .http2)
+
+    let paused = Probe()
+    let slot = TransferSlot()
+    let hasPaused = Signal()
+    paused.disposition = .stream
+    paused.onPiece = { _ in
+      hasPaused.set()
+      return .pause
+    }
+    wire.start(Request(url: try HTTPURL(nginx.secureBaseURL + "/big")), paused) { slot.transfer = $0 }
+    try await hasPaused.wait(for: "the first piece")
+    for _ in 0..<3 {
+      let neighbor = try await wire.get(nginx.secureBaseURL + "/big")
+      #expect(neighbor.error == nil)
+      #expect(neighbor.ends.first?.body.byteCount == 6_000_000)
+    }
+    #expect(try await wire.get(nginx.secureBaseURL + "/connection").bodyText == first.bodyText)
+    #expect(paused.record.value.ends.isEmpty)
+    // What has come meanwhile is bounded by the window of the stream.
+    #expect(paused.record.value.streamedBytes < 100_000)
+
+    await wire.onLoop {
+      paused.onPiece = { _ in .proceed }
+      slot.transfer?.resumeReceiving()
+    }
+    let record = try await paused.waitForEnd()
+    #expect(record.error == nil && record.streamedBytes == 6_000_000)
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a hundred streams that pause at random are whole`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(.serving(bigFileBytes: 400_000), certificates: certificates)
+    let wire = try secureWire(certificates)
+    var probes: [Probe] = []
+    for number in 0..<100 {
+      let probe = Probe()
+      let slot = TransferSlot()
+      let random = Watched(SeededRandom(seed: UInt64(number)))
+      probe.disposition = .stream
+      probe.onPiece = { _ in
+        guard random.update({ $0.next() % 3 }) == 0 else { return .proceed }
+        wire.loop.post { slot.transfer?.resumeReceiving() }
+        return .pause
+      }
+      wire.start(Request(url: try HTTPURL(nginx.secureBaseURL + "/big")), probe) { slot.transfer = $0 }
+      probes.append(probe)
+    }
+    for probe in probes {
+      let record = try await probe.waitForEnd()
+      #expect(record.error == nil && record.streamedBytes == 400_000)
+      #expect(record.head?.version == .http2)
+    }
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `as many requests as the server allows share one connection`() async throws {
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration()
+    configuration.extraDirectives = "location = /connection { return 200 $connection; }"
+    let nginx = try await NginxServer.start(configuration, certificates: certificates)
+    let wire = try secureWire(certificates)
+    let probes = (0..<90).map { _ in Probe() }
+    for probe in probes { wire.start(Request(url: try HTTPURL(nginx.secureBaseURL + "/connection")), probe) }
+    var connections: Set<String> = []
+    for probe in probes { connections.insert(try await probe.waitForEnd().bodyText) }
+    #expect(connections.count == 1)
+  }
+
+  // MARK: With given frames
+
+  /// Reads the preface of the client, then the head of its first request.
+  private static let request: [ScriptStep] = [.receive(24), .receiveFrame(type: 1)]
+
+  private func settings(_ change: (inout TransportSettings) -> Void = { _ in }) -> TransportSettings {
+    var settings = TransportSettings.patient
+    settings.assumesHTTP2 = true
+    change(&settings)
+    return settings
+  }
+
+  /// The end of a GET that the server answers with these bytes, after which it waits for the client to close.
+  private func end(
+    _ bytes: [UInt8], _ probe: Probe = Probe(), _ request: (String) throws -> Request = { Request(url: try HTTPURL($0)) }
+  ) async throws -> Probe.Record {
+    let server = try ScriptedServer([Self.request + [.send(HTTP2Frame.settings + bytes), .receiveToEnd]])
+    return try await Wire(settings()).send(request(server.baseURL), probe)
+  }
+
+  @Test func `with prior knowledge HTTP/2 is spoken in clear text`() async throws {
+    let record = try await end(HTTP2Frame.head + HTTP2Frame.data("hi", endsStream: true))
+    #expect(record.error == nil && record.bodyText == "hi")
+    #expect(record.head?.version == .http2 && record.timings.engine == .wire)
+    #expect(record.timings.bytesSent > 9 && record.timings.bytesReceived == 2)
+  }
+
+  @Test func `head, informational responses and trailers are told in order`() async throws {
+    let early = HTTP2Frame.headers(HTTP2Frame.field(":status", "103") + HTTP2Frame.field("link", "</a>"))
+    let head = HTTP2Frame.headers([0x88] + HTTP2Frame.field("x-a", "1") + HTTP2Frame.field("x-a", "2"))
+    let trailers = HTTP2Frame.headers(HTTP2Frame.field("x-sum", "3"), endsStream: true)
+    let record = try await end(early + head + HTTP2Frame.data("a") + HTTP2Frame.data("b") + trailers)
+    #expect(record.error == nil && record.informational == [103] && record.bodyText == "ab")
+    #expect(record.head.map { Array($0.headers[values: "X-A"]) } == ["1", "2"])
+    #expect(record.ends.first?.trailers["x-sum"] == "3")
+  }
+
+  /// The streams 1, 3, 5, … in the order of the requests.
+  private func answer(_ stream: UInt32, _ text: String) -> [UInt8] {
+    HTTP2Frame.headers([0x88], stream: stream) + HTTP2Frame.data(text, stream: stream, endsStream: true)
+  }
+
+  @Test func `a request waits while the server allows no more streams`() async throws {
+    let one = HTTP2Frame.frame(type: 4, [0, 3, 0, 0, 0, 1])
+    let (isLimited, goesOn) = (Signal(), Signal())
+    let server = try ScriptedServer([
+      Self.request + [
+        // The second frame of settings is the acknowledgement.
+        .send(one), .receiveFrame(type: 4), .signal(isLimited), .wait(goesOn), .send(answer(1, "first")),
+        .receiveFrame(type: 1), .send(answer(3, "second")), .receiveToEnd,
+      ]
+    ])
+    let wire = try Wire(settings { $0.maximumConnectionsPerHost = 1 })
+    let probes = [Probe(), Probe()]
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probes[0])
+    try await isLimited.wait(for: "the acknowledgement")
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probes[1])
+    await wire.onLoop {}
+    await wire.onLoop {}
+    #expect(probes[1].record.value.issued.isEmpty)
+    goesOn.set()
+    #expect(try await probes[0].waitForEnd().bodyText == "first")
+    #expect(try await probes[1].waitForEnd().bodyText == "second")
+    #expect(server.connectionCount == 1)
+  }
+
+  @Test func `GOAWAY refuses later streams, and earlier ones end`() async throws {
+    let goesOn = Signal()
+    let server = try ScriptedServer([
+      Self.request + [
+        .receiveFrame(type: 1), .send(HTTP2Frame.settings + HTTP2Frame.goAway(lastStream: 1, 0)), .wait(goesOn),
+        .send(answer(1, "first")), .receiveToEnd,
+      ],
+      Self.request + [.send(HTTP2Frame.settings + answer(1, "third")), .receiveToEnd],
+    ])
+    let wire = try Wire(settings())
+    let probes = [Probe(), Probe()]
+    for probe in probes { wire.start(Request(url: try HTTPURL(server.baseURL)), probe) }
+    let refused = try await probes[1].waitForEnd()
+    #expect(refused.code == .notProcessed && refused.error?.isBeforeSending == true)
+    #expect(try await wire.get(server.baseURL).bodyText == "third")
+    goesOn.set()
+    #expect(try await probes[0].waitForEnd().bodyText == "first")
+    #expect(server.connectionCount == 2)
+  }
+
+  @Test func `a connection that breaks ends all its requests, whole responses aside`() async throws {
+    let isHeld = Signal()
+    let server = try ScriptedServer([
+      Self.request + [
+        .receiveFrame(type: 1), .receiveFrame(type: 1),
+        .send(HTTP2Frame.settings + answer(1, "whole") + HTTP2Frame.headers([0x88], stream: 3)), .wait(isHeld), .close,
+      ]
+    ])
+    let wire = try Wire(settings())
+    let probes = [Probe(), Probe(), Probe()]
+    let slot = TransferSlot()
+    let hasHead = Signal()
+    probes[0].disposition = .hold
+    probes[1].onHead = { hasHead.set() }
+    for (probe, place) in zip(probes, [slot, TransferSlot(), TransferSlot()]) {
+      wire.start(Request(url: try HTTPURL(server.baseURL)), probe) { place.transfer = $0 }
+    }
+    try await hasHead.wait(for: "the head of the second response")
+    isHeld.set()
+    let inTheMiddle = try await probes[1].waitForEnd()
+    #expect(inTheMiddle.code == .connectionLost)
+    #expect(inTheMiddle.error?.message.contains("broke in the middle of the response") == true)
+    #expect(try await probes[2].waitForEnd().code == .resent)
+    await wire.onLoop { slot.transfer?.proceed(.collect) }
+    let whole = try await probes[0].waitForEnd()
+    #expect(whole.error == nil && whole.bodyText == "whole")
+  }
+
+  /// The frames that a server has received on its first connection, without the preface.
+  private func frames(_ server: ScriptedServer, _ wire: Wire) async throws -> [HTTP2Frame.Received] {
+    wire.loop.shutdown()
+    try await server.waitForScripts()
+    return HTTP2Frame.parse(server.received.first.map { Array($0.dropFirst(24)) } ?? [])
+  }
+
+  @Test func `a cancelled stream is reset, and its connection is used again`() async throws {
+    let server = try ScriptedServer([
+      Self.request + [
+        .send(HTTP2Frame.settings + HTTP2Frame.head + HTTP2Frame.data("a")), .receiveFrame(type: 3),
+        .receiveFrame(type: 1), .send(answer(3, "second")), .receiveToEnd,
+      ]
+    ])
+    let wire = try Wire(settings())
+    let probe = Probe()
+    let slot = TransferSlot()
+    let hasBegun = Signal()
+    probe.disposition = .stream
+    probe.onPiece = { _ in
+      hasBegun.set()
+      return .proceed
+    }
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probe) { slot.transfer = $0 }
+    try await hasBegun.wait(for: "the first piece")
+    await wire.onLoop { slot.transfer?.cancel() }
+    #expect(try await probe.waitForEnd().code == .cancelled)
+    #expect(try await wire.get(server.baseURL).bodyText == "second")
+    #expect(server.connectionCount == 1)
+    let frames = try await frames(server, wire)
+    #expect(frames.contains { $0.type == 3 && $0.stream == 1 && $0.payload == [0, 0, 0, 8] })
+  }
+
+  @Test func `a request body goes out as data, and its trailers as a last block of fields`() async throws {
+    let server = try ScriptedServer([
+      Self.request + [
+        .send(HTTP2Frame.settings), .receiveFrame(type: 1), .send(answer(1, "got it")), .receiveToEnd,
+      ]
+    ])
+    let wire = try Wire(settings())
+    let pieces = Watched(["one", "two"].map { Array($0.utf8) }[...])
+    let stream = BodyStream(trailers: { ["X-Last": "2"] }, read: { _ in pieces.update { $0.popFirst() } })
+    let request = Request(method: "POST", url: try HTTPURL(server.baseURL), body: .stream(stream))
+    #expect(try await wire.send(request).bodyText == "got it")
+    let frames = try await frames(server, wire).filter { $0.stream == 1 }
+    let data = frames.filter { $0.type == 0 }
+    #expect(data.flatMap(\.payload) == Array("onetwo".utf8))
+    #expect(data.allSatisfy { $0.flags & 1 == 0 })
+    #expect(frames.filter { $0.type == 1 }.count == 2)
+    #expect(frames.last { $0.type == 1 }?.flags == 5)
+  }
+
+  @Test func `both directions go on at once`() async throws {
+    let server = try ScriptedServer([
+      Self.request + [
+        .send(HTTP2Frame.settings + HTTP2Frame.head + HTTP2Frame.data("ping")), .receiveFrame(type: 0),
+        .send(HTTP2Frame.data("pong", endsStream: true)), .receiveToEnd,
+      ]
+    ])
+    let wire = try Wire(settings())
+    let probe = Probe()
+    let slot = TransferSlot()
+    let answers = Watched<[[UInt8]]>([])
+    probe.disposition = .stream
+    // The request goes on with what the response brings.
+    probe.onPiece = { piece in
+      answers.update { $0.append(piece) }
+      slot.transfer?.resumeSending()
+      return .proceed
+    }
+    let stream = BodyStream { _ in answers.update { $0.popLast() } ?? [] }
+    let request = Request(method: "POST", url: try HTTPURL(server.baseURL), body: .stream(stream))
+    wire.start(request, probe) { slot.transfer = $0 }
+    let record = try await probe.waitForEnd()
+    #expect(record.error == nil && record.streamedBytes == 8)
+    let frames = try await frames(server, wire)
+    #expect(frames.filter { $0.type == 0 && $0.stream == 1 }.flatMap(\.payload) == Array("ping".utf8))
+    // The rest of the request is not sent.
+    #expect(frames.contains { $0.type == 3 && $0.stream == 1 })
+  }
+
+  // MARK: Silent connections
+
+  @Test func `a connection that was silent is tried with a PING, and used again`() async throws {
+    let server = try ScriptedServer([
+      Self.request + [
+        .send(HTTP2Frame.settings + answer(1, "first")), .receiveFrame(type: 6),
+        .send(HTTP2Frame.frame(type: 6, flags: 1, [0, 0, 0, 0, 0, 0, 0, 0])), .receiveFrame(type: 1),
+        .send(answer(3, "second")), .receiveToEnd,
+      ]
+    ])
+    let wire = try Wire(settings { $0.trustedSilence = .zero })
+    #expect(try await wire.get(server.baseURL).bodyText == "first")
+    await wire.onLoop {}
+    #expect(try await wire.get(server.baseURL).bodyText == "second")
+    #expect(server.connectionCount == 1)
+  }
+
+  @Test func `a connection that does not answer a PING is replaced`() async throws {
+    let server = try ScriptedServer(
+      ["first", "second"].map {
+        Self.request + [.send(HTTP2Frame.settings + answer(1, $0)), .receiveToEnd]
+      })
+    let wire = try Wire(
+      settings {
+        $0.trustedSilence = .zero
+        $0.pingLimit = .milliseconds(1)
+      })
+    #expect(try await wire.get(server.baseURL).bodyText == "first")
+    await wire.onLoop {}
+    #expect(try await wire.get(server.baseURL).bodyText == "second")
+    #expect(server.connectionCount == 2)
+  }
+
+  // MARK: Hostile servers
+
+  private func repeated(_ frame: [UInt8], _ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(frame.count * count)
+    for _ in 0..<count { bytes += frame }
+    return bytes
+  }
+
+  enum Flood: String, CaseIterable, Sendable {
+    case ping, settings, emptyData, priority, unknown, windowUpdate, reset
+
+    var frame: [UInt8] {
+      switch self {
+      case .ping: HTTP2Frame.frame(type: 6, [0, 0, 0, 0, 0, 0, 0, 0])
+      case .settings: HTTP2Frame.settings
+      case .emptyData: HTTP2Frame.data("")
+      case .priority: HTTP2Frame.frame(type: 2, stream: 1, [0, 0, 0, 3, 0])
+      case .unknown: HTTP2Frame.frame(type: 0x77, [1, 2, 3])
+      // Beyond 2^31-1 in sum.
+      case .windowUpdate: HTTP2Frame.frame(type: 8, [0x7F, 0, 0, 0])
+      case .reset: HTTP2Frame.frame(type: 3, stream: 3, [0, 0, 0, 8])
+      }
+    }
+  }
+
+  @Test(arguments: Flood.allCases)
+  func `a flood of frames without a part of a response ends the connection`(_ flood: Flood) async throws {
+    let record = try await end(HTTP2Frame.head + repeated(flood.frame, 50_000))
+    #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
+    #expect(record.error?.message.contains("a rule of HTTP/2 was broken") == true)
+  }
+
+  @Test func `a response with many small pieces is no flood`() async throws {
+    let record = try await end(
+      HTTP2Frame.head + repeated(HTTP2Frame.data("x") + HTTP2Frame.data(""), 30_000)
+        + HTTP2Frame.data("", endsStream: true))
+    #expect(record.error == nil && record.bodyText.utf8.count == 30_000)
+  }
+
+  @Test func `limits for heads hold, each with its name`() async throws {
+    let many = HTTP2Frame.headers([0x88]) + repeated(HTTP2Frame.headers(HTTP2Frame.field(":status", "103")), 1)
+    #expect(try await end(many).code == .invalidResponse)
+
+    let informational = repeated(HTTP2Frame.headers(HTTP2Frame.field(":status", "103")), 101)
+    let flooded = try await end(informational)
+    #expect(flooded.code == .invalidResponse)
+    #expect(flooded.error?.message.contains("more than 100 informational responses") == true)
+
+    let fields = HTTP2Frame.headers([0x88] + repeated(HTTP2Frame.field("a", ""), 2000))
+    let server = try ScriptedServer([Self.request + [.send(HTTP2Frame.settings + fields), .receiveToEnd]])
+    let tooMany = try await Wire(settings { $0.responseLimits.maximumHeadFields = 1000 }).get(server.baseURL)
+    #expect(tooMany.code == .invalidResponse)
+    #expect(tooMany.error?.message.contains("head with more than 1000 fields") == true)
+
+    // One field in the table of the compression, and 8,000 references of one byte to it.
+    let entry: [UInt8] = [0x40, 1, 0x61] + [0x7F, 0x80 + 0x11, 7] + [UInt8](repeating: 0x62, count: 1040)
+    let bomb = HTTP2Frame.headers([0x88] + entry + repeated([0xBE], 8000))
+    let bombed = try await end(bomb)
+    #expect(bombed.code == .invalidResponse)
+    #expect(bombed.error?.message.contains("head of more than 262144 bytes") == true)
+  }
+
+  @Test func `a server that ignores the window of a paused stream is stopped`() async throws {
+    let piece = HTTP2Frame.frame(type: 0, stream: 1, [UInt8](repeating: 0x78, count: 16_384))
+    let probe = Probe()
+    probe.disposition = .stream
+    probe.onPiece = { _ in .pause }
+    let record = try await end(HTTP2Frame.head + repeated(piece, 100), probe)
+    #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
+    #expect(record.error?.message.contains("FLOW_CONTROL_ERROR") == true)
+  }
+
+  @Test func `fields that HTTP/2 forbids end the stream, and not the connection`() async throws {
+    let bad = HTTP2Frame.headers([0x88] + HTTP2Frame.field("x-a", "b\u{0}c"), endsStream: true)
+    let server = try ScriptedServer([
+      Self.request + [
+        .send(HTTP2Frame.settings + bad), .receiveFrame(type: 1), .send(answer(3, "second")), .receiveToEnd,
+      ]
+    ])
+    let wire = try Wire(settings())
+    let record = try await wire.get(server.baseURL)
+    #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
+    #expect(record.error?.message.contains("has a field whose name or value is not valid") == true)
+    #expect(try await wire.get(server.baseURL).bodyText == "second")
+    #expect(server.connectionCount == 1)
+  }
+}
