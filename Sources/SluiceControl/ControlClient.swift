@@ -95,7 +95,8 @@ public final class ControlClient: Sendable {
   private static func check(_ path: String) throws(ControlError) {
     guard path.utf8.count <= UnixSocket.maximumPathBytes else {
       throw ControlError(
-        .socket, "\(path): the path has \(path.utf8.count) bytes, a socket allows at most \(UnixSocket.maximumPathBytes)")
+        .socket,
+        "\(path): the path has \(path.utf8.count) bytes, a socket allows at most \(UnixSocket.maximumPathBytes)")
     }
     var status = stat()
     guard stat(path, &status) == 0 else { throw noEngine(path, String(cString: strerror(errno))) }

@@ -16,7 +16,8 @@ struct Daemon {
       listening_socket: descriptor,
       // The library's own default would be FD_SETSIZE. Without a limit in the options, only descriptors limit
       // connections.
-      connection_limit: options.maximumConnections.map { UInt32(clamping: max(1, $0) + Self.connectionSlack) } ?? 1_000_000,
+      connection_limit: options.maximumConnections.map { UInt32(clamping: max(1, $0) + Self.connectionSlack) }
+        ?? 1_000_000,
       idle_timeout_seconds: UInt32(clamping: options.idleTimeout.components.seconds),
       connection_memory_bytes: options.connectionMemoryBytes,
       context: Unmanaged.passUnretained(dispatcher).toOpaque(),

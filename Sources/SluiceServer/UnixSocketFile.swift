@@ -19,7 +19,8 @@ final class UnixSocketFile: Sendable {
     guard path.utf8.count <= UnixSocket.maximumPathBytes, !path.utf8.contains(0) else {
       throw ServerError(
         .pathUnfit, endpoint,
-        underlying: "the path has \(path.utf8.count) bytes, a Unix socket allows at most \(UnixSocket.maximumPathBytes)",
+        underlying:
+          "the path has \(path.utf8.count) bytes, a Unix socket allows at most \(UnixSocket.maximumPathBytes)",
         advice: "name a shorter one")
     }
     let folder = try SocketFolder(of: path, endpoint)
