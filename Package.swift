@@ -211,7 +211,7 @@ let package = Package(
 
     // Shipped plugins.
     cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"), cPlugin("traffic-metrics"),
-    swiftPlugin("access-log", module: "AccessLog"),
+    swiftPlugin("access-log", module: "AccessLog", ["SluiceMessages"]),
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
     swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceSupport", "CCrypto"]),
     // What RFC 9111 says, apart from the plugin that does it, so that tests reach it.
