@@ -1,8 +1,10 @@
+package import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
+import SluiceRecords
 import SluiceSupport
 package import SluiceTrial
 
