@@ -45,6 +45,13 @@ let package = Package(
     .library(name: "SluiceControl", targets: ["SluiceControl"]),
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
+    // What a program imports only if it names the types: values of them come with the engine.
+    .library(name: "SluiceJSON", targets: ["SluiceJSON", "SluiceJSONSchema"]),
+    .library(name: "SluiceMetrics", targets: ["SluiceMetrics"]),
+    .library(name: "SluiceLoop", targets: ["SluiceLoop"]),
+    .library(name: "SluiceIDNA", targets: ["SluiceIDNA"]),
+    // Explanations and journals; recordings and their replay.
+    .library(name: "SluiceReplay", targets: ["SluiceReplay", "SluiceRecords"]),
     // Trials of libraries, and the errors of plugins.
     .library(name: "SluiceTrial", targets: ["SluiceTrial", "SluicePluginImage"]),
     .library(name: "SluiceCrash", targets: ["SluiceCrash"]),
@@ -107,8 +114,11 @@ let package = Package(
     .target(name: "SluiceMetrics", swiftSettings: pure),
     .target(name: "SluiceTraceContext", dependencies: ["SluiceMessages"], swiftSettings: pure),
     .target(name: "SluiceHTTP1", dependencies: ["SluiceMessages"], swiftSettings: pure),
+    // What a result says about its stages if the request asks for it.
+    .target(name: "SluiceRecords", dependencies: ["SluiceMessages"], swiftSettings: pure),
     .target(
-      name: "SluicePipeline", dependencies: ["SluiceMessages", "SluiceMetrics", "SluiceTraceContext"],
+      name: "SluicePipeline",
+      dependencies: ["SluiceRecords", "SluiceMessages", "SluiceMetrics", "SluiceTraceContext"],
       swiftSettings: pure),
 
     // The edges.
@@ -155,8 +165,8 @@ let package = Package(
     .target(
       name: "SluicePluginHost",
       dependencies: [
-        "SluicePluginImage", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA",
-        "SluiceJSON", "SluiceJSONSchema", "SluiceSupport", "CSluice", "CLinux",
+        "SluicePluginImage", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages",
+        "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluiceSupport", "CSluice", "CLinux",
       ], swiftSettings: strict),
     .target(
       name: "SluiceCrash",
@@ -179,14 +189,21 @@ let package = Package(
       name: "SluiceAssembly",
       dependencies: [
         "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluiceTrial", "SluiceLoop", "SluicePipeline",
-        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
-        "SluiceSupport", "CSluice", "CCrypto",
+        "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
+        "SluiceJSONSchema", "SluiceSupport", "CSluice", "CCrypto",
       ], swiftSettings: strict),
     .target(
       name: "Sluice",
       dependencies: [
         "SluiceAssembly", "SluiceCurl", "SluiceWire", "SluicePlugin", "SluiceTrial", "SluiceLoop", "SluicePipeline",
         "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
+      ], swiftSettings: strict),
+    // Apart from the assembly, because few programs replay: journals as text and JSON, recordings, and their comparison.
+    .target(
+      name: "SluiceReplay",
+      dependencies: [
+        "SluiceAssembly", "SluiceWire", "SluicePluginHost", "SluicePluginImage", "SluiceTrial", "SluiceLoop",
+        "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
     // Apart from Sluice, so that a program without a control socket links no server.
     .target(
@@ -204,15 +221,15 @@ let package = Package(
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
-        "Sluice", "SluiceControl", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceCurl",
-        "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluicePluginHost", "SluicePluginImage",
-        "SluiceCrash", "SluiceTrial", "SluiceLoop", "SluiceSupport", "CLinux",
+        "Sluice", "SluiceControl", "SluiceReplay", "SluiceServer", "SluicePipeline", "SluiceRecords",
+        "SluiceTraceContext", "SluiceCurl", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
+        "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop", "SluiceSupport", "CLinux",
       ],
       swiftSettings: strict),
 
     // Shipped plugins.
     cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"), cPlugin("traffic-metrics"),
-    swiftPlugin("access-log", module: "AccessLog"),
+    swiftPlugin("access-log", module: "AccessLog", ["SluiceMessages"]),
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
     swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceSupport", "CCrypto"]),
     // What RFC 9111 says, apart from the plugin that does it, so that tests reach it.
@@ -284,7 +301,7 @@ let package = Package(
     tests("SluiceTraceContext", ["SluiceMessages"]),
     tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
-    tests("SluicePipeline", ["SluiceTraceContext", "SluiceMessages", "SluiceMetrics"]),
+    tests("SluicePipeline", ["SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
     tests("SluiceContentCoding"),
     tests(
@@ -296,17 +313,17 @@ let package = Package(
     tests(
       "SluicePluginHost",
       [
-        "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
-        "SluiceMetrics", "SluiceJSON", "SluiceLoop", "SluiceSupport", "CSluice",
+        "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluicePipeline", "SluiceRecords", "SluiceTraceContext",
+        "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceLoop", "SluiceSupport", "CSluice",
       ]),
     tests("SluiceTrial", ["SluicePluginHost", "SluicePluginImage", "SluiceJSON"]),
     tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceSupport", "CSluice", "CJansson"]),
     tests(
       "Sluice",
       [
-        "SluiceAssembly", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics",
-        "SluiceJSON", "SluiceJSONSchema", "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceTrial",
-        "SluiceCurl", "SluiceLoop", "SluiceSupport", "TablesStage",
+        "SluiceAssembly", "SluiceReplay", "SluiceServer", "SluicePipeline", "SluiceRecords", "SluiceTraceContext",
+        "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluicePluginHost",
+        "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl", "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
     tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
     tests("CacheRules", ["SluiceMessages"]),

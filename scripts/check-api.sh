@@ -14,7 +14,8 @@ engine=$(exports Sluice Sources/Sluice/Exports.swift)
 modules=$({
   echo "$engine"
   exports SluicePlugin Sources/SluicePlugin/Plugin/Plugin.swift
-  printf '%s\n' SluiceTrial SluicePluginImage SluiceCrash SluiceControl SluiceServer
+  printf '%s\n' SluiceJSON SluiceJSONSchema SluiceMetrics SluiceLoop SluiceIDNA SluiceRecords SluiceReplay \
+    SluiceTrial SluicePluginImage SluiceCrash SluiceControl SluiceServer
 } | LC_ALL=C sort -u)
 
 maps=

@@ -12,7 +12,8 @@ pure  SluiceMessages
 pure  SluiceMetrics
 pure  SluiceTraceContext SluiceMessages
 pure  SluiceHTTP1       SluiceMessages
-pure  SluicePipeline    SluiceMessages SluiceMetrics SluiceTraceContext
+pure  SluiceRecords     SluiceMessages
+pure  SluicePipeline    SluiceRecords SluiceMessages SluiceMetrics SluiceTraceContext
 edge  SluiceSupport
 edge  SluiceJSON        SluiceMessages CJansson
 edge  SluiceJSONSchema  SluiceMessages SluiceJSON CJSONSchema
@@ -23,15 +24,16 @@ edge  SluiceTransport   SluiceLoop SluicePipeline SluiceMessages SluiceContentCo
 edge  SluiceWire        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CTLS CNGHTTP2 CLinux
 edge  SluiceCurl        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CLinux
 edge  SluicePluginImage SluiceMessages CSluice CLinux CElf CCrypto
-edge  SluicePluginHost  SluicePluginImage SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux
+edge  SluicePluginHost  SluicePluginImage SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux
 edge  SluiceCrash       SluicePluginImage SluiceMessages SluiceJSON CLinux CElf
 edge  SluiceTrial       SluicePluginHost SluicePluginImage SluiceCrash SluiceLoop SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice CLinux
 edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
-edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CCrypto
+edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CCrypto
 edge  Sluice            SluiceAssembly SluiceCurl SluiceWire SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
+edge  SluiceReplay      SluiceAssembly SluiceWire SluicePluginHost SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceJSON
 edge  SluiceControl     Sluice SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
-edge  SluiceCommand     Sluice SluiceControl SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
+edge  SluiceCommand     Sluice SluiceControl SluiceReplay SluiceRecords SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules OTLPRules
 '

@@ -9,8 +9,9 @@ let package = Package(
       name: "Client",
       dependencies: [
         .product(name: "Sluice", package: "sluice"), .product(name: "SluiceControl", package: "sluice"),
-        .product(name: "SluicePlugin", package: "sluice"), .product(name: "SluiceTraceContext", package: "sluice"),
-        .product(name: "SluiceTrial", package: "sluice"),
+        .product(name: "SluiceJSON", package: "sluice"), .product(name: "SluiceLoop", package: "sluice"),
+        .product(name: "SluicePlugin", package: "sluice"), .product(name: "SluiceReplay", package: "sluice"),
+        .product(name: "SluiceTraceContext", package: "sluice"), .product(name: "SluiceTrial", package: "sluice"),
       ])
   ],
   swiftLanguageModes: [.v6]

@@ -7,7 +7,10 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Relay",
-      dependencies: [.product(name: "Sluice", package: "sluice"), .product(name: "SluiceServer", package: "sluice")])
+      dependencies: [
+        .product(name: "Sluice", package: "sluice"), .product(name: "SluiceJSON", package: "sluice"),
+        .product(name: "SluiceServer", package: "sluice"), .product(name: "SluiceTraceContext", package: "sluice"),
+      ])
   ],
   swiftLanguageModes: [.v6]
 )

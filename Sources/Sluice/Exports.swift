@@ -1,9 +1,5 @@
-// The modules of the engine's API. A program that writes stages as Swift types must import SluicePlugin too.
+// The modules of the engine's API. What only some programs name is in modules of their own, which they import:
+// SluicePlugin for stages as types, SluiceJSON, SluiceMetrics, SluiceLoop, SluiceIDNA and SluiceReplay.
 @_exported public import SluiceAssembly
-@_exported public import SluiceIDNA
-@_exported public import SluiceJSON
-@_exported public import SluiceJSONSchema
-@_exported public import SluiceLoop
 @_exported public import SluiceMessages
-@_exported public import SluiceMetrics
 @_exported public import SluicePipeline

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceMessages
 import SluicePluginHost
+import SluiceReplay
 import SluiceTrial
 
 /// Finds the command that was asked for, runs it, and says what went wrong.

@@ -93,9 +93,10 @@ public final class ControlClient: Sendable {
 
   /// Checks the path first, because libcurl's messages do not say what is wrong with it.
   private static func check(_ path: String) throws(ControlError) {
-    guard path.utf8.count <= UnixSocket.maxPathBytes else {
+    guard path.utf8.count <= UnixSocket.maximumPathBytes else {
       throw ControlError(
-        .socket, "\(path): the path has \(path.utf8.count) bytes, a socket allows at most \(UnixSocket.maxPathBytes)")
+        .socket,
+        "\(path): the path has \(path.utf8.count) bytes, a socket allows at most \(UnixSocket.maximumPathBytes)")
     }
     var status = stat()
     guard stat(path, &status) == 0 else { throw noEngine(path, String(cString: strerror(errno))) }

@@ -4,8 +4,8 @@ import SluiceServer
 
 /// Turns HTTP requests into commands, and their answers into responses.
 struct ControlHandler: Sendable {
-  static let maxBodyBytes = 1 << 20
-  static let maxConnections = 64
+  static let maximumBodyBytes = 1 << 20
+  static let maximumConnections = 64
   private static let maxTargetBytes = 8 << 10
   private static let maxFieldBytes = 32 << 10
   /// More than the limits above: if a request does not fit in here, libmicrohttpd answers with its own text.
@@ -13,7 +13,7 @@ struct ControlHandler: Sendable {
 
   static let tooLarge = answer(
     ControlError(
-      .tooLarge, "the request has more than \(maxBodyBytes) bytes",
+      .tooLarge, "the request has more than \(maximumBodyBytes) bytes",
       advice: "send the path of the configuration instead of the configuration"), 413)
 
   @Sendable static func malformed(_ fault: HeadFault) -> ServerResponse {
@@ -22,7 +22,7 @@ struct ControlHandler: Sendable {
 
   static let crowded = answer(
     ControlError(
-      .crowded, "\(maxConnections) commands are under way", advice: "wait for one of them to finish"),
+      .crowded, "\(maximumConnections) commands are under way", advice: "wait for one of them to finish"),
     503)
 
   /// The media type of Prometheus' text format.

@@ -30,10 +30,10 @@ public final class ControlServer: Sendable {
     let handler = ControlHandler(ControlCommands(engine, reload: reload ?? plain))
     var options = ServerOptions()
     options.workers = 1
-    options.maxBodyBytes = ControlHandler.maxBodyBytes
+    options.maximumBodyBytes = ControlHandler.maximumBodyBytes
     options.bodyRefusal = { _ in ControlHandler.tooLarge }
     options.headRefusal = ControlHandler.malformed
-    options.maxConnections = ControlHandler.maxConnections
+    options.maximumConnections = ControlHandler.maximumConnections
     options.crowdRefusal = ControlHandler.crowded
     options.connectionMemoryBytes = ControlHandler.connectionMemoryBytes
     options.idleTimeout = .seconds(30)

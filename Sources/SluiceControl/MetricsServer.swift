@@ -19,8 +19,8 @@ public final class MetricsServer: Sendable {
   public init(_ engine: Engine, port: UInt16 = 0) throws(ControlError) {
     var options = ServerOptions()
     options.workers = 1
-    options.maxBodyBytes = 1 << 10
-    options.maxConnections = 16
+    options.maximumBodyBytes = 1 << 10
+    options.maximumConnections = 16
     options.idleTimeout = .seconds(30)
     options.backlog = 128
     do {

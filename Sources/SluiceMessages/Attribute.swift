@@ -35,7 +35,7 @@ extension AttributeValue: CustomStringConvertible {
 /// A name with a typed value.
 public struct Attribute: Sendable, Hashable {
   /// The limit for a name.
-  public static let nameBytes = 128
+  package static let nameBytes = 128
   /// The limit for a text.
   package static let textBytes = 4096
 
@@ -93,16 +93,16 @@ public struct Attribute: Sendable, Hashable {
 /// memory.
 public struct AttributeList: Sendable, Hashable {
   /// The maximum number of attributes.
-  public static let maximumCount = 64
+  package static let maximumCount = 64
 
   private var entries: [Attribute] = []
 
   /// An empty list, which takes no memory.
-  public init() {}
+  package init() {}
 
   /// Leaves out invalid attributes, and attributes beyond ``maximumCount``. If a name occurs twice, the later attribute
   /// counts.
-  public init(_ attributes: some Sequence<Attribute>) {
+  package init(_ attributes: some Sequence<Attribute>) {
     for attribute in attributes where attribute.isValid { set(attribute) }
   }
 

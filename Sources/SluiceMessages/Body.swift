@@ -35,7 +35,7 @@ public enum Body: Sendable {
   }
 
   /// Whether it can be sent again: by a retry, or by a redirect that keeps the method.
-  public var isReplayable: Bool {
+  package var isReplayable: Bool {
     if case .stream = self { false } else { true }
   }
 }
@@ -68,7 +68,7 @@ public final class BodyStream: Sendable {
   public let byteCount: Int?
   /// Returns the next piece of at most `maximum` bytes; an empty piece if no data is available yet, `nil` at the end.
   /// Called on the loop of the transaction; must not block.
-  public let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
+  package let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
   /// Returns the fields that follow the last piece, in place of the trailers that the request was begun with; nil if
   /// these stay. Called on the loop, once, after the end.
   package let trailers: (@Sendable () -> HeaderFields)?
@@ -101,13 +101,13 @@ public final class BodyStream: Sendable {
 
   /// Sets the function that ``wake()`` calls, on any thread; nil removes it. Must be set before the first piece is
   /// read.
-  public func onWake(_ body: (@Sendable () -> Void)?) {
+  package func onWake(_ body: (@Sendable () -> Void)?) {
     let new = body.map { Reader(wake: $0) }
     reader.withLock { $0 = new }
   }
 
   /// Creates a stream that reads this one through `read`, and is woken with it.
-  public func mapped(
+  package func mapped(
     _ read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) -> BodyStream {
     let outer = BodyStream(byteCount: byteCount, read: read)

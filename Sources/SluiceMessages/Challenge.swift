@@ -67,7 +67,7 @@ extension Challenge {
 
   /// The parameters of a field that has only parameters, such as `Authentication-Info` (RFC 7615 §3); nil if it is
   /// malformed.
-  public static func parameters(of value: String) -> [Parameter]? {
+  package static func parameters(of value: String) -> [Parameter]? {
     var reader = ChallengeReader(Array("x ".utf8) + Array(value.utf8))
     return reader.list().flatMap { $0.count == 1 ? $0.first?.parameters : nil }
   }

@@ -1,7 +1,8 @@
 /// The grammar of field names, methods and field values (RFC 9110 §5.1, §5.5, §9.1).
-public enum FieldSyntax {
+@usableFromInline
+package enum FieldSyntax {
   /// Whether the bytes are a token: at least one character, none of them a delimiter, space or control.
-  public static func isToken(_ bytes: Span<UInt8>) -> Bool {
+  package static func isToken(_ bytes: Span<UInt8>) -> Bool {
     var index = 0
     while let word = bytes.word(at: index) {
       if !word.isLettersDigitsHyphens, !isToken(bytes, from: index, to: index + 8) { return false }
@@ -19,7 +20,7 @@ public enum FieldSyntax {
 
   /// Whether the bytes can be a field value: no CR, LF or NUL, no other control character except HTAB, no space at
   /// either end.
-  public static func isFieldValue(_ bytes: Span<UInt8>) -> Bool {
+  package static func isFieldValue(_ bytes: Span<UInt8>) -> Bool {
     guard let last = bytes.indices.last else { return true }
     if isSpace(bytes[0]) || isSpace(bytes[last]) { return false }
     var index = 0
@@ -37,7 +38,7 @@ public enum FieldSyntax {
 
   /// Fields of one connection, and fields that frame a message, which a stage must not set (RFC 9110 §7.6.1, RFC 9112
   /// §6).
-  public static func isHopByHop(_ name: Span<UInt8>) -> Bool {
+  package static func isHopByHop(_ name: Span<UInt8>) -> Bool {
     switch name.count {
     case 2: equals(name, "te")
     case 7: equals(name, "trailer") || equals(name, "upgrade")
@@ -64,7 +65,7 @@ public enum FieldSyntax {
 
   /// Compares without case; `lowercase` must be ASCII in lower case.
   @inline(__always)
-  public static func equals(_ bytes: Span<UInt8>, _ lowercase: String) -> Bool {
+  package static func equals(_ bytes: Span<UInt8>, _ lowercase: String) -> Bool {
     bytes.count == lowercase.utf8.count && areEqual(bytes, lowercase.utf8.span)
   }
 

@@ -1,10 +1,10 @@
 /// A moment as HTTP spells it (RFC 9110 §5.6.7): to the second, in UTC.
-public struct HTTPDate: Sendable, Hashable, Comparable {
+package struct HTTPDate: Sendable, Hashable, Comparable {
   /// Since 1970-01-01T00:00:00Z, leap seconds not counted; negative before.
-  public var secondsSince1970: Int64
+  package var secondsSince1970: Int64
 
   /// The moment that is `secondsSince1970` after 1970-01-01T00:00:00Z; negative for an earlier moment.
-  public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
+  package init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
   /// Reads any of the three forms that a recipient has to accept:
   ///
@@ -14,7 +14,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
   ///
   /// The day of the week must be valid, and is not compared with the date. A year of two digits is at most fifty years
   /// after `now`.
-  public init?(_ text: String, now: HTTPDate) {
+  package init?(_ text: String, now: HTTPDate) {
     var scanner = DateScanner(text)
     guard let fields = scanner.fields(now: now), scanner.isAtEnd, let seconds = fields.secondsSince1970 else {
       return nil
@@ -23,12 +23,12 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
   }
 
   /// Whether the left moment is earlier.
-  public static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
+  package static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 }
 
 extension HTTPDate: CustomStringConvertible {
   /// The IMF-fixdate, the form that a sender must write.
-  public var description: String {
+  package var description: String {
     let (days, seconds) = secondsSince1970.quotientAndFloorRemainder(86_400)
     let date = DateFields(daysSince1970: days)
     let weekday = Int((days + 3).quotientAndFloorRemainder(7).remainder)

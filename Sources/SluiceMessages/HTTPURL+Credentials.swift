@@ -1,6 +1,6 @@
 extension HTTPURL {
   /// User and password of the URL, percent-decoded; a missing password is empty.
-  public var credentials: (user: [UInt8], password: [UInt8])? {
+  package var credentials: (user: [UInt8], password: [UInt8])? {
     guard let userInfo else { return nil }
     let bytes = Array(userInfo.utf8)
     let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
@@ -12,12 +12,12 @@ extension HTTPURL {
 
   /// `user:password` in the form of a URL: every character that is not unreserved is percent-encoded (RFC 3986 §2.3,
   /// §3.2.1).
-  public static func userInfo(user: String, password: String) -> String {
+  package static func userInfo(user: String, password: String) -> String {
     userInfo(user: user.utf8.span, password: password.utf8.span)
   }
 
   /// Like the function for strings, for bytes that need not be UTF-8 (RFC 7617 §2.1 leaves the charset open).
-  public static func userInfo(user: Span<UInt8>, password: Span<UInt8>) -> String {
+  package static func userInfo(user: Span<UInt8>, password: Span<UInt8>) -> String {
     PercentCoding.encoded(user) + ":" + PercentCoding.encoded(password)
   }
 }

@@ -4,7 +4,7 @@ extension HTTPURL {
   /// (`sig` with `se`).
   ///
   /// Names are compared without case and after percent-decoding.
-  public var isPresigned: Bool {
+  package var isPresigned: Bool {
     guard let queryRange else { return false }
     let text = string.utf8.span
     var found: SignedQuery = []

@@ -10,7 +10,7 @@ extension HTTPURL {
   /// The following are refused: a value that is not a URL, an empty value, schemes other than http and https, and a
   /// target with user or password, which a client must treat as an error (RFC 9110 §4.2.4). Within one origin the user
   /// and password of this URL are kept.
-  public func redirectTarget(_ location: Span<UInt8>, hosts: HostEncoder? = nil) throws(MessageError) -> HTTPURL {
+  package func redirectTarget(_ location: Span<UInt8>, hosts: HostEncoder? = nil) throws(MessageError) -> HTTPURL {
     guard !location.isEmpty else { throw Self.failure(location, "it is empty") }
     guard location.count <= Self.maximumBytes else {
       throw Self.failure(location, "it has \(location.count) bytes; at most \(Self.maximumBytes) are accepted")
@@ -28,16 +28,16 @@ extension HTTPURL {
   }
 
   /// The URL without its fragment, as the server sees it.
-  public var stringWithoutFragment: String {
+  package var stringWithoutFragment: String {
     string.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(string[..<$0]) } ?? string
   }
 
   /// The same URL without user and password; the URL itself if it has none.
-  public var withoutUserInfo: HTTPURL { userInfo == nil ? self : withUserInfo(nil) }
+  package var withoutUserInfo: HTTPURL { userInfo == nil ? self : withUserInfo(nil) }
 
   /// The URL with other credentials; `userInfo` must be percent-encoded. The unchanged URL if the result would be
   /// invalid.
-  public func withUserInfo(_ userInfo: String?) -> HTTPURL {
+  package func withUserInfo(_ userInfo: String?) -> HTTPURL {
     guard userInfo != self.userInfo else { return self }
     let scheme = origin.scheme.rawValue
     var rest = string.utf8.dropFirst(scheme.utf8.count + 3)

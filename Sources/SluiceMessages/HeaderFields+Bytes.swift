@@ -1,10 +1,10 @@
 // Fields as bytes, which the wire and the ABI use; no strings are made.
 extension HeaderFields {
   /// The range of the name in ``buffer``; `: ` follows it.
-  @inlinable public func nameRange(at index: Int) -> Range<Int> { entries[index].nameRange }
+  @inlinable package func nameRange(at index: Int) -> Range<Int> { entries[index].nameRange }
 
   /// The range of the value in ``buffer``; a NUL follows it.
-  @inlinable public func valueRange(at index: Int) -> Range<Int> { entries[index].valueRange }
+  @inlinable package func valueRange(at index: Int) -> Range<Int> { entries[index].valueRange }
 
   package func marks(at index: Int) -> Marks { entries[index].marks }
 
@@ -13,7 +13,7 @@ extension HeaderFields {
   package mutating func unmark(at index: Int, _ marks: Marks) { entries[index].marks.subtract(marks) }
 
   /// The position of the first field of that name at or after `start`.
-  public func firstIndex(named name: Span<UInt8>, from start: Int = 0) -> Int? {
+  package func firstIndex(named name: Span<UInt8>, from start: Int = 0) -> Int? {
     let entries = entries.span
     let bytes = buffer.span
     var index = start
@@ -26,7 +26,7 @@ extension HeaderFields {
   }
 
   /// Adds one more field at the end.
-  public mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks = []) {
+  package mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks = []) {
     entries.append(write(name, value, marks: marks))
   }
 
@@ -54,7 +54,7 @@ extension HeaderFields {
   }
 
   /// Replaces every field of that name by one, at the place of the first; without such a field, adds one at the end.
-  public mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
+  package mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
     guard let index = firstIndex(named: name) else { return append(name, value, marks: marks) }
     let entry = write(name, value, marks: marks)
     wastedBytes += entries[index].byteCount
@@ -64,7 +64,7 @@ extension HeaderFields {
   }
 
   /// Removes every field of that name at or after a position.
-  public mutating func remove(named name: Span<UInt8>, from start: Int = 0) {
+  package mutating func remove(named name: Span<UInt8>, from start: Int = 0) {
     guard let first = firstIndex(named: name, from: start) else { return }
     var keptCount = first
     for index in first..<entries.count {
@@ -80,14 +80,14 @@ extension HeaderFields {
   }
 
   /// Removes one field, and moves those after it down by one position; `index` must be one of ``indices``.
-  public mutating func remove(at index: Int) {
+  package mutating func remove(at index: Int) {
     wastedBytes += entries[index].byteCount
     entries.remove(at: index)
     compactIfWasteful()
   }
 
   /// Removes all fields and keeps their memory for the next message.
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     entries.removeAll(keepingCapacity: true)
     buffer.removeAll(keepingCapacity: true)
     wastedBytes = 0

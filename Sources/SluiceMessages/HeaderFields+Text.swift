@@ -2,7 +2,7 @@
 extension HeaderFields {
   /// The value of the first field of that name; assigning replaces all fields of the name by one, `nil` removes them.
   ///
-  /// Assigning does not validate: the engine checks every message before it leaves (``HeaderFields/validate()``).
+  /// Assigning does not validate: the engine checks every message before it leaves.
   public subscript(name: String) -> String? {
     get { firstIndex(named: name.utf8.span).map { value(at: $0) } }
     set {
@@ -17,7 +17,10 @@ extension HeaderFields {
   }
 
   /// Adds one more field at the end.
-  public mutating func append(_ name: String, _ value: String, marks: Marks = []) {
+  public mutating func append(_ name: String, _ value: String) { append(name.utf8.span, value.utf8.span) }
+
+  /// The same with marks.
+  package mutating func append(_ name: String, _ value: String, marks: Marks) {
     append(name.utf8.span, value.utf8.span, marks: marks)
   }
 
@@ -28,10 +31,10 @@ extension HeaderFields {
   public func contains(_ name: String) -> Bool { firstIndex(named: name.utf8.span) != nil }
 
   /// The name as it was given; compare it without case.
-  public func name(at index: Int) -> String { String(decoding: buffer[entries[index].nameRange], as: UTF8.self) }
+  package func name(at index: Int) -> String { String(decoding: buffer[entries[index].nameRange], as: UTF8.self) }
 
   /// The value as text, with U+FFFD for bytes that are not UTF-8; `index` must be one of ``indices``.
-  public func value(at index: Int) -> String { String(decoding: buffer[entries[index].valueRange], as: UTF8.self) }
+  package func value(at index: Int) -> String { String(decoding: buffer[entries[index].valueRange], as: UTF8.self) }
 }
 
 extension HeaderFields: ExpressibleByDictionaryLiteral {

@@ -1,6 +1,6 @@
 extension HeaderFields {
   /// Checks every name and value against RFC 9110; CR, LF and NUL are refused everywhere.
-  public func validate() throws(MessageError) {
+  package func validate() throws(MessageError) {
     for index in indices {
       try Self.check(
         name: buffer.span.extracting(nameRange(at: index)), value: buffer.span.extracting(valueRange(at: index)))

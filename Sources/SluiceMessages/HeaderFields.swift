@@ -29,27 +29,28 @@ public struct HeaderFields: Sendable {
   }
 
   /// The engine's marks of a field.
-  public struct Marks: OptionSet, Sendable, Hashable {
+  @usableFromInline
+  package struct Marks: OptionSet, Sendable, Hashable {
     /// The bits 1 (`sensitive`), 2 (`addedByStage`) and 4 (`forProxy`).
-    public let rawValue: UInt8
+    @usableFromInline package let rawValue: UInt8
     /// Keeps bits without a meaning, which have no effect.
-    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+    @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A secret: dropped when a redirect leaves the origin, and redacted wherever the field is shown.
-    @inlinable public static var sensitive: Marks { Marks(rawValue: 1) }
+    @inlinable package static var sensitive: Marks { Marks(rawValue: 1) }
     /// Added by a stage and not by the caller: dropped when a redirect leaves the origin.
-    @inlinable public static var addedByStage: Marks { Marks(rawValue: 2) }
+    @inlinable package static var addedByStage: Marks { Marks(rawValue: 2) }
     /// The engine's answer to a proxy's challenge. It is the only connection field that is sent.
-    @inlinable public static var forProxy: Marks { Marks(rawValue: 4) }
+    @inlinable package static var forProxy: Marks { Marks(rawValue: 4) }
   }
 
   /// The position of a field in the list.
-  public typealias Index = Int
+  package typealias Index = Int
 
   /// The text of all fields: for each, `name: value` and a NUL. ``nameRange(at:)`` and ``valueRange(at:)`` say where.
   ///
   /// Bytes outside these ranges may belong to removed fields.
-  public internal(set) var buffer: [UInt8] = []
+  @usableFromInline package internal(set) var buffer: [UInt8] = []
   @usableFromInline var entries: [Entry] = []
   /// The number of bytes in the buffer to which no entry refers any more.
   var wastedBytes = 0
@@ -58,7 +59,7 @@ public struct HeaderFields: Sendable {
   public init() {}
 
   /// Reserves room, so that a message of known size is built with one allocation per array.
-  public init(fieldCapacity: Int, byteCapacity: Int) {
+  package init(fieldCapacity: Int, byteCapacity: Int) {
     entries.reserveCapacity(fieldCapacity)
     buffer.reserveCapacity(byteCapacity)
   }
@@ -77,8 +78,8 @@ public struct HeaderFields: Sendable {
   /// Whether there is no field.
   public var isEmpty: Bool { entries.isEmpty }
   /// The positions of the fields in wire order, from 0; removing a field moves those after it.
-  @inlinable public var indices: Range<Int> { entries.indices }
+  @inlinable package var indices: Range<Int> { entries.indices }
 
   /// The bytes that the fields take on the wire in HTTP/1.1, including line ends.
-  public var wireByteCount: Int { entries.reduce(0) { $0 + $1.byteCount + 1 } }
+  package var wireByteCount: Int { entries.reduce(0) { $0 + $1.byteCount + 1 } }
 }

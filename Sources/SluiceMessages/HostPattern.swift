@@ -47,7 +47,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Whether the host matches, and also the scheme and the port if the pattern names them.
-  public func matches(_ origin: Origin) -> Bool { rule.matches(origin, host.utf8.span) }
+  package func matches(_ origin: Origin) -> Bool { rule.matches(origin, host.utf8.span) }
 
   private init(scheme: Origin.Scheme?, _ kind: Rule.Kind, _ host: String, port: UInt16?, _ text: String) {
     rule = Rule(scheme: scheme, kind: kind, port: port)

@@ -29,6 +29,12 @@ package struct JSONText: Sendable {
     bytes += value ? "true".utf8 : "false".utf8
   }
 
+  /// - Parameter write: appends a value in JSON.
+  package mutating func value(_ key: String?, _ write: (inout [UInt8]) -> Void) {
+    begin(key)
+    write(&bytes)
+  }
+
   /// - Parameter body: adds the members.
   package mutating func object(_ key: String? = nil, _ body: (inout JSONText) -> Void) { group(key, "{", "}", body) }
 
@@ -65,7 +71,7 @@ package struct JSONText: Sendable {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         bytes.append(UInt8(ascii: "\\"))
         bytes.append(byte)
-      case 0..<0x20: bytes += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
+      case 0..<0x20, 0x7F: bytes += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
       default: bytes.append(byte)
       }
     }

@@ -8,7 +8,7 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
   public var reason: String
 
   /// Both texts are shown to people, so they must not hold a secret.
-  public init(_ code: ErrorCode, _ subject: String, _ reason: String) {
+  package init(_ code: ErrorCode, _ subject: String, _ reason: String) {
     self.code = code
     self.subject = subject
     self.reason = reason

@@ -1,11 +1,11 @@
 extension Origin {
   /// Whether the host is this machine: `localhost` and every name below it (RFC 6761 §6.3), for which the transport
   /// never asks the DNS, `127.0.0.0/8` and `::1`.
-  public var isLoopback: Bool {
+  package var isLoopback: Bool {
     if Self.isLocalhost(host) { return true }
     return IPv4Address(host.utf8.span)?.isLoopback ?? IPv6Address(host.utf8.span)?.isLoopback ?? false
   }
 
   /// Whether a host is `localhost` or a name below it; in lower case and without a final dot.
-  public static func isLocalhost(_ host: String) -> Bool { host == "localhost" || host.hasSuffix(".localhost") }
+  package static func isLocalhost(_ host: String) -> Bool { host == "localhost" || host.hasSuffix(".localhost") }
 }

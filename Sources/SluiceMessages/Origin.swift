@@ -5,7 +5,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     case http, https
 
     /// The port of a URL that names none.
-    public var defaultPort: UInt16 { self == .http ? 80 : 443 }
+    package var defaultPort: UInt16 { self == .http ? 80 : 443 }
   }
 
   /// Part of the comparison: `http` and `https` on one host and port are two origins.
@@ -18,7 +18,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
   /// Does not convert `host`; the caller must pass it in the form of ``host``. Without a port, the scheme's default
   /// is used.
-  public init(scheme: Scheme, host: String, port: UInt16? = nil) {
+  package init(scheme: Scheme, host: String, port: UInt16? = nil) {
     self.scheme = scheme
     self.host = host
     self.port = port ?? scheme.defaultPort

@@ -12,7 +12,7 @@ public struct Request: Sendable {
   /// The time limit for the whole transaction, including retries; `nil` uses that of the configuration.
   public var timeout: Duration?
   /// Fields that the transport must not add by itself. A field in ``headers`` is sent in any case.
-  public var omittedDefaults: DefaultFields = []
+  package var omittedDefaults: DefaultFields = []
   /// Whether the result explains, for every header that the engine's stages could set in a hop, why they did or did not
   /// set it.
   public var wantsExplanation = false
@@ -36,7 +36,7 @@ public struct Request: Sendable {
   }
 
   /// Checks the method, every header, including `Host`, and the trailers; the URL was checked when it was created.
-  public func validate() throws(MessageError) {
+  package func validate() throws(MessageError) {
     try Self.check(method: method.utf8.span)
     try headers.validate()
     try headers.validateHost()
@@ -45,7 +45,7 @@ public struct Request: Sendable {
 
   /// Checks a method: a token, and not `CONNECT`, which asks a proxy for a tunnel and has no URL (RFC 9110 §9.3.6). It
   /// is refused in upper and lower case, since some servers ignore the case.
-  public static func check(method: Span<UInt8>) throws(MessageError) {
+  package static func check(method: Span<UInt8>) throws(MessageError) {
     guard FieldSyntax.isToken(method) else {
       throw MessageError(
         .invalidMethod, "method \(PlainText.quote(method))", "not a token, such as GET or POST")

@@ -2,7 +2,7 @@
 ///
 /// A secret is shown as `REDACTED`. The query keys are those of signed URLs, as in OpenTelemetry's conventions for
 /// `url.full`, those of OAuth 2.0 (RFC 6749, RFC 6750), and common names of passwords and API keys.
-public struct SecretList: Sendable, Hashable {
+package struct SecretList: Sendable, Hashable {
   /// Lower-case names of fields.
   private var headers: Set<String> = [
     "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token", "x-amz-security-token",
@@ -16,19 +16,19 @@ public struct SecretList: Sendable, Hashable {
   ]
 
   /// The text that is shown in place of every secret.
-  public static let placeholder = "REDACTED"
+  package static let placeholder = "REDACTED"
 
   /// Fields whose values are URLs, which may contain secrets.
   private static let links: Set<String> = ["location", "content-location", "referer"]
 
   /// The known secrets, and further names of fields and query parameters, all compared without case.
-  public init(headers: [String] = [], query: [String] = []) {
+  package init(headers: [String] = [], query: [String] = []) {
     self.headers.formUnion(headers.map { $0.lowercased() })
     self.query.formUnion(query.map { $0.lowercased() })
   }
 
   /// A field's value with secrets replaced.
-  public func value(_ value: String, ofHeader name: String) -> String {
+  package func value(_ value: String, ofHeader name: String) -> String {
     let name = name.lowercased()
     if headers.contains(name) { return Self.placeholder }
     return Self.links.contains(name) ? url(value) : value
@@ -36,7 +36,7 @@ public struct SecretList: Sendable, Hashable {
 
   /// A URL, absolute or not, in a form that may be shown: without user, password, values of secret parameters, and
   /// fragment.
-  public func url(_ url: String) -> String {
+  package func url(_ url: String) -> String {
     // The common case: no part of it can contain a secret.
     guard url.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#") })
     else { return url }

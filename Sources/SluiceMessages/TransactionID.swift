@@ -1,12 +1,12 @@
 /// A random UUID, version 4 (RFC 9562 §5.4).
 public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
   /// The first 16 digits of ``description``, including the version.
-  public let high: UInt64
+  package let high: UInt64
   /// The last 16 digits of ``description``; the first two bits are the variant.
-  public let low: UInt64
+  package let low: UInt64
 
   /// Makes an id of 128 random bits, of which six are overwritten by version and variant.
-  public init(randomHigh: UInt64, randomLow: UInt64) {
+  package init(randomHigh: UInt64, randomLow: UInt64) {
     high = randomHigh & ~0xF000 | 0x4000
     low = randomLow & ~(0b11 << 62) | 0b10 << 62
   }
@@ -18,7 +18,7 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Takes two numbers from the generator; the id is as hard to guess, and as unique, as these are random.
-  public init(using generator: inout some RandomNumberGenerator) {
+  package init(using generator: inout some RandomNumberGenerator) {
     self.init(randomHigh: generator.next(), randomLow: generator.next())
   }
 

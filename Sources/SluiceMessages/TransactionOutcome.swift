@@ -7,7 +7,7 @@ public enum TransactionOutcome: UInt32, Sendable, Hashable {
 
 extension TransactionOutcome {
   /// The name of the outcome in logs.
-  public var name: String {
+  package var name: String {
     switch self {
     case .succeeded: "succeeded"
     case .failed: "failed"
@@ -16,7 +16,7 @@ extension TransactionOutcome {
   }
 
   /// The outcome with that name.
-  public init?(name: String) {
+  package init?(name: String) {
     switch name {
     case "succeeded": self = .succeeded
     case "failed": self = .failed

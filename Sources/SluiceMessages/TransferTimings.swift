@@ -5,7 +5,7 @@ public struct TransferTimings: Sendable, Hashable {
   private var fields = SharedValue(Fields())
 
   /// All phases and counts are zero; peer and version are unknown.
-  public init() {}
+  package init() {}
 
   /// All at once, which copies nothing.
   package init(

@@ -16,14 +16,15 @@ struct Daemon {
       listening_socket: descriptor,
       // The library's own default would be FD_SETSIZE. Without a limit in the options, only descriptors limit
       // connections.
-      connection_limit: options.maxConnections.map { UInt32(clamping: max(1, $0) + Self.connectionSlack) } ?? 1_000_000,
+      connection_limit: options.maximumConnections.map { UInt32(clamping: max(1, $0) + Self.connectionSlack) }
+        ?? 1_000_000,
       idle_timeout_seconds: UInt32(clamping: options.idleTimeout.components.seconds),
       connection_memory_bytes: options.connectionMemoryBytes,
       context: Unmanaged.passUnretained(dispatcher).toOpaque(),
       on_request: RequestCallbacks.request,
       on_target: RequestCallbacks.target,
       on_completed: RequestCallbacks.completed,
-      on_connection: options.maxConnections == nil ? nil : RequestCallbacks.connection)
+      on_connection: options.maximumConnections == nil ? nil : RequestCallbacks.connection)
     guard let daemon = sluice_mhd_start(&settings) else { return nil }
     pointer = daemon
     epollDescriptor = sluice_mhd_epoll(daemon)

@@ -6,7 +6,7 @@ import SluiceSupport
 final class RequestDispatcher: Sendable {
   private let parking: ConnectionParking
   private let handler: EmbeddedServer.Handler
-  private let maxBodyBytes: Int
+  private let maximumBodyBytes: Int
   private let bodyRefusal: @Sendable (Int) -> ServerResponse
   private let headRefusal: @Sendable (HeadFault) -> ServerResponse
   private let crowdRefusal: ServerResponse
@@ -16,11 +16,11 @@ final class RequestDispatcher: Sendable {
   init(handler: @escaping EmbeddedServer.Handler, _ options: ServerOptions, parking: ConnectionParking) {
     self.parking = parking
     self.handler = handler
-    maxBodyBytes = options.maxBodyBytes
+    maximumBodyBytes = options.maximumBodyBytes
     bodyRefusal = options.bodyRefusal
     headRefusal = options.headRefusal
     crowdRefusal = options.crowdRefusal
-    connections = options.maxConnections.map { Locked(OpenConnections(limit: $0)) }
+    connections = options.maximumConnections.map { Locked(OpenConnections(limit: $0)) }
   }
 
   /// Called when the headers have arrived, then for each piece of the body, then with an empty piece, and once more
@@ -33,7 +33,7 @@ final class RequestDispatcher: Sendable {
       return begin(request, on: connection)
     case .reading, .overflowing:
       guard piece.isEmpty else {
-        request.append(piece, limit: maxBodyBytes)
+        request.append(piece, limit: maximumBodyBytes)
         return .YES
       }
       return request.stage == .reading ? answer(request, on: connection) : refuseBody(on: connection)
@@ -47,7 +47,7 @@ final class RequestDispatcher: Sendable {
   private func begin(_ request: IncomingRequest, on connection: Connection) -> MHD_Result {
     request.stage = .reading
     if let fault = connection.headCheck.fault(version: request.version) { return refuse(fault, on: connection) }
-    if let length = connection.contentLength, length > UInt64(maxBodyBytes) { return refuseBody(on: connection) }
+    if let length = connection.contentLength, length > UInt64(maximumBodyBytes) { return refuseBody(on: connection) }
     return .YES
   }
 
@@ -68,7 +68,7 @@ final class RequestDispatcher: Sendable {
   }
 
   private func refuseBody(on connection: Connection) -> MHD_Result {
-    send(bodyRefusal(maxBodyBytes), on: connection)
+    send(bodyRefusal(maximumBodyBytes), on: connection)
   }
 
   /// The answer to the request was sent, or given up.

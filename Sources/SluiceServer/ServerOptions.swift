@@ -3,13 +3,13 @@ public struct ServerOptions: Sendable {
   /// Threads, each with its own epoll set; the handler runs on them and should not block.
   public var workers = 2
   /// A larger request body is read to its end, dropped, and answered with 413.
-  public var maxBodyBytes = 64 * 1024 * 1024
+  public var maximumBodyBytes = 64 * 1024 * 1024
   /// For the request line and headers of one connection; more is answered with 431 or 414.
   public var connectionMemoryBytes = 32 * 1024
   /// Connections without traffic are closed after this time, in whole seconds; zero means never. Parked connections
   /// stay open.
   public var idleTimeout: Duration = .zero
-  /// The answer to a larger request body; gets ``maxBodyBytes``.
+  /// The answer to a larger request body; gets ``maximumBodyBytes``.
   public var bodyRefusal: @Sendable (Int) -> ServerResponse = {
     .text("the request body is larger than \($0) bytes\n", status: 413)
   }
@@ -19,7 +19,7 @@ public struct ServerOptions: Sendable {
   }
   /// Maximum number of connections for each worker, at least 1; nil means no limit. A further one closes the connection
   /// that was idle for the longest time; if none is idle, its request is answered with ``crowdRefusal``.
-  public var maxConnections: Int?
+  public var maximumConnections: Int?
   /// The answer to a request when all connections are busy.
   public var crowdRefusal: ServerResponse = .text("too many requests are being answered\n", status: 503)
   /// Connections that the kernel completes before a worker takes them.

@@ -15,7 +15,7 @@ public enum UnixSocket: Sendable, Equatable {
   case unknown(errorNumber: Int32)
 
   /// The longest path that a socket can have: `sun_path` of unix(7) without its NUL.
-  public static let maxPathBytes = 107
+  public static let maximumPathBytes = 107
 
   /// Looks at the path, and connects to a socket that it finds.
   public static func find(at path: String) -> UnixSocket {
@@ -62,7 +62,7 @@ public enum UnixSocket: Sendable, Equatable {
   static func withAddress<Result>(
     _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result? {
-    guard path.utf8.count <= maxPathBytes, !path.utf8.contains(0) else { return nil }
+    guard path.utf8.count <= maximumPathBytes, !path.utf8.contains(0) else { return nil }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }

@@ -16,10 +16,11 @@ final class UnixSocketFile: Sendable {
   /// Returns a listening socket, which the caller must close, and its file.
   static func listen(at path: String, _ backlog: Int32) throws(ServerError) -> (Int32, UnixSocketFile) {
     let endpoint = ServerEndpoint.unix(path: path)
-    guard path.utf8.count <= UnixSocket.maxPathBytes, !path.utf8.contains(0) else {
+    guard path.utf8.count <= UnixSocket.maximumPathBytes, !path.utf8.contains(0) else {
       throw ServerError(
         .pathUnfit, endpoint,
-        underlying: "the path has \(path.utf8.count) bytes, a Unix socket allows at most \(UnixSocket.maxPathBytes)",
+        underlying:
+          "the path has \(path.utf8.count) bytes, a Unix socket allows at most \(UnixSocket.maximumPathBytes)",
         advice: "name a shorter one")
     }
     let folder = try SocketFolder(of: path, endpoint)

@@ -1,4 +1,5 @@
 import SluiceMessages
+import SluiceRecords
 import Testing
 
 @testable import SluicePipeline

@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 import SluiceTestKit
 
 /// Transactions without a wire, on a loop whose clock the test moves.

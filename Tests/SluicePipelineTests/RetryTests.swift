@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluiceMetrics
 import SluicePipeline
+import SluiceRecords
 import SluiceTestKit
 import Testing
 

@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 import SluiceTestKit
 import Testing
 

@@ -44,7 +44,7 @@ import Testing
   @Test(arguments: ["Content-Length: 11\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n0\r\n\r\n"])
   func `a body over the limit is answered with 413 and not handed over`(rest: String) throws {
     var options = ServerOptions()
-    options.maxBodyBytes = 10
+    options.maximumBodyBytes = 10
     let server = try LoopbackServer(options: options)
     let client = try RawClient(port: server.port)
     try client.send("POST / HTTP/1.1\r\nHost: x\r\n" + rest)

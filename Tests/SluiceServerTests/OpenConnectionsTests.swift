@@ -54,7 +54,7 @@ import Testing
   private static func server(_ limit: Int, handler: @escaping EmbeddedServer.Handler) throws -> EmbeddedServer {
     var options = ServerOptions()
     options.workers = 1
-    options.maxConnections = limit
+    options.maximumConnections = limit
     options.crowdRefusal = .text("crowded", status: 503)
     return try EmbeddedServer(options: options, handler: handler)
   }

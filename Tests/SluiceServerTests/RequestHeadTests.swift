@@ -103,7 +103,7 @@ import Testing
 
   @Test func `a body that is refused unread ends the connection`() throws {
     var options = ServerOptions()
-    options.maxBodyBytes = 10
+    options.maximumBodyBytes = 10
     let server = try LoopbackServer(options: options)
     let answers = try answers("Content-Length: 35", on: server)
     #expect(answers.count == 1 && answers[0].hasPrefix("413 "), "\(answers)")

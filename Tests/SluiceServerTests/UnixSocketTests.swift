@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test func `the longest path works, and one byte more is an error`() throws {
-    let room = UnixSocket.maxPathBytes - folder.path("").utf8.count
+    let room = UnixSocket.maximumPathBytes - folder.path("").utf8.count
     try #require(room > 0)
     let longest = folder.path(String(repeating: "s", count: room))
     let server = try serve(longest)

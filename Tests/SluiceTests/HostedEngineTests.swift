@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceLoop
 import SluiceServer
 import SluiceTestKit
 import Testing

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceMessages
+import SluiceMetrics
 import SluicePipeline
 import SluicePlugin
 import SluiceServer

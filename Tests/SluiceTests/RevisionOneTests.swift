@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceJSON
 import SluiceServer
 import SluiceTestKit
 import Testing

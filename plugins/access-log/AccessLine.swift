@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 import SluicePlugin
 
 /// Writes a record as one line of JSON, with redacted secrets.
@@ -6,58 +7,71 @@ struct AccessLine: Sendable {
   let redaction: Redaction
 
   func bytes(of record: AccessRecord) -> [UInt8] {
-    var line = JSONLine()
-    line.add("time", rfc3339(record.time))
-    line.add("transactionId", record.transactionID.description)
-    line.add("requestId", record.requestID)
-    line.add("method", record.method)
-    line.add("url", redaction.url(record.url))
-    if let status = record.status { line.add("status", status) }
-    line.add("outcome", word(record.outcome))
+    var line = JSONText(capacity: 512)
+    line.object { add(record, to: &$0) }
+    return line.line()
+  }
+
+  private func add(_ record: AccessRecord, to line: inout JSONText) {
+    line.text("time", rfc3339(record.time))
+    line.text("transactionId", record.transactionID.description)
+    line.text("requestId", record.requestID)
+    line.text("method", record.method)
+    line.text("url", redaction.url(record.url))
+    if let status = record.status { line.number("status", status) }
+    line.text("outcome", word(record.outcome))
     if let reason = record.reason { add(reason, to: &line) }
-    line.add("attempts", record.attempts)
-    line.add("durationMs", milliseconds: record.duration)
+    line.number("attempts", record.attempts)
+    line.milliseconds("durationMs", record.duration)
     if let timings = record.timings { add(timings, to: &line) }
     add("requestHeaders", record.requestHeaders, to: &line)
     add("responseHeaders", record.responseHeaders, to: &line)
     add(record.attributes, to: &line)
-    return line.finished()
   }
 
-  private func add(_ reason: TransactionEvent.Reason, to line: inout JSONLine) {
-    line.open("error")
-    line.add("code", reason.code.rawValue)
-    line.add("message", reason.message)
-    if let stage = reason.stage { line.add("stage", stage) }
-    line.close()
+  private func add(_ reason: TransactionEvent.Reason, to line: inout JSONText) {
+    line.object("error") { line in
+      line.text("code", reason.code.rawValue)
+      line.text("message", reason.message)
+      if let stage = reason.stage { line.text("stage", stage) }
+    }
   }
 
-  private func add(_ timings: TransferTimings, to line: inout JSONLine) {
-    line.add("bytesSent", Int(clamping: timings.bytesSent))
-    line.add("bytesReceived", Int(clamping: timings.bytesReceived))
-    line.open("timingsMs")
-    line.add("queue", milliseconds: timings.queue)
-    line.add("nameLookup", milliseconds: timings.nameLookup)
-    line.add("connect", milliseconds: timings.connect)
-    line.add("tlsHandshake", milliseconds: timings.tlsHandshake)
-    line.add("send", milliseconds: timings.send)
-    line.add("wait", milliseconds: timings.wait)
-    line.add("receive", milliseconds: timings.receive)
-    line.close()
+  private func add(_ timings: TransferTimings, to line: inout JSONText) {
+    line.number("bytesSent", timings.bytesSent)
+    line.number("bytesReceived", timings.bytesReceived)
+    line.object("timingsMs") { line in
+      line.milliseconds("queue", timings.queue)
+      line.milliseconds("nameLookup", timings.nameLookup)
+      line.milliseconds("connect", timings.connect)
+      line.milliseconds("tlsHandshake", timings.tlsHandshake)
+      line.milliseconds("send", timings.send)
+      line.milliseconds("wait", timings.wait)
+      line.milliseconds("receive", timings.receive)
+    }
   }
 
-  private func add(_ key: String, _ fields: [AccessRecord.Field], to line: inout JSONLine) {
+  private func add(_ key: String, _ fields: [AccessRecord.Field], to line: inout JSONText) {
     guard !fields.isEmpty else { return }
-    line.open(key)
-    for field in fields { line.add(field.name, redaction.value(field.value, ofHeader: field.name)) }
-    line.close()
+    line.object(key) { line in
+      for field in fields { line.text(field.name, redaction.value(field.value, ofHeader: field.name)) }
+    }
   }
 
-  private func add(_ attributes: [AccessRecord.Attribute], to line: inout JSONLine) {
+  private func add(_ attributes: [AccessRecord.Attribute], to line: inout JSONText) {
     guard !attributes.isEmpty else { return }
-    line.open("attributes")
-    for attribute in attributes { line.add(attribute.name, attribute.value) }
-    line.close()
+    line.object("attributes") { line in
+      for attribute in attributes { add(attribute, to: &line) }
+    }
+  }
+
+  private func add(_ attribute: AccessRecord.Attribute, to line: inout JSONText) {
+    switch attribute.value {
+    case .text(let text): line.text(attribute.name, text)
+    case .integer(let integer): line.number(attribute.name, integer)
+    case .number(let number): line.real(attribute.name, number)
+    case .bool(let bool): line.flag(attribute.name, bool)
+    }
   }
 
   private func word(_ outcome: TransactionOutcome?) -> String {
@@ -66,6 +80,21 @@ struct AccessLine: Sendable {
     case .failed: "failed"
     case .cancelled: "cancelled"
     case nil: "unknown"
+    }
+  }
+}
+
+extension JSONText {
+  /// Milliseconds with three decimals, which are microseconds.
+  fileprivate mutating func milliseconds(_ key: String, _ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    let fraction = String(microseconds % 1000)
+    value(key) { bytes in
+      bytes += String(microseconds / 1000).utf8
+      bytes.append(UInt8(ascii: "."))
+      bytes += repeatElement(UInt8(ascii: "0"), count: 3 - fraction.utf8.count)
+      bytes += fraction.utf8
     }
   }
 }

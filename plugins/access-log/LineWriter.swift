@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 import SluicePlugin
 
 /// A bounded queue of records, and the thread that formats and writes them.
@@ -130,10 +131,12 @@ extension LineWriter {
     var bytes: [UInt8] = []
     for record in records { bytes.append(contentsOf: spell(record)) }
     guard dropped > 0 else { return bytes }
-    var line = JSONLine()
-    line.add("time", rfc3339(.now))
-    line.add("dropped", dropped)
-    return bytes + line.finished()
+    var line = JSONText()
+    line.object {
+      $0.text("time", rfc3339(.now))
+      $0.number("dropped", dropped)
+    }
+    return bytes + line.line()
   }
 }
 

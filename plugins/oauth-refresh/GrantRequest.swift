@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePlugin
 
 /// The request for a token to the token endpoint.

@@ -1,4 +1,5 @@
 public import SluicePipeline
+public import SluicePlugin
 
 extension Configuration {
   /// Adds Swift code as a stage, at the end of each list that it has a function for.
@@ -20,7 +21,8 @@ extension Configuration {
   ///
   /// - Parameter name: names the stage in errors and metrics; must be unique in the configuration.
   public mutating func addStage(
-    _ name: String, match: StageMatch? = nil, request: @escaping StageCode.RequestFunction
+    _ name: String, match: StageMatch? = nil,
+    request: @escaping @Sendable (StageRequest, RequestContext) async throws -> Void
   ) {
     addStage(name, StageCode(request: request), match: match)
   }

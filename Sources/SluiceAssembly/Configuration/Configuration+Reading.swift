@@ -4,7 +4,7 @@ import SluicePipeline
 
 extension Configuration {
   /// The maximum size of a configuration.
-  static let limitBytes = 16 << 20
+  package static let limitBytes = 16 << 20
 
   /// Reads a configuration file; paths in it are relative to it.
   /// - Parameter installedPlugins: where to look up libraries that are given by name.

@@ -116,11 +116,18 @@ public struct PluginConfiguration: Sendable {
   package var location: ConfigurationLocation
 
   /// An instance without permissions for its library, whose tracer is called on the event loop.
-  ///
-  /// - Parameter location: the place that error messages about the instance show.
   public init(
+    name: String, source: Source, config: JSONValue = .object(), deadline: Duration? = nil, onFault: FaultPolicy? = nil
+  ) {
+    self.init(
+      name: name, source: source, config: config, deadline: deadline, onFault: onFault,
+      location: ConfigurationLocation())
+  }
+
+  /// - Parameter location: the place that error messages about the instance show.
+  package init(
     name: String, source: Source, config: JSONValue = .object(), deadline: Duration? = nil, onFault: FaultPolicy? = nil,
-    location: ConfigurationLocation = ConfigurationLocation()
+    location: ConfigurationLocation
   ) {
     self.name = name
     self.source = source
@@ -145,11 +152,15 @@ public struct StageReference: Sendable {
   package var location: ConfigurationLocation
 
   /// A place for the instance of that name, which must be in ``Configuration/plugins``.
-  ///
+  public init(_ plugin: String, match: StageMatch? = nil, config: JSONValue? = nil, isOptional: Bool = false) {
+    self.init(
+      plugin, match: match, config: config, isOptional: isOptional, location: ConfigurationLocation())
+  }
+
   /// - Parameter location: the place in the file that error messages show.
-  public init(
+  package init(
     _ plugin: String, match: StageMatch? = nil, config: JSONValue? = nil, isOptional: Bool = false,
-    location: ConfigurationLocation = ConfigurationLocation()
+    location: ConfigurationLocation
   ) {
     self.plugin = plugin
     self.match = match

@@ -29,7 +29,7 @@ public struct ConfigurationLocation: Sendable, Hashable, CustomStringConvertible
   public var key: String
 
   /// A place in a file, or without a file in a configuration created in code.
-  public init(file: String? = nil, line: Int? = nil, key: String = "") {
+  package init(file: String? = nil, line: Int? = nil, key: String = "") {
     self.file = file
     self.line = line
     self.key = key

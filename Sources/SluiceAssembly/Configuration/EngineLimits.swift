@@ -8,7 +8,7 @@ public struct EngineLimits: Sendable, Hashable {
   public var blockingCalls = 1_024
 
   /// The defaults: 65536 transactions and 1024 calls.
-  public init() {}
+  package init() {}
 }
 
 extension Configuration {

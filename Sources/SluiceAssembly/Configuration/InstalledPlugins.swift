@@ -40,7 +40,7 @@ public struct InstalledPlugins: Sendable, Hashable {
   }
 
   /// The plugins for another process: the same folder, or none.
-  init(given folder: String?) {
+  package init(given folder: String?) {
     if let folder { self.init(in: folder) } else { self.init(folder: nil, reason: nil) }
   }
 
@@ -49,11 +49,13 @@ public struct InstalledPlugins: Sendable, Hashable {
     self.reason = reason
   }
 
-  /// The path of the library of a plugin.
+  /// The path of the library of a plugin, for a ``PluginConfiguration``.
+  public func path(of name: String) throws(ConfigurationError) -> String {
+    try path(of: name, at: ConfigurationLocation())
+  }
+
   /// - Parameter location: where the name was found; errors name it.
-  package func path(
-    of name: String, at location: ConfigurationLocation = ConfigurationLocation()
-  ) throws(ConfigurationError) -> String {
+  package func path(of name: String, at location: ConfigurationLocation) throws(ConfigurationError) -> String {
     guard PluginName.isValid(name) else {
       throw ConfigurationError(
         location,

@@ -28,5 +28,5 @@ public struct SwapSettings: Sendable, Hashable {
   public var publish = Duration.seconds(5)
 
   /// The defaults of a configuration without `swap`.
-  public init() {}
+  package init() {}
 }

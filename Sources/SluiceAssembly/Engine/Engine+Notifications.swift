@@ -29,7 +29,10 @@ extension Engine {
 
   /// Sets the handler for notifications that no plugin takes. With nil, the default, they are logged and reported as
   /// not taken.
-  public func setNotificationHandler(_ handler: NotificationHandler?) {
+  ///
+  /// - Parameter handler: gets the topic and the payload. It returns nil if the program does not take the notification
+  ///   either.
+  public func setNotificationHandler(_ handler: (@Sendable (String, JSONValue) async -> WorkOutcome?)?) {
     notificationHandler.withLock { $0 = handler }
   }
 
@@ -81,10 +84,4 @@ extension Engine {
     swaps.log(LogLine(level: .info, message: "no receiver took the notification \"\(topic)\""))
     return (nil, .notTaken)
   }
-}
-
-extension Engine {
-  /// Handles a notification that no plugin takes: its topic and its payload. Returns nil if the program does not take it
-  /// either.
-  public typealias NotificationHandler = @Sendable (String, JSONValue) async -> WorkOutcome?
 }

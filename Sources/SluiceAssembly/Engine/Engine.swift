@@ -1,3 +1,4 @@
+import SluiceJSON
 package import SluiceLoop
 public import SluiceMessages
 public import SluiceMetrics
@@ -27,7 +28,7 @@ public final class Engine: Sendable {
   let isHosted: Bool
   private let unsentFields = UnsentFields()
   private let delegate: (any TransactionDelegate)?
-  let notificationHandler = Locked<NotificationHandler?>(nil)
+  let notificationHandler = Locked<(@Sendable (String, JSONValue) async -> WorkOutcome?)?>(nil)
 
   /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
   /// - Parameters:
@@ -90,8 +91,7 @@ public final class Engine: Sendable {
   ///
   /// - Parameters:
   ///   - parent: the trace context that the request belongs to; nil means the task's, ``TraceContext/current``.
-  ///   - sink: takes the response body piece by piece; nil collects it, as do checks that make a payload of it.
-  ///   - checks: the checks of the response, instead of the configuration's.
+  ///   - sink: takes the response body piece by piece; nil collects it.
   ///   - delegate: decides about redirects and challenges before the engine's own delegate; retained until the
   ///     transaction has ended.
   ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down or has as
@@ -101,7 +101,19 @@ public final class Engine: Sendable {
   ///     the code `stalled`.
   public func submit(
     _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
-    checks: ResponseChecks? = nil, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
+    delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
+    completion: @escaping @Sendable (TransactionResult) -> Void
+  ) {
+    submit(
+      request, parent: parent, sink: sink, checks: nil, delegate: delegate, cancellation: cancellation,
+      completion: completion)
+  }
+
+  /// - Parameter checks: the checks of the response, instead of the configuration's; with an extraction the body is
+  ///   collected.
+  package func submit(
+    _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
+    checks: ResponseChecks?, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
     completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
     if let warning = unsentFields.warning(about: request) { swaps.log(warning) }

@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 import SluiceTraceContext
 
 // Sets the headers as without an explanation, and records a reason for each header that the stage can set.

@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 import SluiceTraceContext
 
 /// The built-in `headers`: sets trace headers, request id, session id and fixed headers at the last moment before a hop

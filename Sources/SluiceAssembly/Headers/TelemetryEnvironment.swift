@@ -1,6 +1,6 @@
 import Glibc
 import SluiceMessages
-public import SluiceTraceContext
+package import SluiceTraceContext
 
 /// The settings of trace propagation in OpenTelemetry's variables ("Environment Variable Specification").
 ///
@@ -91,12 +91,12 @@ extension Propagators {
   /// The propagators that `OTEL_PROPAGATORS` names, or ``standard``.
   ///
   /// - Parameter warn: called with a sentence for each ignored name.
-  public static func ofEnvironment(warn: (String) -> Void = { _ in }) -> Propagators {
+  package static func ofEnvironment(warn: (String) -> Void = { _ in }) -> Propagators {
     withoutActuallyEscaping(warn) { TelemetryEnvironment(warn: $0).propagators } ?? .standard
   }
 }
 
 extension EnvironmentCarrier {
   /// The variables of this process, read on access.
-  public static var process: EnvironmentCarrier { EnvironmentCarrier(TelemetryEnvironment.variable) }
+  package static var process: EnvironmentCarrier { EnvironmentCarrier(TelemetryEnvironment.variable) }
 }

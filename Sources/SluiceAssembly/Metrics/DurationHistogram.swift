@@ -27,15 +27,15 @@ struct DurationHistogram: ~Copyable, Sendable {
 }
 
 /// Durations counted between ``bounds``.
-public struct DurationCounts: Sendable, Hashable {
+package struct DurationCounts: Sendable, Hashable {
   /// In seconds: the bounds of `http.client.request.duration`.
-  public static let bounds = LatencySnapshot.openTelemetryBounds
+  package static let bounds = LatencySnapshot.openTelemetryBounds
 
   /// One more element than there are bounds: the element at `i` counts durations above bound `i - 1` and up to bound
   /// `i`.
-  public private(set) var counts: [UInt64]
+  package private(set) var counts: [UInt64]
   /// The sum of all durations, in nanoseconds.
-  public private(set) var sumNanoseconds: UInt64
+  package private(set) var sumNanoseconds: UInt64
 
   init(counts: [UInt64] = [UInt64](repeating: 0, count: bounds.count + 1), sumNanoseconds: UInt64 = 0) {
     self.counts = counts
@@ -43,7 +43,7 @@ public struct DurationCounts: Sendable, Hashable {
   }
 
   /// How many durations were recorded.
-  public var count: UInt64 { counts.reduce(0, &+) }
+  package var count: UInt64 { counts.reduce(0, &+) }
 
   mutating func merge(_ other: DurationCounts) {
     for index in other.counts.indices { counts[index] &+= other.counts[index] }

@@ -16,7 +16,7 @@ public struct MetricsReport: Sendable, Hashable {
   /// From the moment before the request is sent to the head of the response, in nanoseconds; one entry a response.
   public internal(set) var timeToHead = LatencySnapshot()
   /// The times of ``timeToHead`` between the bounds of OpenTelemetry.
-  public internal(set) var timeToHeadCounts = DurationCounts()
+  package internal(set) var timeToHeadCounts = DurationCounts()
   /// `http.client.request.duration`; only combinations that occurred, ordered by method and status.
   package internal(set) var series: [Series] = []
 

@@ -1,15 +1,16 @@
-import SluiceLoop
+package import SluiceLoop
 import SluiceMessages
-import SluicePipeline
+package import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
+package import SluiceRecords
 import SluiceSupport
 
 /// The pipeline of a configuration in a child process, with one loop, its own instances, and recorded answers in place
 /// of the wire.
 ///
 /// Plugins are told that it is a trial: their call-outs are refused, and nothing is scheduled. Tracers are left out.
-final class ReplayHost: Sendable {
+package final class ReplayHost: Sendable {
   private let loop: Loop
   private let clock: ReplayLoop
   private let environment: LoopEnvironment
@@ -23,9 +24,10 @@ final class ReplayHost: Sendable {
   /// - Parameter makeTransport: makes the transport, which only reads and writes the files of bodies and sends
   ///   nothing.
   /// - Parameter step: gets a text for each next step, for the report of a crash.
-  init(
+  package init(
     _ configuration: Configuration, copies: [String: String], key: MessageHash.Key, patience: Duration,
-    makeTransport: TransportMaker, step: @escaping @Sendable (String) -> Void
+    makeTransport: (Loop, TransportSettings) throws(TransportError) -> any Transport,
+    step: @escaping @Sendable (String) -> Void
   ) throws(EngineError) {
     let configuration = Self.prepared(configuration)
     self.patience = patience
@@ -83,7 +85,7 @@ final class ReplayHost: Sendable {
   }
 
   /// Runs one exchange. Returns nil if it does not end, which happens only if a stage does not return.
-  func replay(
+  package func replay(
     _ exchange: RecordedExchange, seed: UInt64, watcher: @escaping @Sendable (String, StageCall.Callback) -> Void
   ) -> ReplayedExchange? {
     let result = Monitor<TransactionResult?>(nil)
@@ -134,7 +136,7 @@ final class ReplayHost: Sendable {
   }
 
   /// Ends the instances.
-  func close() {
+  package func close() {
     draft.undo()
     runtime.close(within: SnapshotDraft.undoLimit)
     loop.shutdown()

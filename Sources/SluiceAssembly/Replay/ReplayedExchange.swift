@@ -1,4 +1,5 @@
 package import SluicePipeline
+package import SluiceRecords
 
 /// The outcome of a recorded exchange in a replay: what each stage did, and the result.
 package struct ReplayedExchange: Sendable, Hashable {

@@ -1,39 +1,51 @@
-public import SluicePipeline
+package import SluicePipeline
 import SluicePluginHost
-public import SluicePluginImage
+package import SluicePluginImage
 
 /// Why an engine could not be created.
-public enum EngineError: Error, Sendable, CustomStringConvertible {
-  /// The configuration is wrong, or names something that does not exist.
-  case configuration(ConfigurationError)
-  /// A plugin was found and refused, or its code failed to start.
-  case plugin(PluginError, ConfigurationLocation)
-  /// The machine lacks something: threads, descriptors, a suitable libcurl.
-  case transport(TransportError)
+public struct EngineError: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure, for programs. Later versions may add codes.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// Lower-case words joined by `_`.
+    public let rawValue: String
+    /// Takes any text; codes that this version does not know are allowed.
+    public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The text of the underlying error. A plugin's error is preceded by its place in the configuration, if that is
-  /// known.
+    /// The configuration is wrong, or names something that does not exist; the cause is a ``ConfigurationError``.
+    public static let configuration = Code(rawValue: "configuration")
+    /// A plugin was found and refused, or its code failed to start; the cause is a `PluginError`.
+    public static let plugin = Code(rawValue: "plugin")
+    /// The machine lacks something: threads, descriptors, a suitable libcurl; the cause is a ``TransportError``.
+    public static let transport = Code(rawValue: "transport")
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// The place in the configuration that the error is about, if it is known.
+  public let subject: ConfigurationLocation?
+  /// The cause, with its own code and texts.
+  public let underlying: any Error
+
+  /// The text of the cause. A plugin's error is preceded by its place in the configuration, if that is known.
   public var description: String {
-    switch self {
-    case .configuration(let error): error.description
-    case .plugin(let error, let location): location.key.isEmpty ? error.description : "\(location): \(error)"
-    case .transport(let error): error.description
-    }
+    guard code == .plugin, let subject else { return "\(underlying)" }
+    return "\(subject): \(underlying)"
   }
 }
 
-/// The error that ``Engine/perform(_:parent:)`` throws when a transaction fails. It has the cause and the result.
-public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
-  /// Why the transaction failed; the same as in ``result``.
-  public let error: TransactionError
-  /// The response, if there was one, and the facts of the transaction.
-  public let result: TransactionResult
-
-  /// The text of ``error``: its code, the stage at fault if there is one, and the message, on one line.
-  public var description: String { error.description }
-}
-
 extension EngineError {
+  package static func configuration(_ error: ConfigurationError) -> EngineError {
+    EngineError(code: .configuration, subject: error.location, underlying: error)
+  }
+
+  package static func plugin(_ error: PluginError, _ location: ConfigurationLocation) -> EngineError {
+    EngineError(code: .plugin, subject: location.key.isEmpty ? nil : location, underlying: error)
+  }
+
+  package static func transport(_ error: TransportError) -> EngineError {
+    EngineError(code: .transport, subject: nil, underlying: error)
+  }
+
   /// An error of a library, or of one of its instances, with the plugin's name and its location in the configuration.
   init(_ error: PluginError, of library: String, in configuration: Configuration) {
     var plugin = configuration.plugins.first { $0.library == library }

@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin
+import SluiceRecords
 import SluiceSupport
 
 /// Asks a delegate about redirects and challenges. The pipeline calls it like a stage.

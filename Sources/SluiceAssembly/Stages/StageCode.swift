@@ -8,25 +8,6 @@ public import SluicePlugin
 ///
 /// The engine runs it as it runs the stage of a library, so the same code works in both places.
 public struct StageCode: Sendable {
-  /// Called before a request is sent; may change the whole request, like ``RequestInterceptor``.
-  public typealias RequestFunction = @Sendable (StageRequest, RequestContext) async throws -> Void
-  /// Called before each hop is sent; may change only the headers of that hop, and cannot wait, like
-  /// ``IssueInterceptor``.
-  public typealias IssueFunction = @Sendable (StageRequest, RequestContext) throws -> Void
-  /// Called with a response; may change it, ask for another attempt or fail, like ``ResponseInterceptor``.
-  public typealias ResponseFunction = @Sendable (StageResponse, ResponseContext) async throws -> Void
-  /// Called when an attempt has failed without a response. Returning keeps the failure, like ``FailureInterceptor``.
-  public typealias FailureFunction = @Sendable (Failure, StageRequest, ResponseContext) async throws -> Void
-  /// Called before a redirect is followed. Throwing fails the transaction, like ``RedirectInterceptor``.
-  public typealias RedirectFunction =
-    @Sendable (Redirect, StageResponse, ResponseContext) async throws -> RedirectDecision
-  /// Called for each challenge of a 401 or 407 response, in order. Throwing fails the transaction, like
-  /// ``ChallengeInterceptor``.
-  public typealias ChallengeFunction =
-    @Sendable (ChallengeOffer, StageResponse, ResponseContext) async throws -> ChallengeDecision
-  /// Gets each event of a transaction, like ``TransactionTracer``. The event is lent for the call.
-  public typealias TraceFunction = @Sendable (borrowing TransactionEvent) -> Void
-
   enum Form: Sendable {
     case hosted(ProgramStage)
     /// A part of the engine or the command, which the pipeline calls directly.
@@ -41,13 +22,24 @@ public struct StageCode: Sendable {
   /// The tracer is a part of the program that never waits, so it is neither timed nor switched off.
   var isTrustedTracer = false
 
-  /// A stage of closures. For what each may do, see the corresponding protocol: ``RequestInterceptor``,
-  /// ``IssueInterceptor``, ``ResponseInterceptor``, ``FailureInterceptor``, ``RedirectInterceptor``,
-  /// ``ChallengeInterceptor`` and ``TransactionTracer``.
+  /// A stage of closures. Each does what the method of a protocol does.
+  ///
+  /// - Parameters:
+  ///   - request: as in ``RequestInterceptor``.
+  ///   - issue: as in ``IssueInterceptor``; cannot wait.
+  ///   - response: as in ``ResponseInterceptor``.
+  ///   - failure: as in ``FailureInterceptor``.
+  ///   - redirect: as in ``RedirectInterceptor``.
+  ///   - challenge: as in ``ChallengeInterceptor``.
+  ///   - trace: as in ``TransactionTracer``; the event is lent for the call.
   public init(
-    request: RequestFunction? = nil, issue: IssueFunction? = nil, response: ResponseFunction? = nil,
-    failure: FailureFunction? = nil, redirect: RedirectFunction? = nil, challenge: ChallengeFunction? = nil,
-    trace: TraceFunction? = nil, options: PluginOptions = []
+    request: (@Sendable (StageRequest, RequestContext) async throws -> Void)? = nil,
+    issue: (@Sendable (StageRequest, RequestContext) throws -> Void)? = nil,
+    response: (@Sendable (StageResponse, ResponseContext) async throws -> Void)? = nil,
+    failure: (@Sendable (Failure, StageRequest, ResponseContext) async throws -> Void)? = nil,
+    redirect: (@Sendable (Redirect, StageResponse, ResponseContext) async throws -> RedirectDecision)? = nil,
+    challenge: (@Sendable (ChallengeOffer, StageResponse, ResponseContext) async throws -> ChallengeDecision)? = nil,
+    trace: (@Sendable (borrowing TransactionEvent) -> Void)? = nil, options: PluginOptions = []
   ) {
     let functions = StageFunctions(
       request: request, issue: issue, response: response, failure: failure, redirect: redirect, challenge: challenge,

@@ -3,13 +3,13 @@ import SluicePlugin
 
 /// Closures as a stage.
 struct StageFunctions: Sendable {
-  let request: StageCode.RequestFunction?
-  let issue: StageCode.IssueFunction?
-  let response: StageCode.ResponseFunction?
-  let failure: StageCode.FailureFunction?
-  let redirect: StageCode.RedirectFunction?
-  let challenge: StageCode.ChallengeFunction?
-  let trace: StageCode.TraceFunction?
+  let request: (@Sendable (StageRequest, RequestContext) async throws -> Void)?
+  let issue: (@Sendable (StageRequest, RequestContext) throws -> Void)?
+  let response: (@Sendable (StageResponse, ResponseContext) async throws -> Void)?
+  let failure: (@Sendable (Failure, StageRequest, ResponseContext) async throws -> Void)?
+  let redirect: (@Sendable (Redirect, StageResponse, ResponseContext) async throws -> RedirectDecision)?
+  let challenge: (@Sendable (ChallengeOffer, StageResponse, ResponseContext) async throws -> ChallengeDecision)?
+  let trace: (@Sendable (borrowing TransactionEvent) -> Void)?
 
   /// The protocols below for which there is a closure.
   var parts: StageParts {

@@ -43,11 +43,11 @@ enum EngineStart {
   static func failure(_ error: EngineError) -> CommandError { CommandError(status(of: error), "\(error)") }
 
   private static func status(of error: EngineError) -> ExitStatus {
-    switch error {
-    case .configuration: .usage
-    case .plugin(let error, _): error.isRefusal ? .refused : .usage
+    switch error.underlying {
+    case let cause as PluginError: cause.isRefusal ? .refused : .usage
     // The files of "tls" are the only part of a configuration that only the transport reads.
-    case .transport(let error): error.code == .tls ? .usage : .failed
+    case let cause as TransportError: cause.code == .tls ? .usage : .failed
+    default: .usage
     }
   }
 

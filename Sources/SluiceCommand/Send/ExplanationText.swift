@@ -1,4 +1,5 @@
 import SluicePipeline
+import SluiceRecords
 
 /// Why each header of a hop was sent or not, one line for each header: stage, header, reason, then the value or
 /// details.

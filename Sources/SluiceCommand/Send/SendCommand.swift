@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceMessages
+import SluiceMetrics
 import SluicePipeline
 import SluicePluginImage
 import SluiceSupport

@@ -63,7 +63,7 @@ package enum BodyDocument {
       if !hasNUL(bytes), let text = DocumentText.string(bytes) {
         form["text"] = JSONValue(adopting: text)
       } else {
-        form["base64"] = JSONValue(String(decoding: Base64.encode(UnsafeRawBufferPointer(bytes)), as: UTF8.self))
+        form["base64"] = JSONValue(String(decoding: Base64.encode(bytes.span), as: UTF8.self))
       }
     }
     return form
@@ -75,7 +75,7 @@ package enum BodyDocument {
       let isParsed = text.withStringBytes { parse(UnsafeRawBufferPointer($0), into: form) }
       if isParsed == true { form["text"] = nil }
     } else if let base64 = form["base64"] {
-      let bytes = base64.withStringBytes { Base64.decode(UnsafeRawBufferPointer($0)) } ?? nil
+      let bytes = base64.withStringBytes { Base64.decode($0.span) } ?? nil
       let isParsed = bytes?.withUnsafeBytes { parse($0, into: form) }
       if isParsed == true { form["base64"] = nil }
     } else if form["file"] != nil {

@@ -16,7 +16,7 @@ enum DocumentText {
   /// A new `{"base64": "…"}`. The caller owns the reference.
   static func base64(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
     let object = json_object()
-    let encoded = Base64.encode(UnsafeRawBufferPointer(bytes))
+    let encoded = Base64.encode(bytes.span)
     let text = encoded.withUnsafeBufferPointer { string($0) }
     json_object_setn_new_nocheck(object, "base64", 6, text)
     return object
@@ -33,7 +33,7 @@ enum DocumentText {
   static func decoded(_ json: UnsafePointer<json_t>) -> [UInt8]? {
     guard json_object_size(json) == 1, let member = json_object_getn(json, "base64", 6), let text = bytes(member)
     else { return nil }
-    return Base64.decode(UnsafeRawBufferPointer(text))
+    return Base64.decode(text.span)
   }
 
   /// Eight bytes at a time: nearly every header is ASCII, and jansson's own check goes character by character.

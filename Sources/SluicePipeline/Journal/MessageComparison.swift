@@ -1,4 +1,5 @@
 package import SluiceMessages
+package import SluiceRecords
 
 /// The messages of an exchange at one moment.
 struct MessageState {

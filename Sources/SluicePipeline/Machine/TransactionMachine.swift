@@ -1,4 +1,5 @@
 import SluiceMessages
+import SluiceRecords
 
 /// The way of one transaction as pure decisions: it takes an event and says what to do next.
 ///

@@ -11,7 +11,7 @@ public struct PathGlob: Sendable, Hashable {
   }
 
   /// The pattern as it was given, including escapes.
-  public let pattern: String
+  package let pattern: String
   let parts: [Part]
 
   /// Takes any text. A pattern that has a `.` or `..` segment matches nothing.

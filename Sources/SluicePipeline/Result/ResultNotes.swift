@@ -1,3 +1,5 @@
+import SluiceRecords
+
 /// What a result has of a journal and a recording.
 final class ResultNotes: Sendable {
   let calls: [StageCall]?

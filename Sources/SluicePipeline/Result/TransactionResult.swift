@@ -1,5 +1,6 @@
 public import SluiceMessages
 import SluiceMetrics
+public import SluiceRecords
 
 /// The result of a transaction. A transaction has exactly one.
 ///

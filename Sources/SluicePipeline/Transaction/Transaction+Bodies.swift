@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluiceMetrics
+import SluiceRecords
 
 // Moves bodies through the stages that see their pieces.
 //

@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluiceMetrics
+import SluiceRecords
 
 // Redirects and challenges: the demand of a head, the stages that decide about it, and the request of the next hop.
 extension Transaction {

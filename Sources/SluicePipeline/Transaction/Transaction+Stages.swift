@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluiceMetrics
+import SluiceRecords
 
 extension Transaction {
   /// Calls request stages from a position on, until one gives another answer than proceed.

@@ -1,5 +1,6 @@
 package import SluiceMessages
 import SluiceMetrics
+import SluiceRecords
 
 extension Transaction: TransferObserver {
   package func transferWillIssue(_ headers: inout HeaderFields) -> Bool {

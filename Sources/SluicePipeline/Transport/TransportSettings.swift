@@ -49,22 +49,22 @@ public struct TransportSettings: Sendable {
   /// Called with every request head as it is written, including those to proxies, for requests whose options have
   /// ``SluicePipeline/TransferOptions/tellsHead``; nil costs nothing. On the loop, from inside libcurl: it must not
   /// block. The head contains secrets, and the fields that libcurl adds.
-  public var onSentHead: (@Sendable ([UInt8]) -> Void)?
+  package var onSentHead: (@Sendable ([UInt8]) -> Void)?
 
   /// The defaults of a configuration without `transport`, but without a `User-Agent`.
-  public init() {}
+  package init() {}
 
   /// The default limit for a body that is held, in memory or in a file of the engine.
   package static let defaultHeldBytes = 67_108_864
 
   /// The limit for request bodies in memory, and for those that a stage wants whole: 64 MiB by default.
-  public var maximumHeldRequestBytes: Int { maximumRequestBytes ?? Self.defaultHeldBytes }
+  package var maximumHeldRequestBytes: Int { maximumRequestBytes ?? Self.defaultHeldBytes }
   /// The limit for files and streams that are sent unchanged: none by default.
-  public var maximumStreamedRequestBytes: Int { maximumRequestBytes ?? .max }
+  package var maximumStreamedRequestBytes: Int { maximumRequestBytes ?? .max }
   /// The limit for response bodies that are collected: 64 MiB by default.
-  public var maximumHeldResponseBytes: Int { maximumResponseBytes ?? Self.defaultHeldBytes }
+  package var maximumHeldResponseBytes: Int { maximumResponseBytes ?? Self.defaultHeldBytes }
   /// The limit for response bodies that go to a sink: none by default.
-  public var maximumStreamedResponseBytes: Int { maximumResponseBytes ?? .max }
+  package var maximumStreamedResponseBytes: Int { maximumResponseBytes ?? .max }
 
   /// The limit for a request body in its current form.
   package func maxBytes(of body: Body) -> Int {
@@ -89,7 +89,7 @@ public struct ResponseLimits: Sendable, Hashable {
   public var maximumChunkExtensionBytes = 16_384
 
   /// The defaults of a configuration.
-  public init() {}
+  package init() {}
 }
 
 /// The trusted authorities and the client's own certificate; paths of PEM files.
@@ -104,7 +104,7 @@ public struct TLSSettings: Sendable, Hashable {
   public var verify = true
 
   /// Reads no file. An engine refuses a file that cannot be read when it starts.
-  public init(ca: String? = nil, certificate: String? = nil, key: String? = nil, verify: Bool = true) {
+  package init(ca: String? = nil, certificate: String? = nil, key: String? = nil, verify: Bool = true) {
     self.ca = ca
     self.certificate = certificate
     self.key = key

@@ -1,4 +1,4 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// Checks that a response must pass before its transaction counts as a success, in addition to those of the settings.
 ///
@@ -6,14 +6,14 @@ public import SluiceMessages
 ///
 /// Each function is called at most once for a transaction, on its loop, with the final response and its body, and must not
 /// block. If one throws, its error is that of the transaction, whose result keeps the response.
-public final class ResponseChecks: Sendable {
+package final class ResponseChecks: Sendable {
   /// Checks the response in place of the accepted statuses; throws if it is not a success.
-  public typealias Validate = @Sendable (Response) throws(TransactionError) -> Void
+  package typealias Validate = @Sendable (Response) throws(TransactionError) -> Void
   /// Makes the payload of the response to a request of that method; nil if the response has no content by definition,
   /// which counts as extracted and is not validated.
-  public typealias Extract = @Sendable (Response, _ method: String) throws(TransactionError) -> (any Sendable)?
+  package typealias Extract = @Sendable (Response, _ method: String) throws(TransactionError) -> (any Sendable)?
   /// Checks the payload that ``Extract`` made; throws if it is not valid.
-  public typealias ValidatePayload = @Sendable (any Sendable) throws(TransactionError) -> Void
+  package typealias ValidatePayload = @Sendable (any Sendable) throws(TransactionError) -> Void
 
   /// Replaces the check of accepted statuses; nil keeps that check.
   let validate: Validate?
@@ -23,7 +23,7 @@ public final class ResponseChecks: Sendable {
 
   /// A nil function keeps the status check of the settings, does not convert the body, or checks no payload. A payload
   /// that is not extracted is not validated.
-  public init(validate: Validate? = nil, extract: Extract? = nil, validatePayload: ValidatePayload? = nil) {
+  package init(validate: Validate? = nil, extract: Extract? = nil, validatePayload: ValidatePayload? = nil) {
     self.validate = validate
     self.extract = extract
     self.validatePayload = validatePayload

@@ -1,16 +1,16 @@
 /// A set of status codes, given as codes and classes.
 public struct StatusSet: Sendable, Hashable {
   /// The ranges as they were given: in any order, and they may overlap.
-  public private(set) var ranges: [ClosedRange<Int>]
+  package private(set) var ranges: [ClosedRange<Int>]
 
   /// The statuses that are in any of the ranges; none if there are no ranges.
   public init(_ ranges: [ClosedRange<Int>]) { self.ranges = ranges }
 
   /// Everything below 400.
-  public static let notAnError = StatusSet([100...399])
+  package static let notAnError = StatusSet([100...399])
 
   package var isEmpty: Bool { ranges.isEmpty }
 
   /// Whether any of the ranges has the status.
-  public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
+  package func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 }

@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceMessages
 
 /// A request of the plugin itself, for ``PluginHost/send(_:onBehalfOf:)``.
 public struct CallRequest: Sendable {

@@ -1,4 +1,5 @@
 public import SluiceJSON
+import SluiceMessages
 
 /// A whole response to a ``CallRequest``, whatever its status.
 public struct CallResponse: Sendable {
@@ -42,6 +43,6 @@ public struct CallResponse: Sendable {
   }
 
   private static func decoded(_ value: JSONValue) -> [UInt8]? {
-    value.withStringBytes { Base64.decode(UnsafeRawBufferPointer($0)) } ?? nil
+    value.withStringBytes { Base64.decode($0.span) } ?? nil
   }
 }

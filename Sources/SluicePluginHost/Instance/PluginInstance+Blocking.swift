@@ -1,6 +1,7 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 import SluiceSupport
 import Synchronization
 

@@ -1,6 +1,7 @@
 import CSluice
 import SluiceMessages
 package import SluicePipeline
+package import SluiceRecords
 
 // Bodies piece by piece: `sluice.body/1`.
 extension PluginInstance {

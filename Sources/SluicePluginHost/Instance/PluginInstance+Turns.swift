@@ -1,6 +1,7 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 import SluiceSupport
 
 // Calls of a SERIAL instance: if another call is running, a call suspends its transaction until its turn comes.

@@ -1,6 +1,7 @@
 import CSluice
 import SluicePipeline
 import SluicePluginImage
+import SluiceRecords
 
 // What the answers of the plugin come to.
 extension PluginInstance {

@@ -3,6 +3,7 @@ package import SluiceJSON
 package import SluiceMessages
 package import SluicePipeline
 package import SluicePluginImage
+package import SluiceRecords
 import SluiceSupport
 
 /// A place of an instance that has its own configuration: the instance, with the object that `create_stage` returned.

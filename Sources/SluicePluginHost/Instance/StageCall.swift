@@ -1,6 +1,7 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 
 /// A call that may suspend, wait for its turn, or run on the pool.
 enum StageCall: Sendable {

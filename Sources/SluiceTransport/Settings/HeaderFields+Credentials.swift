@@ -4,7 +4,7 @@ extension HeaderFields {
   /// Adds `user:password@` of the URL as Basic, unless the request has credentials of its own (RFC 7617 §2).
   package mutating func addCredentials(of url: HTTPURL) {
     guard let userInfo = url.userInfo, !contains("Authorization") else { return }
-    let value = "Basic " + Base64.text(PercentCoding.decoded(userInfo.utf8.span))
+    let value = "Basic " + String(decoding: Base64.encode(PercentCoding.decoded(userInfo.utf8.span)), as: UTF8.self)
     append("Authorization".utf8.span, value.utf8.span, marks: .sensitive)
   }
 }

@@ -1,4 +1,5 @@
 package import SluiceJSON
+import SluiceMessages
 import SluiceSupport
 
 /// The result of a trial in a child process: one line of JSON from the helper.

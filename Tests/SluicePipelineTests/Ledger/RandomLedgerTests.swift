@@ -1,6 +1,7 @@
 import Glibc
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 import SluiceTestKit
 import Testing
 

@@ -4,6 +4,8 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin
+import SluiceRecords
+import SluiceReplay
 import SluiceServer
 import SluiceTestKit
 import Testing

@@ -1,5 +1,6 @@
 import Sluice
 import SluicePlugin
+import SluiceRecords
 import SluiceServer
 import SluiceTestKit
 import SluiceTraceContext

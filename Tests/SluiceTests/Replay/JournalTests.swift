@@ -1,5 +1,7 @@
 import Sluice
 import SluicePlugin
+import SluiceRecords
+import SluiceReplay
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit

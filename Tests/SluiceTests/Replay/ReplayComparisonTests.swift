@@ -1,6 +1,9 @@
 import Sluice
+import SluiceJSON
 import SluicePluginHost
 import SluicePluginImage
+import SluiceRecords
+import SluiceReplay
 import Testing
 
 /// The comparison alone: literals in, differences out.

@@ -1,5 +1,6 @@
 import Sluice
 import SluicePluginHost
+import SluiceReplay
 import SluiceServer
 import SluiceTestKit
 import Testing

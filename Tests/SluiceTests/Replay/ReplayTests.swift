@@ -1,6 +1,8 @@
 import Sluice
 import SluicePluginHost
 import SluicePluginImage
+import SluiceRecords
+import SluiceReplay
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceJSON
 import SluicePipeline
 import SluiceTestKit
 import Testing

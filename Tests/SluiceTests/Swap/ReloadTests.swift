@@ -1,6 +1,7 @@
 import Sluice
 import SluiceJSON
 import SluiceMessages
+import SluiceMetrics
 import SluicePipeline
 import SluiceTestKit
 import Testing

@@ -43,7 +43,7 @@ import Testing
   ) {
     let plugin = PluginConfiguration(name: "auth", source: .library(path: "plugins/libauth.so"))
     let error = SnapshotDraft.Call(function: function, plugin: plugin).overdue(after: .seconds(30))
-    guard case .plugin(let reported, _) = error else {
+    guard let reported = error.underlying as? PluginError else {
       Issue.record("\(error)")
       return
     }

@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceMessages
+import SluiceMetrics
 import SluiceTestKit
 import Testing
 

@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceMetrics
 import SluiceTestKit
 import Testing
 

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceReplay
 
 /// Swaps in new builds, and prints what they do differently with earlier requests.
 func compareBuilds(_ requests: [Request], swapping engine: Engine, configuredBy file: String) async throws {

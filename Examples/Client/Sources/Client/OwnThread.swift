@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceLoop
 
 /// An engine without threads for its transactions: the thread that calls this function waits and runs them. It is the main
 /// thread, because a thread of Swift's pool must not wait.

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceJSON
 
 /// The value that is sent as JSON.
 struct Item: Encodable {

@@ -7,7 +7,7 @@ func tryOut(_ configuration: Configuration) -> Engine? {
   do {
     return try Engine(configuration, trial: HelperTrial())
   } catch {
-    if case .plugin(let error, _) = error, error.code == .trialCrashed { print("do not deploy this build") }
+    if (error.underlying as? PluginError)?.code == .trialCrashed { print("do not deploy this build") }
     print(error)
     return nil
   }

@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceJSON
 import SluiceTraceContext
 
 /// Baggage for programs in other languages: `{"read": "a=1;p"}` is answered with its members, and `{"write": [ … ]}`, a list

@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 
 /// The same as ``ExplanationText``, for a result document.
 enum ExplanationDocument {

@@ -7,6 +7,7 @@ import SluiceJSON
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
+import SluiceReplay
 import SluiceTrial
 
 /// The process in which `sluice dev` runs the engine; hidden words of the command start it. A plugin that crashes ends

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceJSON
 import SluicePipeline
+import SluiceReplay
 import SluiceSupport
 
 /// The last exchanges, and their replays through new builds. From any thread.

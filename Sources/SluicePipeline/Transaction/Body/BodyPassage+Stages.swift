@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluiceMetrics
+import SluiceRecords
 
 // Calls of the stages that a body passes.
 extension BodyPassage {

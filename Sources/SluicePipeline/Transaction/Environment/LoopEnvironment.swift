@@ -1,3 +1,4 @@
+package import SluiceRecords
 import Synchronization
 
 /// The state that the transactions of one loop share. Unchecked because the engine confines it to that loop.

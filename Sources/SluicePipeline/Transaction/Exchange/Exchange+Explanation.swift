@@ -1,4 +1,5 @@
 import SluiceMessages
+package import SluiceRecords
 
 // What became of the headers of a hop, where somebody wants to know it.
 extension Exchange {

@@ -1,4 +1,5 @@
 package import SluiceMessages
+package import SluiceRecords
 
 /// A stage that may change requests and responses. Every method is called on the loop of its transaction and must not
 /// block.

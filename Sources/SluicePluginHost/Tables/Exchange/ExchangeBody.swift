@@ -149,7 +149,7 @@ extension ExchangeBody {
 
   private static func bytes(of member: JSONValue) -> [UInt8]? {
     if let text = member["text"]?.withStringBytes({ Array($0) }) { return text }
-    if let encoded = member["base64"]?.withStringBytes({ Base64.decode(UnsafeRawBufferPointer($0)) }) { return encoded }
+    if let encoded = member["base64"]?.withStringBytes({ Base64.decode($0.span) }) { return encoded }
     return try? member["json"]?.serialized()
   }
 

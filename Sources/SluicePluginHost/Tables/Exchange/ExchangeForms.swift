@@ -2,6 +2,7 @@ import CSluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 
 // The two forms of a message, and which of them a function must use.
 extension CalledExchange {

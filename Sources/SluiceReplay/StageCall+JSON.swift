@@ -1,6 +1,8 @@
+package import SluiceAssembly
 public import SluiceJSON
 import SluiceMessages
-public import SluicePipeline
+import SluicePipeline
+public import SluiceRecords
 
 extension StageCall {
   /// As a document:

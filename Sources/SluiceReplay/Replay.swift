@@ -1,3 +1,4 @@
+public import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 public import SluicePipeline

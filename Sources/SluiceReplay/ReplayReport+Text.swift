@@ -1,4 +1,5 @@
 import SluicePipeline
+import SluiceRecords
 
 extension ReplayReport {
   /// The report for people, one difference on each line, without a final line end.

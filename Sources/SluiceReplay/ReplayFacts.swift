@@ -1,5 +1,7 @@
+import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
+import SluiceRecords
 
 /// A replayed exchange as a list of facts, which are compared.
 struct ReplayFacts {

@@ -1,6 +1,7 @@
 import Glibc
+public import SluiceAssembly
 import SluiceJSON
-public import SluiceMessages
+import SluiceMessages
 public import SluicePipeline
 
 /// Recordings as JSON Lines, one exchange on each line, in a file that only its owner may read.
@@ -9,7 +10,7 @@ public import SluicePipeline
 /// unchanged, up to 1 MiB each.
 public enum RecordingFile {
   /// The maximum size of one line.
-  public static let maximumLineBytes = 64 << 20
+  package static let maximumLineBytes = 64 << 20
 
   /// Why recordings could not be written or read. Names the whole file, or one line, counted from 1.
   public enum Failure: Error, Sendable, CustomStringConvertible {
@@ -27,9 +28,12 @@ public enum RecordingFile {
   }
 
   /// Writes a new file, which replaces an existing one. Blocks.
+  ///
+  /// - Parameter redaction: what is hidden besides the values that are always hidden.
   public static func write(
-    _ exchanges: some Sequence<RecordedExchange>, to path: String, secrets: SecretList = SecretList()
+    _ exchanges: some Sequence<RecordedExchange>, to path: String, redaction: RedactionSettings = RedactionSettings()
   ) throws(Failure) {
+    let secrets = SecretList(headers: redaction.headers, query: redaction.query)
     let draft = "\(path).\(getpid()).new"
     unlink(draft)
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -1,4 +1,6 @@
-package import SluicePipeline
+package import SluiceAssembly
+import SluicePipeline
+package import SluiceRecords
 
 /// One difference in what a stage did, or in the result.
 package struct ReplayDifference: Sendable, Hashable {

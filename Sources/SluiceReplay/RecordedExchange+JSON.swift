@@ -1,3 +1,4 @@
+import SluiceAssembly
 package import SluiceJSON
 package import SluiceMessages
 package import SluicePipeline

@@ -1,8 +1,10 @@
+package import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
+import SluiceRecords
 import SluiceSupport
 package import SluiceTrial
 
@@ -36,8 +38,8 @@ package struct ReplayRun {
         configuration, copies: replay.copies, key: replay.key, patience: replay.patience,
         makeTransport: makeTransport, step: channel.step)
     } catch {
-      guard case .plugin(let error, _) = error else { throw self.error(.configuration, "\(error)") }
-      throw error
+      guard let cause = error.underlying as? PluginError else { throw self.error(.configuration, "\(error)") }
+      throw cause
     }
     for (number, (index, document)) in replay.exchanges.enumerated() {
       try run(index, document, "request \(number + 1) of \(replay.exchanges.count)", host)

@@ -1,5 +1,6 @@
 import SluiceMessages
-public import SluicePipeline
+import SluicePipeline
+public import SluiceRecords
 
 extension StageCall {
   /// The call for people: one line for its answer and one line for each change, without a final line end.

@@ -1,4 +1,4 @@
-package import SluiceAssembly
+import SluicePipeline
 package import SluiceTrial
 import SluiceWire
 

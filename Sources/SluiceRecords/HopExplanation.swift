@@ -12,9 +12,16 @@ public struct HopExplanation: Sendable, Hashable {
   /// The origin, which decides about the headers of a hop. An explanation contains no other part of the URL.
   public let origin: Origin
   /// The decisions in the order in which the stages made them.
-  public internal(set) var decisions: [HeaderDecision] = []
+  public package(set) var decisions: [HeaderDecision] = []
   /// Notes about a whole stage, or about the caller's trace.
-  public internal(set) var notes: [String] = []
+  public package(set) var notes: [String] = []
+
+  package init(attempt: Int, hop: Int, method: String, origin: Origin) {
+    self.attempt = attempt
+    self.hop = hop
+    self.method = method
+    self.origin = origin
+  }
 }
 
 /// Why a header was sent or was not.

@@ -3,11 +3,6 @@ public import SluicePipeline
 
 /// The last recordings, as many as fit; older ones are dropped.
 public struct RecordingBuffer: Sendable {
-  /// The default number of recordings that a buffer keeps.
-  public static let defaultCount = 100
-  /// The default memory for all messages of a buffer: 16 MiB.
-  public static let defaultBytes = 16 << 20
-
   /// The recordings, the oldest first.
   public private(set) var exchanges: [RecordedExchange] = []
   /// The number of recordings that were dropped to make room.
@@ -20,7 +15,7 @@ public struct RecordingBuffer: Sendable {
   /// - Parameters:
   ///   - maximumCount: the maximum number of recordings.
   ///   - maximumBytes: the memory for all messages together. Bodies in files do not count.
-  public init(maximumCount: Int = Self.defaultCount, maximumBytes: Int = Self.defaultBytes) {
+  public init(maximumCount: Int = 100, maximumBytes: Int = 16 << 20) {
     self.maximumCount = max(1, maximumCount)
     self.maximumBytes = maximumBytes
   }

@@ -2,6 +2,7 @@ public import SluiceJSON
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
+import SluiceRecords
 
 extension ReplayReport {
   /// The report for programs:

@@ -1,0 +1,12 @@
+public import SluicePipeline
+
+/// The error that ``Engine/perform(_:parent:)`` throws when a transaction fails. It has the cause and the result.
+public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
+  /// Why the transaction failed; the same as in ``result``.
+  public let error: TransactionError
+  /// The response, if there was one, and the facts of the transaction.
+  public let result: TransactionResult
+
+  /// The text of ``error``: its code, the stage at fault if there is one, and the message, on one line.
+  public var description: String { error.description }
+}
