@@ -6,12 +6,15 @@ import Synchronization
 final class RunJob: Sendable {
   /// The `id` of the line, or its number.
   let id: JSONValue
+  /// The number of the line, counted from 1.
+  let line: Int
   let request: Request
   let lineBytes: Int
   private let progress = Atomic<UInt8>(0)
 
-  init(id: JSONValue, request: Request, lineBytes: Int) {
+  init(id: JSONValue, line: Int, request: Request, lineBytes: Int) {
     self.id = id
+    self.line = line
     self.request = request
     self.lineBytes = lineBytes
   }

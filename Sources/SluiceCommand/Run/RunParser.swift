@@ -13,6 +13,7 @@ struct RunParser: Sendable {
   /// Why a line is not a request.
   struct Refusal: Error {
     let id: JSONValue
+    let line: Int
     let message: String
   }
 
@@ -20,14 +21,25 @@ struct RunParser: Sendable {
     var id = JSONValue(Int64(line))
     do throws(MessageError) {
       let document = try Self.document(text)
-      if let given = document["id"], !given.isObject, !given.isArray { id = given }
+      id = Self.id(document) ?? id
       try completeURL(of: document)
       let request = try RequestLine(document, hosts: .idna).request
       try check(request.body)
-      return RunJob(id: id, request: request, lineBytes: text.count)
+      return RunJob(id: id, line: line, request: request, lineBytes: text.count)
     } catch {
-      throw Refusal(id: id, message: "line \(line): \(error)")
+      throw Refusal(id: id, line: line, message: "line \(line): \(error)")
     }
+  }
+
+  /// The `id` that the result of a line has, as JSON.
+  static func id(of text: UnsafeRawBufferPointer, line: Int) -> [UInt8] {
+    let given = (try? document(text)).flatMap(id)
+    return given.flatMap { try? $0.serialized() } ?? Array("\(line)".utf8)
+  }
+
+  /// Nil if the document has none that can be one.
+  private static func id(_ document: JSONValue) -> JSONValue? {
+    document["id"].flatMap { $0.isObject || $0.isArray ? nil : $0 }
   }
 
   private func check(_ body: Body) throws(MessageError) {

@@ -3,6 +3,7 @@ import SluiceJSON
 import SluicePipeline
 import SluiceSupport
 import SluiceTraceContext
+import Synchronization
 
 /// Keeps a number of transactions in flight. The reader fills a queue, and each completion takes the next job from it
 /// on its own loop, so that a request costs no thread switch.
@@ -30,13 +31,21 @@ final class RunSession: Sendable {
   private let input: InputLines
   private let output: ByteOutput
   private let recorder: EventRecorder?
+  /// Nil if the run is not resumed.
+  private let resumed: ResumedInput?
   private let mask: Locked<SecretMask>
   private let parser: RunParser
   private let parent = EngineStart.extraction.parent
-  private let state = Monitor(State())
+  private let skipped = Atomic<Int>(0)
+  private let state: Monitor<State>
 
-  init(_ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ recorder: EventRecorder?)
-  {
+  /// - Parameter resumed: which lines have a result of an earlier run; nil if the run is not resumed.
+  init(
+    _ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ recorder: EventRecorder?,
+    resumed: ResumedInput?
+  ) {
+    state = Monitor(State(counts: resumed?.counts ?? RunCounts()))
+    self.resumed = resumed
     self.settings = settings
     self.engine = engine
     self.input = input
@@ -73,6 +82,8 @@ final class RunSession: Sendable {
   private var hasRoom: Bool { output.hasRoom && recorder?.hasRoom ?? true }
 
   var counts: RunCounts { state.withLock { $0.counts } }
+  /// The bytes of lines that have a result of an earlier run.
+  var skippedBytes: Int { skipped.load(ordering: .relaxed) }
   var inFlight: Int { state.withLock { $0.inFlight } }
   var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
   var eventsFailure: ByteOutput.Failure? { state.withLock { $0.eventsFailure } }
@@ -97,6 +108,12 @@ final class RunSession: Sendable {
     reading: while !isStopping {
       switch input.next() {
       case .text(let text):
+        do throws(CommandError) {
+          if try skips(text) { continue }
+        } catch {
+          failure = error
+          break reading
+        }
         if InputLines.isBlank(text) { continue }
         do throws(RunParser.Refusal) {
           begin(try parser.job(text, line: input.number), &pace)
@@ -104,12 +121,19 @@ final class RunSession: Sendable {
           refuse(error)
         }
       case .tooLong:
+        if skipsLongLine() { continue }
         refuse(
           RunParser.Refusal(
-            id: JSONValue(Int64(input.number)),
+            id: JSONValue(Int64(input.number)), line: input.number,
             message:
               "line \(input.number): longer than \(settings.lineLimitBytes) bytes; raise transport.maxRequestBytes"))
-      case .end: break reading
+      case .end:
+        do throws(CommandError) {
+          if !isStopping { try resumed?.checkEnd(input.number) }
+        } catch {
+          failure = error
+        }
+        break reading
       case .failure(let error):
         failure = error
         break reading
@@ -118,6 +142,15 @@ final class RunSession: Sendable {
     waitForQueue()
     return failure
   }
+
+  /// Whether the line has a result of an earlier run.
+  private func skips(_ text: UnsafeRawBufferPointer) throws(CommandError) -> Bool {
+    guard let resumed, try resumed.skips(text, input.number) else { return false }
+    skipped.wrappingAdd(text.count, ordering: .relaxed)
+    return true
+  }
+
+  private func skipsLongLine() -> Bool { resumed?.finished[input.number] != nil }
 
   private var isStopping: Bool { state.withLock { $0.isStopping } }
 
@@ -188,7 +221,9 @@ final class RunSession: Sendable {
   }
 
   private func refuse(_ refusal: RunParser.Refusal) {
-    if let line = try? ResultText.line(invalidRequest: refusal.message, id: refusal.id) { output.append(line) }
+    if let line = try? ResultText.line(invalidRequest: refusal.message, id: refusal.id, line: refusal.line) {
+      output.append(line)
+    }
     state.withLock { state in
       state.counts.completed += 1
       state.counts.failed += 1
@@ -224,12 +259,12 @@ final class RunSession: Sendable {
   private func line(_ result: TransactionResult, _ job: RunJob) -> (bytes: [UInt8], hasError: Bool) {
     do {
       let mask: SecretMask? = settings.hasMetadata ? mask.withLock { $0 } : nil
-      return (try ResultText.line(result, id: job.id, metadata: mask), result.error != nil)
+      return (try ResultText.line(result, id: job.id, line: job.line, metadata: mask), result.error != nil)
     } catch {
       var failed = result
       failed.response = nil
       failed.error = TransactionError(code: "invalid_result", message: "the result cannot be written: \(error)")
-      return ((try? ResultText.line(failed, id: job.id)) ?? [], true)
+      return ((try? ResultText.line(failed, id: job.id, line: job.line)) ?? [], true)
     }
   }
 

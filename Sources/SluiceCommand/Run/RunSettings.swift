@@ -48,6 +48,9 @@ struct RunSettings: Sendable {
   /// A body in base64 takes four thirds of its size; one mebibyte is for the rest of the line.
   var lineLimitBytes: Int { configuration.transport.maximumHeldRequestBytes / 3 * 4 + 1 << 20 }
 
+  /// No result line is longer: a byte of a body takes at most six bytes, and 16 MiB are for the rest, each header twice.
+  var resultLimitBytes: Int { min(configuration.transport.maximumHeldResponseBytes, 1 << 40) * 6 + 16 << 20 }
+
   private static func concurrency(_ arguments: ParsedArguments, _ limit: Int) throws(CommandError) -> Int {
     guard let wanted = try arguments.integer("concurrency", 1...1_000_000) else { return min(64, limit) }
     guard wanted <= limit else {

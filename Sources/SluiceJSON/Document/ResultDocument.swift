@@ -1,10 +1,10 @@
 /// One line of output: the result of a request line.
 ///
-///     {"id": …, "response": { response }, "error": {"code": "…", "message": "…", "stage": "…"},
+///     {"id": …, "line": 1, "response": { response }, "error": {"code": "…", "message": "…", "stage": "…"},
 ///      "attempts": 1, "attributes": { … }, "metadata": { … }, "explain": [ … ], "durationMs": 1.93, "requestId": "…"}
 ///
 /// `error` is present only if the request failed, and its `stage` only if a stage is to blame. `response` is present if
-/// there was one, `attributes` if stages have set any, `metadata` and `explain` only if they were requested.
+/// there was one, `line` if the request came from a line, `attributes` if stages have set any, `metadata` and `explain` only if they were requested.
 package struct ResultDocument {
   /// Why a request failed.
   package struct Failure: Sendable, Hashable {
@@ -27,6 +27,8 @@ package struct ResultDocument {
 
   /// The `id` of the request line, or its number.
   package var id: JSONValue
+  /// The number of the request line; nil for a request that came from elsewhere.
+  package var lineNumber: Int?
   /// A ``ResponseDocument``.
   package var response: JSONValue?
   package var failure: Failure?
@@ -42,11 +44,13 @@ package struct ResultDocument {
   package var explanation: JSONValue?
 
   package init(
-    id: JSONValue, response: JSONValue? = nil, failure: Failure? = nil, attempts: Int, duration: Duration,
+    id: JSONValue, lineNumber: Int? = nil, response: JSONValue? = nil, failure: Failure? = nil, attempts: Int,
+    duration: Duration,
     requestID: String? = nil, attributes: JSONValue? = nil,
     metadata: JSONValue? = nil, explanation: JSONValue? = nil
   ) {
     self.id = id
+    self.lineNumber = lineNumber
     self.response = response
     self.failure = failure
     self.attempts = attempts
@@ -75,6 +79,7 @@ package struct ResultDocument {
   private var head: JSONValue {
     let document = JSONValue.object()
     document["id"] = id
+    document["line"] = lineNumber.map { JSONValue(Int64($0)) }
     document["response"] = response
     document["error"] = failure?.document()
     document["attempts"] = JSONValue(Int64(attempts))
