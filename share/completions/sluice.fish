@@ -62,6 +62,8 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -s o -l output -rF -d 'W
 complete -c sluice -n "__fish_seen_subcommand_from run" -l resume -d 'Keep the results that the output file already has, and send only the lines without one'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l concurrency -x -d 'Maximum number of requests in flight (default 64)'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l rate -x -d 'Maximum number of requests started per second'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l max-per-host -x -d 'Maximum number of requests in flight to one host'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l rate-per-host -x -d 'Maximum number of requests started per second to one host'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l drain -x -d 'When interrupted, time for requests in flight to finish (default 30s)'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l events -rF -d 'Record every event of every transaction here, for "sluice verify-trace"'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l metadata -d 'Add to each result the original and the sent request, the final URL and timings'

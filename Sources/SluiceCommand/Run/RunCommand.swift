@@ -26,6 +26,8 @@ enum RunCommand {
         "Keep the results that the output file already has, and send only the lines without one"),
       Option("concurrency", nil, "N", "Maximum number of requests in flight (default 64)"),
       Option("rate", nil, "N/s", "Maximum number of requests started per second"),
+      Option("max-per-host", nil, "N", "Maximum number of requests in flight to one host"),
+      Option("rate-per-host", nil, "N/s", "Maximum number of requests started per second to one host"),
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
       Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
       Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),

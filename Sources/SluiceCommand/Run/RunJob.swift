@@ -10,6 +10,8 @@ final class RunJob: Sendable {
   let line: Int
   let request: Request
   let lineBytes: Int
+  /// Where the request goes, by its line: a stage may still change it.
+  var origin: Origin { request.url.origin }
   private let progress = Atomic<UInt8>(0)
 
   init(id: JSONValue, line: Int, request: Request, lineBytes: Int) {

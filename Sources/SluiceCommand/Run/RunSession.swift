@@ -13,8 +13,9 @@ import Synchronization
 ///                                            └── next job ◄─┘
 final class RunSession: Sendable {
   private struct State {
-    var queue = RunQueue()
+    var queue: RunQueue
     var inFlight = 0
+    var isInputEnded = false
     var isStopping = false
     var isReaderWaiting = false
     var outputFailure: ByteOutput.Failure?
@@ -44,7 +45,7 @@ final class RunSession: Sendable {
     _ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ recorder: EventRecorder?,
     resumed: ResumedInput?
   ) {
-    state = Monitor(State(counts: resumed?.counts ?? RunCounts()))
+    state = Monitor(State(queue: RunQueue(settings.hostLimits), counts: resumed?.counts ?? RunCounts()))
     self.resumed = resumed
     self.settings = settings
     self.engine = engine
@@ -103,7 +104,13 @@ final class RunSession: Sendable {
   /// Reads the input to its end, or until the session stops; returns when every job has begun or was dropped.
   /// - Returns: why the input could not be read.
   func feed() -> CommandError? {
-    var pace = settings.interval.map { RunPace(interval: $0) }
+    var starter: RunStarter?
+    do throws(CommandError) {
+      if settings.hasStarter { starter = try RunStarter(interval: settings.interval, self) }
+    } catch {
+      return error
+    }
+    var pace = settings.hasStarter ? nil : settings.interval.map { RunPace(interval: $0) }
     var failure: CommandError?
     reading: while !isStopping {
       switch input.next() {
@@ -139,7 +146,9 @@ final class RunSession: Sendable {
         break reading
       }
     }
+    state.update { $0.isInputEnded = true }
     waitForQueue()
+    starter?.wait()
     return failure
   }
 
@@ -182,8 +191,31 @@ final class RunSession: Sendable {
       state.queue.append(job)
       return state.inFlight >= self.settings.concurrency
     }
-    if !isQueued { refill() }
+    if settings.hasStarter { state.broadcast() } else if !isQueued { refill() }
   }
+
+  /// For ``RunStarter``: waits for the time of the next job, and starts it; false if there is none any more.
+  func startNext(_ pace: inout RunPace?) -> Bool {
+    pace?.wait(on: state) { $0.isStopping }
+    while true {
+      let rest = state.withLock { $0.queue.nextRestEnd }.map { $0 - MonotonicClock.now } ?? Self.longWait
+      let step: RunJob?? = state.wait(upTo: rest) { state in
+        if state.isStopping || state.isInputEnded && state.queue.isEmpty { return .some(nil) }
+        guard state.inFlight < settings.concurrency, hasRoom, let job = state.queue.popFirst() else { return nil }
+        state.inFlight += 1
+        return job
+      }
+      guard let job = step else { continue }
+      guard let job else { return false }
+      // The reader may wait for room in the queue.
+      state.broadcast()
+      submit(job)
+      return true
+    }
+  }
+
+  /// A bound for a wait that an event ends.
+  private static let longWait = Duration.seconds(60)
 
   /// Begins jobs for all free slots. Must not be called on a loop.
   private func refill() {
@@ -193,7 +225,9 @@ final class RunSession: Sendable {
   private func takeForFreeSlot() -> RunJob? {
     let (job, wakes): (RunJob?, Bool) = state.withLock { state in
       // `hasRoom` is read under this lock; otherwise room that is made at this moment would fill no slot.
-      guard state.inFlight < settings.concurrency, !state.isStopping, hasRoom else { return (nil, false) }
+      guard state.inFlight < settings.concurrency, !state.isStopping, !settings.hasStarter, hasRoom else {
+        return (nil, false)
+      }
       guard let job = state.queue.popFirst() else { return (nil, false) }
       state.inFlight += 1
       return (job, state.isReaderWaiting)
@@ -206,7 +240,7 @@ final class RunSession: Sendable {
   private func waitForQueue() {
     waitAsReader { state -> Void? in
       if state.isStopping {
-        while state.queue.popFirst() != nil { state.counts.dropped += 1 }
+        state.counts.dropped += state.queue.removeAll()
       }
       return state.queue.isEmpty ? () : nil
     }
@@ -241,7 +275,7 @@ final class RunSession: Sendable {
       engine.submit(job.request, parent: parent) { [self] result in finish(job, result) }
       guard job.arrive() else { return }
       count += 1
-      next = count < Self.burst ? takeAfterCompletion() : leaveSlot()
+      next = count < Self.burst ? takeAfter(job) : leaveSlot(of: job)
     }
   }
 
@@ -251,7 +285,7 @@ final class RunSession: Sendable {
     output.append(written.bytes)
     if written.hasError { state.withLock { $0.counts.failed += 1 } }
     let isFromOutside = result.error?.code == .stalled
-    guard isFromOutside ? job.arriveAlone() : job.arrive(), let next = takeAfterCompletion() else { return }
+    guard isFromOutside ? job.arriveAlone() : job.arrive(), let next = takeAfter(job) else { return }
     submit(next)
   }
 
@@ -269,10 +303,12 @@ final class RunSession: Sendable {
   }
 
   /// Counts a completion and fills its slot.
-  private func takeAfterCompletion() -> RunJob? {
+  private func takeAfter(_ ended: RunJob) -> RunJob? {
     let (job, wakes): (RunJob?, Bool) = state.withLock { state in
       state.counts.completed += 1
       state.inFlight -= 1
+      state.queue.end(ended)
+      if settings.hasStarter { return (nil, true) }
       let job = hasRoom && !state.isStopping ? state.queue.popFirst() : nil
       if job != nil { state.inFlight += 1 }
       let isUseful = job == nil || state.queue.isHalfEmpty
@@ -284,11 +320,12 @@ final class RunSession: Sendable {
   }
 
   /// Counts a completion and leaves its slot to another thread.
-  private func leaveSlot() -> RunJob? {
+  private func leaveSlot(of ended: RunJob) -> RunJob? {
     let wakes = state.withLock { state in
       state.counts.completed += 1
       state.inFlight -= 1
-      return state.isReaderWaiting
+      state.queue.end(ended)
+      return state.isReaderWaiting || settings.hasStarter
     }
     if wakes { state.broadcast() }
     Task.detached { [self] in refill() }
