@@ -96,7 +96,7 @@ import Testing
   // MARK: The queue
 
   private func job(_ line: Int, _ host: String) throws -> RunJob {
-    RunJob(id: 1, line: line, request: Request(url: try HTTPURL("http://\(host)/")), lineBytes: 10)
+    RunJob(id: ResultID(line: line), line: line, request: Request(url: try HTTPURL("http://\(host)/")), lineBytes: 10)
   }
 
   @Test func `a queue keeps the order within a host, and lets others pass`() throws {

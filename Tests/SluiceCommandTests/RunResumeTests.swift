@@ -215,6 +215,29 @@ import Testing
 
   // MARK: The parts
 
+  @Test func `a signal while the files are read changes nothing`() throws {
+    let folder = try TemporaryDirectory()
+    let text = Self.result + Self.result.replacing("\"line\":2", with: "\"line\":3") + #"{"id":"#
+    let path = try folder.write(text, to: "out.jsonl")
+    var reads = 0
+    let failure = #expect(throws: CommandError.self) {
+      _ = try ResumedOutput(path: path, besides: nil, lineLimitBytes: 1000) {
+        reads += 1
+        return reads == 2 ? SIGINT : nil
+      }
+    }
+    #expect(failure?.status == .interrupted(by: SIGINT))
+    #expect(failure?.message.contains("interrupted while reading \(path); nothing was sent or changed") == true)
+    let output = try ResumedOutput(path: path, besides: nil, lineLimitBytes: 1000) { nil }
+    #expect(output.finished.count == 2 && output.incompleteBytes == 6)
+    let input = InputLines(
+      owning: open(try folder.write("1\n2\n3\n", to: "in.jsonl"), O_RDONLY), name: "in", limitBytes: 1000)
+    var resumed = ResumedInput(output, input)
+    let second = #expect(throws: CommandError.self) { try resumed.check(input) { SIGTERM } }
+    #expect(second?.status == .interrupted(by: SIGTERM))
+    #expect(try FileTree.readText(path) == text)
+  }
+
   @Test func `finished lines are known by number and id, and take memory only around them`() {
     var finished = FinishedLines()
     let numbers = [1, 255, 256, 257, 70_000, Int.max]

@@ -55,7 +55,7 @@ enum RunCommand {
     let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
     let earlier = try earlierOutput(arguments, settings, input, interruption)
     var resumed = earlier.map { ResumedInput($0, input) }
-    if input.file != nil { try resumed?.check(input) { interruption.received != nil } }
+    if input.file != nil { try resumed?.check(input) { interruption.received } }
     raiseDescriptorLimit(for: settings)
     TaskPool.start()
     let recorder = try EventRecorder.make(arguments, besides: input.file)
@@ -99,7 +99,7 @@ enum RunCommand {
     guard arguments.has("resume") else { return nil }
     return try ResumedOutput(
       path: arguments["output"], besides: input.file, lineLimitBytes: settings.resultLimitBytes,
-      isInterrupted: { interruption.received != nil })
+      interruptedBy: { interruption.received })
   }
 
   private static func output(

@@ -12,14 +12,19 @@ struct RunParser: Sendable {
 
   /// Why a line is not a request.
   struct Refusal: Error {
-    let id: JSONValue
+    let id: ResultID
     let line: Int
     let message: String
   }
 
   func job(_ text: UnsafeRawBufferPointer, line: Int) throws(Refusal) -> RunJob {
-    var id = JSONValue(Int64(line))
+    var id = ResultID(line: line)
     do throws(MessageError) {
+      if let plain = PlainRequestLine(text) {
+        id = plain.id ?? id
+        try check(plain.request.body)
+        return RunJob(id: id, line: line, request: plain.request, lineBytes: text.count)
+      }
       let document = try Self.document(text)
       id = Self.id(document) ?? id
       try completeURL(of: document)
@@ -31,15 +36,15 @@ struct RunParser: Sendable {
     }
   }
 
-  /// The `id` that the result of a line has, as JSON.
-  static func id(of text: UnsafeRawBufferPointer, line: Int) -> [UInt8] {
-    let given = (try? document(text)).flatMap(id)
-    return given.flatMap { try? $0.serialized() } ?? Array("\(line)".utf8)
+  /// The `id` that the result of a line has.
+  static func id(of text: UnsafeRawBufferPointer, line: Int) -> ResultID {
+    if let plain = PlainRequestLine(text) { return plain.id ?? ResultID(line: line) }
+    return (try? document(text)).flatMap(id) ?? ResultID(line: line)
   }
 
   /// Nil if the document has none that can be one.
-  private static func id(_ document: JSONValue) -> JSONValue? {
-    document["id"].flatMap { $0.isObject || $0.isArray ? nil : $0 }
+  private static func id(_ document: JSONValue) -> ResultID? {
+    document["id"].flatMap { $0.isObject || $0.isArray ? nil : ResultID($0) }
   }
 
   private func check(_ body: Body) throws(MessageError) {

@@ -131,7 +131,7 @@ final class RunSession: Sendable {
         if skipsLongLine() { continue }
         refuse(
           RunParser.Refusal(
-            id: JSONValue(Int64(input.number)), line: input.number,
+            id: ResultID(line: input.number), line: input.number,
             message:
               "line \(input.number): longer than \(settings.lineLimitBytes) bytes; raise transport.maxRequestBytes"))
       case .end:

@@ -1,3 +1,4 @@
+import SluiceJSON
 import SluiceMessages
 
 /// Says which lines of an input already have a result, and checks that the results are those of this input.
@@ -18,8 +19,9 @@ struct ResumedInput: Sendable {
 
   /// Reads a regular file up to the last line that has a result, and goes back to its beginning. So nothing is sent if
   /// the output belongs to another input.
-  mutating func check(_ input: InputLines, isInterrupted: () -> Bool) throws(CommandError) {
-    reading: while input.number < finished.last, !isInterrupted() {
+  mutating func check(_ input: InputLines, interruptedBy signal: () -> Int32?) throws(CommandError) {
+    reading: while input.number < finished.last {
+      if let signal = signal() { throw .interrupted(by: signal, reading: input.name) }
       switch input.next() {
       case .text(let text): _ = try skips(text, input.number)
       case .tooLong: break
@@ -39,7 +41,7 @@ struct ResumedInput: Sendable {
     if isChecked { return true }
     guard !InputLines.isBlank(text) else { throw other("line \(line) of \(inputName) is blank") }
     // A line that was too long for the earlier run has its number as its id.
-    let possible = [IDFingerprint(of: RunParser.id(of: text, line: line)), IDFingerprint(of: "\(line)".utf8)]
+    let possible = [IDFingerprint(of: RunParser.id(of: text, line: line).text), IDFingerprint(of: "\(line)".utf8)]
     guard possible.contains(expected) else {
       throw other("its result for line \(line) has another id than line \(line) of \(inputName)")
     }

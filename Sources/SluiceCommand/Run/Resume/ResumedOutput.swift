@@ -25,9 +25,9 @@ final class ResumedOutput {
   /// Opens the file, or creates an empty one, and reads its results. Changes nothing in it.
   /// - Parameters:
   ///   - lineLimitBytes: a longer line cannot be a result.
-  ///   - isInterrupted: ends the reading; the results are then those up to this point.
+  ///   - signal: a signal that was received, which ends the reading.
   init(
-    path: String?, besides input: FileIdentity?, lineLimitBytes: Int, isInterrupted: () -> Bool
+    path: String?, besides input: FileIdentity?, lineLimitBytes: Int, interruptedBy signal: () -> Int32?
   ) throws(CommandError) {
     guard let path, !StandardOutput.isNamed(by: path) else {
       throw CommandError(
@@ -40,7 +40,7 @@ final class ResumedOutput {
         .failed, "--resume: cannot open \(PlainText.path(path)): \(String(cString: strerror(errno)))")
     }
     try check(besides: input)
-    try read(lineLimitBytes, isInterrupted)
+    try read(lineLimitBytes, signal)
   }
 
   deinit {
@@ -60,11 +60,12 @@ final class ResumedOutput {
 
   // MARK: Reading
 
-  private func read(_ limitBytes: Int, _ isInterrupted: () -> Bool) throws(CommandError) {
+  private func read(_ limitBytes: Int, _ signal: () -> Int32?) throws(CommandError) {
     let lines = InputLines(borrowing: descriptor, name: path, limitBytes: limitBytes)
     sizeBytes = lines.totalBytes ?? 0
     let hasLastLineEnd = try endsWithLineEnd()
-    while !isInterrupted() {
+    while true {
+      if let signal = signal() { throw .interrupted(by: signal, reading: path) }
       switch lines.next() {
       case .text(let text):
         let isCut = lines.consumedBytes == sizeBytes && !hasLastLineEnd
@@ -123,12 +124,22 @@ final class ResumedOutput {
 
   /// Cuts the incomplete result off. The caller then writes after the last complete one. Call it once.
   func output() throws(CommandError) -> ByteOutput {
-    guard ftruncate(descriptor, off_t(wholeBytes)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
+    let isCut = incompleteBytes <= 0 || ftruncate(descriptor, off_t(wholeBytes)) == 0
+    guard isCut, lseek(descriptor, 0, SEEK_END) >= 0 else {
       throw CommandError(.failed, "cannot write \(PlainText.path(path)): \(String(cString: strerror(errno)))")
     }
     let output = try ByteOutput(owning: descriptor, name: path)
     descriptor = -1
     if needsLineEnd { output.append([0x0A]) }
     return output
+  }
+}
+
+extension CommandError {
+  /// The files of a resumed run may be large, so a signal must not wait until they were read.
+  static func interrupted(by signal: Int32, reading path: String) -> CommandError {
+    CommandError(
+      .interrupted(by: signal),
+      "--resume: interrupted while reading \(PlainText.path(path)); nothing was sent or changed")
   }
 }
