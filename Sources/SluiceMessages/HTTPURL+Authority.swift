@@ -93,10 +93,18 @@ extension HTTPURL {
     }
     let digits = range.lowerBound + 1..<range.upperBound
     guard !digits.isEmpty else { return nil }
-    guard digits.allSatisfy({ bytes[$0] >= 0x30 && bytes[$0] <= 0x39 }), let port = UInt16(text(bytes, digits)),
-      port > 0
-    else { throw failure(bytes, "has a port that is not a number from 1 to 65535") }
-    return port
+    var port = 0
+    for index in digits {
+      let digit = Int(bytes[index]) - 0x30
+      port = port * 10 + digit
+      guard (0...9).contains(digit), port <= UInt16.max else { throw invalidPort(bytes) }
+    }
+    guard port > 0 else { throw invalidPort(bytes) }
+    return UInt16(port)
+  }
+
+  private static func invalidPort(_ bytes: Span<UInt8>) -> MessageError {
+    failure(bytes, "has a port that is not a number from 1 to 65535")
   }
 
   static func isHostCharacter(_ byte: UInt8) -> Bool {

@@ -8,11 +8,16 @@ import Testing
 struct LeanLineTests {
   // MARK: Results
 
+  private func written(_ write: (inout JSONBytes) throws -> Void) rethrows -> [UInt8] {
+    var json = JSONBytes(capacity: 0)
+    try write(&json)
+    return json.bytes
+  }
+
   private func expectSame(_ response: Response, _ location: SourceLocation = #_sourceLocation) throws {
-    var bytes = JSONBytes(capacity: 0)
-    try bytes.append(response)
+    let bytes = try written { try $0.append(response) }
     let expected = try ResponseDocument.make(response).serializedText()
-    #expect(String(decoding: bytes.bytes, as: UTF8.self) == expected, sourceLocation: location)
+    #expect(String(decoding: bytes, as: UTF8.self) == expected, sourceLocation: location)
   }
 
   @Test func `every character is spelled as jansson spells it, wherever it is`() throws {
@@ -20,14 +25,11 @@ struct LeanLineTests {
       let character = String(try #require(Unicode.Scalar(UInt32(scalar))))
       for before in [0, 1, 7, 8, 511, 512] {
         let text = String(repeating: "a", count: before) + character + "12345678"
-        var bytes = JSONBytes(capacity: 0)
-        bytes.append(quoting: text)
-        #expect(try bytes.bytes == JSONValue(text).serialized(), "U+\(String(scalar, radix: 16)) after \(before)")
+        let bytes = written { $0.append(quoting: text) }
+        #expect(try bytes == JSONValue(text).serialized(), "U+\(String(scalar, radix: 16)) after \(before)")
       }
     }
-    var zero = JSONBytes(capacity: 0)
-    zero.append(quoting: "a\0")
-    #expect(zero.bytes == Array(#""a\u0000""#.utf8))
+    #expect(written { $0.append(quoting: "a\0") } == Array(#""a\u0000""#.utf8))
   }
 
   @Test func `bodies and fields of any bytes have the form of the document`() throws {
@@ -72,17 +74,15 @@ struct LeanLineTests {
     for duration in [
       .nanoseconds(nanoseconds), .nanoseconds(nanoseconds) + Duration(secondsComponent: 0, attosecondsComponent: 1),
     ] {
-      var bytes = JSONBytes(capacity: 0)
-      bytes.append(milliseconds: duration)
-      #expect(String(decoding: bytes.bytes, as: UTF8.self) == "\(duration.roundedMilliseconds)")
+      let bytes = written { $0.append(milliseconds: duration) }
+      #expect(String(decoding: bytes, as: UTF8.self) == "\(duration.roundedMilliseconds)")
     }
   }
 
   @Test func `numbers are spelled in full`() {
     for number in [0, 9, 10, 200, -1, .max, .min] {
-      var bytes = JSONBytes(capacity: 0)
-      bytes.append(number)
-      #expect(String(decoding: bytes.bytes, as: UTF8.self) == "\(number)")
+      let bytes = written { $0.append(number) }
+      #expect(String(decoding: bytes, as: UTF8.self) == "\(number)")
     }
   }
 
