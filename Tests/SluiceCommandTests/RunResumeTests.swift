@@ -23,7 +23,7 @@ import Testing
 
   // MARK: Interruptions
 
-  @Test(arguments: Tool.isSoak ? Array(1...20) : [1, 2] as [UInt64])
+  @Test(arguments: Tool.isSoak ? [1, 2, 3, 4] : [1, 2] as [UInt64])
   func `a run that is interrupted ten times has one result for each line`(_ seed: UInt64) async throws {
     var random = SeededRandom(seed: seed)
     let count = Tool.isSoak ? 100_000 : 3_000
