@@ -59,7 +59,7 @@ mask() {
     s|$folder|/home/me|g; s|$XDG_RUNTIME_DIR|/run/user/1000|g; s|/[0-9]+\.sock|/PID.sock|
     s/\bprocess [0-9]+/process PID/
     # Times and amounts, in documents and in tables.
-    s/(\"[A-Za-z]+(Ns|Ms)\": ?)[0-9.]+/\1AMOUNT/g
+    s/(\"[A-Za-z0-9]+(Ns|Ms)\": ?)[0-9.]+/\1AMOUNT/g
     s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/DATE/g; s/[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9 :]+ GMT/DATE/g
     s/^[0-9]{2}:[0-9]{2}:[0-9]{2}\b/TIME/
     s/\b[0-9][0-9.,]* (ns|µs|ms|s|KB|MiB|bytes)\b/AMOUNT/g; s|\b[0-9,]+/s\b|RATE|g

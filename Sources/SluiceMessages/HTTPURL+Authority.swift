@@ -5,11 +5,11 @@ extension HTTPURL {
   ) throws(MessageError) -> (origin: Origin, userInfo: String?) {
     var userInfo: String?
     var start = range.lowerBound
-    let at = firstIndex(in: bytes, from: start) { $0 == UInt8(ascii: "@") }
+    let at = firstIndex(in: bytes, range) { $0 == UInt8(ascii: "@") }
     if at < range.upperBound {
       userInfo = text(bytes, start..<at)
       start = at + 1
-      let second = firstIndex(in: bytes, from: start) { $0 == UInt8(ascii: "@") }
+      let second = firstIndex(in: bytes, start..<range.upperBound) { $0 == UInt8(ascii: "@") }
       guard second >= range.upperBound else {
         throw failure(bytes, "has two @ before the path; percent-encode one as %40")
       }
@@ -22,7 +22,7 @@ extension HTTPURL {
 
   private static func endOfHost(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(MessageError) -> Int {
     guard !range.isEmpty, bytes[range.lowerBound] == UInt8(ascii: "[") else {
-      return min(firstIndex(in: bytes, from: range.lowerBound) { $0 == UInt8(ascii: ":") }, range.upperBound)
+      return firstIndex(in: bytes, range) { $0 == UInt8(ascii: ":") }
     }
     let bracket = firstIndex(in: bytes, from: range.lowerBound) { $0 == UInt8(ascii: "]") }
     guard bracket < range.upperBound else { throw failure(bytes, "has a [ without ]") }
@@ -38,25 +38,41 @@ extension HTTPURL {
       }
       return address.description
     }
-    guard range.allSatisfy({ isHostCharacter(bytes[$0]) }) else {
+    guard firstIndex(in: bytes, range, where: { !isHostCharacter($0) }) == range.upperBound else {
       throw failure(bytes, "has a character in its host that is not a letter, digit, dot, hyphen or underscore")
     }
     let isFullyQualified = bytes[range.upperBound - 1] == UInt8(ascii: ".")
     let name = isFullyQualified ? range.lowerBound..<range.upperBound - 1 : range
     guard !name.isEmpty else { throw failure(bytes, "names no host") }
-    let host = text(bytes, name).lowercased()
-    let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard labels.allSatisfy({ !$0.isEmpty }) else {
-      throw failure(bytes, "has two dots in a row, or one first, in its host")
+    let lastLabel = try lastLabel(of: bytes, name)
+    guard !isNumber(bytes.extracting(lastLabel)) || IPv4Address(bytes.extracting(name)) != nil else {
+      throw failure(bytes, "has a host that ends in a number and is no IPv4 address of four decimal numbers")
     }
-    guard host.utf8.count <= maximumHostBytes, labels.allSatisfy({ $0.count <= maximumLabelBytes }) else {
+    return lowercased(bytes, name)
+  }
+
+  /// Checks the labels of a name, and returns where the last one is.
+  private static func lastLabel(of bytes: Span<UInt8>, _ name: Range<Int>) throws(MessageError) -> Range<Int> {
+    var start = name.lowerBound
+    var isTooLong = name.count > maximumHostBytes
+    while true {
+      let end = firstIndex(in: bytes, start..<name.upperBound) { $0 == UInt8(ascii: ".") }
+      guard end > start else { throw failure(bytes, "has two dots in a row, or one first, in its host") }
+      isTooLong = isTooLong || end - start > maximumLabelBytes
+      guard end < name.upperBound else { break }
+      start = end + 1
+    }
+    guard !isTooLong else {
       throw failure(
         bytes, "has a host of more than \(maximumHostBytes) bytes, or with a label of more than \(maximumLabelBytes)")
     }
-    guard let last = labels.last, !isNumber(last) || IPv4Address(bytes.extracting(name)) != nil else {
-      throw failure(bytes, "has a host that ends in a number and is no IPv4 address of four decimal numbers")
-    }
-    return host
+    return start..<name.upperBound
+  }
+
+  private static func lowercased(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
+    var name = [UInt8](copying: bytes.extracting(range))
+    for index in name.indices { name[index] = name[index].asciiLowercased }
+    return String(decoding: name, as: UTF8.self)
   }
 
   /// RFC 1035 §2.3.4: 255 bytes with the length before each label and the root's.
@@ -65,9 +81,9 @@ extension HTTPURL {
 
   /// Whether any reader takes the label as a number. Some read `127.1`, `0x7f.0.0.1`, `0177.0.0.1` and `2130706433` as
   /// `127.0.0.1` too, so a host that ends in a number must be an address of four decimal numbers.
-  private static func isNumber(_ label: Substring.UTF8View) -> Bool {
-    let isDecimal = label.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
-    return isDecimal || label.starts(with: "0x".utf8)
+  private static func isNumber(_ label: Span<UInt8>) -> Bool {
+    guard firstIndex(in: label, from: 0, where: { $0 < 0x30 || $0 > 0x39 }) < label.count else { return true }
+    return label.count >= 2 && label[0] == UInt8(ascii: "0") && label[1].asciiLowercased == UInt8(ascii: "x")
   }
 
   private static func port(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(MessageError) -> UInt16? {
@@ -77,10 +93,18 @@ extension HTTPURL {
     }
     let digits = range.lowerBound + 1..<range.upperBound
     guard !digits.isEmpty else { return nil }
-    guard digits.allSatisfy({ bytes[$0] >= 0x30 && bytes[$0] <= 0x39 }), let port = UInt16(text(bytes, digits)),
-      port > 0
-    else { throw failure(bytes, "has a port that is not a number from 1 to 65535") }
-    return port
+    var port = 0
+    for index in digits {
+      let digit = Int(bytes[index]) - 0x30
+      port = port * 10 + digit
+      guard (0...9).contains(digit), port <= UInt16.max else { throw invalidPort(bytes) }
+    }
+    guard port > 0 else { throw invalidPort(bytes) }
+    return UInt16(port)
+  }
+
+  private static func invalidPort(_ bytes: Span<UInt8>) -> MessageError {
+    failure(bytes, "has a port that is not a number from 1 to 65535")
   }
 
   static func isHostCharacter(_ byte: UInt8) -> Bool {

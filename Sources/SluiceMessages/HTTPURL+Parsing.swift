@@ -90,9 +90,16 @@ extension HTTPURL {
     return (start > 0 ? "…" : "") + PlainText.excerpt(reference.extracting(start..<end)) + rest
   }
 
+  @inline(__always)
   static func firstIndex(in bytes: Span<UInt8>, from start: Int, where matches: (UInt8) -> Bool) -> Int {
-    var index = start
-    while index < bytes.count, !matches(bytes[index]) { index += 1 }
+    firstIndex(in: bytes, start..<max(start, bytes.count), where: matches)
+  }
+
+  /// The end of the range if no byte matches.
+  @inline(__always)
+  static func firstIndex(in bytes: Span<UInt8>, _ range: Range<Int>, where matches: (UInt8) -> Bool) -> Int {
+    var index = range.lowerBound
+    while index < range.upperBound, !matches(bytes[index]) { index += 1 }
     return index
   }
 }

@@ -171,6 +171,20 @@ import Testing
     #expect(!result.errorText.contains("\r"))
   }
 
+  @Test func `the summary as JSON has percentiles of the latency, if there was a request`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    for (text, hasLatency) in [(input(20, server.baseURL), true), ("bad\n", false)] {
+      let result = try await Tool.run("run", "--log-format", "json", input: text)
+      let summary = try JSONValue(parsing: result.errorText)["run"]
+      let latency = summary?["latency"]
+      #expect((latency != nil) == hasLatency, "\(result.errorText)")
+      guard let latency else { continue }
+      let times = try ["p50Ms", "p90Ms", "p99Ms", "maxMs"].map { try #require(latency[$0]?.real) }
+      #expect(times == times.sorted() && times[0] > 0)
+    }
+  }
+
   @Test func `a result that cannot be written is an error, and counts as one`() async throws {
     let run = try await SpillingRun()
     defer { run.server.stop() }

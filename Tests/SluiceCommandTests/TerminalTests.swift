@@ -55,6 +55,20 @@ import Testing
     #expect(text.contains("\r\u{1B}[K2 requests in"))
   }
 
+  @Test(arguments: [(130, true), (119, false)])
+  func `a wide window shows percentiles of the latency`(_ columns: Int, _ isWide: Bool) async throws {
+    let server = try slowServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    // The first one fails at once, and so has a latency while the other is in flight.
+    let lines = #"{"url": "http://127.0.0.1:1/"}"# + "\n" + #"{"url": "\#(server.baseURL)/slow"}"# + "\n"
+    let file = try folder.write(lines, to: "in.jsonl")
+    let text = try await onTerminal(
+      "stty cols \(columns) <$TTY; \(Tool.path) run -i \(file) -o /dev/null 2>$TTY")
+    #expect(text.contains("1 done"))
+    #expect(text.contains(/p50 [0-9.]+ .s p90 [0-9.]+ .s p99 [0-9.]+ .s/) == isWide, "\(text)")
+  }
+
   @Test func `NO_COLOR leaves the bar without colour, and --no-progress leaves it out`() async throws {
     let server = try slowServer()
     defer { server.stop() }

@@ -81,7 +81,7 @@ struct ResultDocumentTests {
 
   @Test func `a success has its response and no error`() throws {
     let result = ResultDocument(
-      id: 7, response: ResponseDocument.make(Response(status: 200)), attempts: 1,
+      id: ResultID(7), response: Response(status: 200), attempts: 1,
       duration: .microseconds(1930) + .nanoseconds(400), requestID: "r-1")
     #expect(
       try line(result)
@@ -90,7 +90,8 @@ struct ResultDocumentTests {
 
   @Test func `a failure names code, message and stage`() throws {
     let result = ResultDocument(
-      id: "a", failure: .init(code: "invalid_url", message: "a \"b\"", stage: "auth"), attempts: 0, duration: .zero)
+      id: ResultID("a"), failure: .init(code: "invalid_url", message: "a \"b\"", stage: "auth"), attempts: 0,
+      duration: .zero)
     #expect(
       try line(result)
         == #"{"id":"a","error":{"code":"invalid_url","message":"a \"b\"","stage":"auth"},"attempts":0,"durationMs":0.0}"#

@@ -1,8 +1,10 @@
 import Glibc
+import Sluice
+import SluiceMetrics
 import SluiceSupport
 
-/// One line on a terminal with the progress of a run: count, rate, errors, and the remaining time if the size of the
-/// input is known.
+/// One line on a terminal with the progress of a run: count, rate, errors, latencies, and the remaining time if the size
+/// of the input is known.
 final class ProgressBar: Sendable {
   private static let interval = Duration.milliseconds(200)
   private static let clearLine = "\r\u{1B}[K"
@@ -13,7 +15,9 @@ final class ProgressBar: Sendable {
   private let thread: SystemThread
 
   /// Nil if standard error is not a terminal, or the progress bar is disabled.
-  init?(_ arguments: ParsedArguments, _ session: RunSession, _ input: InputLines) throws(CommandError) {
+  init?(
+    _ arguments: ParsedArguments, _ session: RunSession, _ engine: Engine, _ input: InputLines
+  ) throws(CommandError) {
     let terminal = Terminal.standardError
     guard terminal.isTerminal, LogOutput.format == .text, !arguments.has("quiet"), !arguments.has("no-progress") else {
       return nil
@@ -24,7 +28,10 @@ final class ProgressBar: Sendable {
     thread = try SystemThread.begin("sluice-progress") {
       var view = ProgressView(terminal: terminal, totalBytes: input.totalBytes)
       while isFinished.wait(upTo: Self.interval, { $0 ? true : nil }) == nil {
-        StandardError.write(Self.clearLine + view.line(session.counts, session.inFlight, input.consumedBytes))
+        let skipped = session.skippedBytes
+        let read = (consumed: max(input.consumedBytes, skipped), skipped: skipped)
+        let line = view.line(session.counts, session.inFlight, engine.metrics().duration, read)
+        StandardError.write(Self.clearLine + line)
       }
       StandardError.write(Self.clearLine)
     }
@@ -40,6 +47,9 @@ final class ProgressBar: Sendable {
 
 /// The text of the line.
 struct ProgressView {
+  /// A narrower window has no room for the latencies.
+  private static let latencyColumns = 120
+
   let terminal: Terminal
   let totalBytes: Int?
   private let started = MonotonicClock.now
@@ -50,7 +60,10 @@ struct ProgressView {
     self.totalBytes = totalBytes
   }
 
-  mutating func line(_ counts: RunCounts, _ inFlight: Int, _ consumedBytes: Int) -> String {
+  /// - Parameter bytes: of the lines that were read, and of those of them that already had a result.
+  mutating func line(
+    _ counts: RunCounts, _ inFlight: Int, _ latency: LatencySnapshot, _ bytes: (consumed: Int, skipped: Int)
+  ) -> String {
     let now = MonotonicClock.now
     let rate = Double(counts.completed - last.completed) / max((now - last.time).inSeconds, 1e-3)
     last = (now, counts.completed)
@@ -60,16 +73,23 @@ struct ProgressView {
     ]
     let errors = "\(Figures.count(counts.failed)) failed"
     parts.append(counts.failed > 0 ? terminal.colored(errors, .red) : errors)
+    if !latency.isEmpty, terminal.columns >= Self.latencyColumns { parts.append(Self.text(latency)) }
     guard let totalBytes, totalBytes > 0 else { return parts.joined(separator: "  ") }
-    let fraction = min(1, Double(consumedBytes) / Double(totalBytes))
-    let left = (now - started).inSeconds * (1 - fraction) / max(fraction, 1e-9)
-    if fraction > 0 { parts.append("\(Figures.remaining(left)) left") }
+    let fraction = min(1, Double(bytes.consumed) / Double(totalBytes))
+    let sent = bytes.consumed - bytes.skipped
+    let left = (now - started).inSeconds * Double(max(0, totalBytes - bytes.consumed)) / Double(max(sent, 1))
+    if sent > 0 { parts.append("\(Figures.remaining(left)) left") }
     return bar(fraction) + parts.joined(separator: "  ")
+  }
+
+  private static func text(_ latency: LatencySnapshot) -> String {
+    let times = [("p50", latency.p50), ("p90", latency.p90), ("p99", latency.p99)]
+    return times.map { "\($0) \(Figures.time(nanoseconds: $1))" }.joined(separator: " ")
   }
 
   /// Left out if the window is narrow.
   private func bar(_ fraction: Double) -> String {
-    let width = min(30, terminal.columns - 70)
+    let width = min(30, terminal.columns - (terminal.columns >= Self.latencyColumns ? 110 : 70))
     guard width >= 10 else { return "" }
     let filled = Int(fraction * Double(width))
     let text = String(repeating: "=", count: filled) + String(repeating: " ", count: width - filled)

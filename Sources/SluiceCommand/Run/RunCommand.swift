@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceControl
+import SluiceMessages
 import SluicePipeline
 import SluicePluginImage
 import SluiceSupport
@@ -20,8 +21,13 @@ enum RunCommand {
       Option("config", "c", "FILE", "The configuration of the pipeline"),
       Option("input", "i", "FILE", "Read requests from here (default: standard input)"),
       Option("output", "o", "FILE", "Write results to here (default: standard output)"),
+      Option(
+        "resume", nil, nil,
+        "Keep the results that the output file already has, and send only the lines without one"),
       Option("concurrency", nil, "N", "Maximum number of requests in flight (default 64)"),
       Option("rate", nil, "N/s", "Maximum number of requests started per second"),
+      Option("max-per-host", nil, "N", "Maximum number of requests in flight to one host"),
+      Option("rate-per-host", nil, "N/s", "Maximum number of requests started per second to one host"),
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
       Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
       Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),
@@ -47,21 +53,24 @@ enum RunCommand {
     let settings = try RunSettings(arguments)
     let interruption = try Interruption(takesHangUp: settings.configurationFile != nil)
     let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
+    let earlier = try earlierOutput(arguments, settings, input, interruption)
+    var resumed = earlier.map { ResumedInput($0, input) }
+    if input.file != nil { try resumed?.check(input) { interruption.received } }
     raiseDescriptorLimit(for: settings)
     TaskPool.start()
     let recorder = try EventRecorder.make(arguments, besides: input.file)
     var configuration = settings.configuration
     recorder?.append(to: &configuration)
     let engine = try EngineStart.engine(configuration)
-    let output = try ByteOutput(path: arguments["output"], besides: input.file)
-    let session = RunSession(settings, engine, input, output, recorder)
+    let output = try output(arguments, after: earlier, besides: input.file)
+    let session = RunSession(settings, engine, input, output, recorder, resumed: resumed)
     interruption.onSignal { session.stop() }
     let reload = SIGHUPReload(settings, engine, session, recorder)
     interruption.onHangUp { reload.readAnew() }
     // The control socket is opened last, so that a failed start does not leave its file behind.
     let metrics = try startMetrics(settings, engine, isQuiet: arguments.has("quiet"))
     let control = try startControl(settings, engine, reload, isQuiet: arguments.has("quiet"))
-    let progress = try ProgressBar(arguments, session, input)
+    let progress = try ProgressBar(arguments, session, engine, input)
     let started = MonotonicClock.now
     let inputFailure = session.feed()
     let isWhole = interruption.received == nil && session.outputFailure == nil && session.eventsFailure == nil
@@ -81,6 +90,28 @@ enum RunCommand {
       summary.show(isWhole: isWhole)
     }
     return try status(session, outputFailure, eventsFailure, inputFailure, interruption)
+  }
+
+  /// Nil without `--resume`.
+  private static func earlierOutput(
+    _ arguments: ParsedArguments, _ settings: RunSettings, _ input: InputLines, _ interruption: Interruption
+  ) throws(CommandError) -> ResumedOutput? {
+    guard arguments.has("resume") else { return nil }
+    return try ResumedOutput(
+      path: arguments["output"], besides: input.file, lineLimitBytes: settings.resultLimitBytes,
+      interruptedBy: { interruption.received })
+  }
+
+  private static func output(
+    _ arguments: ParsedArguments, after earlier: ResumedOutput?, besides input: FileIdentity?
+  ) throws(CommandError) -> ByteOutput {
+    guard let earlier else { return try ByteOutput(path: arguments["output"], besides: input) }
+    let incomplete = earlier.incompleteBytes
+    let output = try earlier.output()
+    if incomplete > 0, !arguments.has("quiet") {
+      StandardError.say("\(PlainText.path(earlier.path)): cut off \(incomplete) bytes of an incomplete result", .info)
+    }
+    return output
   }
 
   private static func startControl(
@@ -133,6 +164,6 @@ enum RunCommand {
     if let eventsFailure { throw eventsFailure }
     if let signal = interruption.received { return .interrupted(by: signal) }
     if let inputFailure { throw inputFailure }
-    return session.counts.failed == 0 ? .succeeded : .failed
+    return session.counts.failed + session.counts.keptFailed == 0 ? .succeeded : .failed
   }
 }

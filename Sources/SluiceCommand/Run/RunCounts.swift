@@ -8,4 +8,8 @@ struct RunCounts: Sendable {
   var invalid = 0
   /// Lines that were read and not begun, because the run was interrupted.
   var dropped = 0
+  /// Results of an earlier run that stay.
+  var kept = 0
+  /// Those of them that are errors.
+  var keptFailed = 0
 }

@@ -5,13 +5,18 @@ import Synchronization
 /// The request of one line, from reading to its result.
 final class RunJob: Sendable {
   /// The `id` of the line, or its number.
-  let id: JSONValue
+  let id: ResultID
+  /// The number of the line, counted from 1.
+  let line: Int
   let request: Request
   let lineBytes: Int
+  /// Where the request goes, by its line: a stage may still change it.
+  var origin: Origin { request.url.origin }
   private let progress = Atomic<UInt8>(0)
 
-  init(id: JSONValue, request: Request, lineBytes: Int) {
+  init(id: ResultID, line: Int, request: Request, lineBytes: Int) {
     self.id = id
+    self.line = line
     self.request = request
     self.lineBytes = lineBytes
   }

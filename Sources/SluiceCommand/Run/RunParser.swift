@@ -12,22 +12,39 @@ struct RunParser: Sendable {
 
   /// Why a line is not a request.
   struct Refusal: Error {
-    let id: JSONValue
+    let id: ResultID
+    let line: Int
     let message: String
   }
 
   func job(_ text: UnsafeRawBufferPointer, line: Int) throws(Refusal) -> RunJob {
-    var id = JSONValue(Int64(line))
+    var id = ResultID(line: line)
     do throws(MessageError) {
+      if let plain = PlainRequestLine(text) {
+        id = plain.id ?? id
+        try check(plain.request.body)
+        return RunJob(id: id, line: line, request: plain.request, lineBytes: text.count)
+      }
       let document = try Self.document(text)
-      if let given = document["id"], !given.isObject, !given.isArray { id = given }
+      id = Self.id(document) ?? id
       try completeURL(of: document)
       let request = try RequestLine(document, hosts: .idna).request
       try check(request.body)
-      return RunJob(id: id, request: request, lineBytes: text.count)
+      return RunJob(id: id, line: line, request: request, lineBytes: text.count)
     } catch {
-      throw Refusal(id: id, message: "line \(line): \(error)")
+      throw Refusal(id: id, line: line, message: "line \(line): \(error)")
     }
+  }
+
+  /// The `id` that the result of a line has.
+  static func id(of text: UnsafeRawBufferPointer, line: Int) -> ResultID {
+    if let plain = PlainRequestLine(text) { return plain.id ?? ResultID(line: line) }
+    return (try? document(text)).flatMap(id) ?? ResultID(line: line)
+  }
+
+  /// Nil if the document has none that can be one.
+  private static func id(_ document: JSONValue) -> ResultID? {
+    document["id"].flatMap { $0.isObject || $0.isArray ? nil : ResultID($0) }
   }
 
   private func check(_ body: Body) throws(MessageError) {

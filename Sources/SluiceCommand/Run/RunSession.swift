@@ -3,6 +3,7 @@ import SluiceJSON
 import SluicePipeline
 import SluiceSupport
 import SluiceTraceContext
+import Synchronization
 
 /// Keeps a number of transactions in flight. The reader fills a queue, and each completion takes the next job from it
 /// on its own loop, so that a request costs no thread switch.
@@ -12,8 +13,9 @@ import SluiceTraceContext
 ///                                            └── next job ◄─┘
 final class RunSession: Sendable {
   private struct State {
-    var queue = RunQueue()
+    var queue: RunQueue
     var inFlight = 0
+    var isInputEnded = false
     var isStopping = false
     var isReaderWaiting = false
     var outputFailure: ByteOutput.Failure?
@@ -30,13 +32,21 @@ final class RunSession: Sendable {
   private let input: InputLines
   private let output: ByteOutput
   private let recorder: EventRecorder?
+  /// Nil if the run is not resumed.
+  private let resumed: ResumedInput?
   private let mask: Locked<SecretMask>
   private let parser: RunParser
   private let parent = EngineStart.extraction.parent
-  private let state = Monitor(State())
+  private let skipped = Atomic<Int>(0)
+  private let state: Monitor<State>
 
-  init(_ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ recorder: EventRecorder?)
-  {
+  /// - Parameter resumed: which lines have a result of an earlier run; nil if the run is not resumed.
+  init(
+    _ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ recorder: EventRecorder?,
+    resumed: ResumedInput?
+  ) {
+    state = Monitor(State(queue: RunQueue(settings.hostLimits), counts: resumed?.counts ?? RunCounts()))
+    self.resumed = resumed
     self.settings = settings
     self.engine = engine
     self.input = input
@@ -73,6 +83,8 @@ final class RunSession: Sendable {
   private var hasRoom: Bool { output.hasRoom && recorder?.hasRoom ?? true }
 
   var counts: RunCounts { state.withLock { $0.counts } }
+  /// The bytes of lines that have a result of an earlier run.
+  var skippedBytes: Int { skipped.load(ordering: .relaxed) }
   var inFlight: Int { state.withLock { $0.inFlight } }
   var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
   var eventsFailure: ByteOutput.Failure? { state.withLock { $0.eventsFailure } }
@@ -92,11 +104,23 @@ final class RunSession: Sendable {
   /// Reads the input to its end, or until the session stops; returns when every job has begun or was dropped.
   /// - Returns: why the input could not be read.
   func feed() -> CommandError? {
-    var pace = settings.interval.map { RunPace(interval: $0) }
+    var starter: RunStarter?
+    do throws(CommandError) {
+      if settings.hasStarter { starter = try RunStarter(interval: settings.interval, self) }
+    } catch {
+      return error
+    }
+    var pace = settings.hasStarter ? nil : settings.interval.map { RunPace(interval: $0) }
     var failure: CommandError?
     reading: while !isStopping {
       switch input.next() {
       case .text(let text):
+        do throws(CommandError) {
+          if try skips(text) { continue }
+        } catch {
+          failure = error
+          break reading
+        }
         if InputLines.isBlank(text) { continue }
         do throws(RunParser.Refusal) {
           begin(try parser.job(text, line: input.number), &pace)
@@ -104,20 +128,38 @@ final class RunSession: Sendable {
           refuse(error)
         }
       case .tooLong:
+        if skipsLongLine() { continue }
         refuse(
           RunParser.Refusal(
-            id: JSONValue(Int64(input.number)),
+            id: ResultID(line: input.number), line: input.number,
             message:
               "line \(input.number): longer than \(settings.lineLimitBytes) bytes; raise transport.maxRequestBytes"))
-      case .end: break reading
+      case .end:
+        do throws(CommandError) {
+          if !isStopping { try resumed?.checkEnd(input.number) }
+        } catch {
+          failure = error
+        }
+        break reading
       case .failure(let error):
         failure = error
         break reading
       }
     }
+    state.update { $0.isInputEnded = true }
     waitForQueue()
+    starter?.wait()
     return failure
   }
+
+  /// Whether the line has a result of an earlier run.
+  private func skips(_ text: UnsafeRawBufferPointer) throws(CommandError) -> Bool {
+    guard let resumed, try resumed.skips(text, input.number) else { return false }
+    skipped.wrappingAdd(text.count, ordering: .relaxed)
+    return true
+  }
+
+  private func skipsLongLine() -> Bool { resumed?.finished[input.number] != nil }
 
   private var isStopping: Bool { state.withLock { $0.isStopping } }
 
@@ -149,8 +191,31 @@ final class RunSession: Sendable {
       state.queue.append(job)
       return state.inFlight >= self.settings.concurrency
     }
-    if !isQueued { refill() }
+    if settings.hasStarter { state.broadcast() } else if !isQueued { refill() }
   }
+
+  /// For ``RunStarter``: waits for the time of the next job, and starts it; false if there is none any more.
+  func startNext(_ pace: inout RunPace?) -> Bool {
+    pace?.wait(on: state) { $0.isStopping }
+    while true {
+      let rest = state.withLock { $0.queue.nextRestEnd }.map { $0 - MonotonicClock.now } ?? Self.longWait
+      let step: RunJob?? = state.wait(upTo: rest) { state in
+        if state.isStopping || state.isInputEnded && state.queue.isEmpty { return .some(nil) }
+        guard state.inFlight < settings.concurrency, hasRoom, let job = state.queue.popFirst() else { return nil }
+        state.inFlight += 1
+        return job
+      }
+      guard let job = step else { continue }
+      guard let job else { return false }
+      // The reader may wait for room in the queue.
+      state.broadcast()
+      submit(job)
+      return true
+    }
+  }
+
+  /// A bound for a wait that an event ends.
+  private static let longWait = Duration.seconds(60)
 
   /// Begins jobs for all free slots. Must not be called on a loop.
   private func refill() {
@@ -160,7 +225,9 @@ final class RunSession: Sendable {
   private func takeForFreeSlot() -> RunJob? {
     let (job, wakes): (RunJob?, Bool) = state.withLock { state in
       // `hasRoom` is read under this lock; otherwise room that is made at this moment would fill no slot.
-      guard state.inFlight < settings.concurrency, !state.isStopping, hasRoom else { return (nil, false) }
+      guard state.inFlight < settings.concurrency, !state.isStopping, !settings.hasStarter, hasRoom else {
+        return (nil, false)
+      }
       guard let job = state.queue.popFirst() else { return (nil, false) }
       state.inFlight += 1
       return (job, state.isReaderWaiting)
@@ -173,7 +240,7 @@ final class RunSession: Sendable {
   private func waitForQueue() {
     waitAsReader { state -> Void? in
       if state.isStopping {
-        while state.queue.popFirst() != nil { state.counts.dropped += 1 }
+        state.counts.dropped += state.queue.removeAll()
       }
       return state.queue.isEmpty ? () : nil
     }
@@ -188,7 +255,9 @@ final class RunSession: Sendable {
   }
 
   private func refuse(_ refusal: RunParser.Refusal) {
-    if let line = try? ResultText.line(invalidRequest: refusal.message, id: refusal.id) { output.append(line) }
+    if let line = try? ResultText.line(invalidRequest: refusal.message, id: refusal.id, line: refusal.line) {
+      output.append(line)
+    }
     state.withLock { state in
       state.counts.completed += 1
       state.counts.failed += 1
@@ -206,7 +275,7 @@ final class RunSession: Sendable {
       engine.submit(job.request, parent: parent) { [self] result in finish(job, result) }
       guard job.arrive() else { return }
       count += 1
-      next = count < Self.burst ? takeAfterCompletion() : leaveSlot()
+      next = count < Self.burst ? takeAfter(job) : leaveSlot(of: job)
     }
   }
 
@@ -216,7 +285,7 @@ final class RunSession: Sendable {
     output.append(written.bytes)
     if written.hasError { state.withLock { $0.counts.failed += 1 } }
     let isFromOutside = result.error?.code == .stalled
-    guard isFromOutside ? job.arriveAlone() : job.arrive(), let next = takeAfterCompletion() else { return }
+    guard isFromOutside ? job.arriveAlone() : job.arrive(), let next = takeAfter(job) else { return }
     submit(next)
   }
 
@@ -224,20 +293,22 @@ final class RunSession: Sendable {
   private func line(_ result: TransactionResult, _ job: RunJob) -> (bytes: [UInt8], hasError: Bool) {
     do {
       let mask: SecretMask? = settings.hasMetadata ? mask.withLock { $0 } : nil
-      return (try ResultText.line(result, id: job.id, metadata: mask), result.error != nil)
+      return (try ResultText.line(result, id: job.id, line: job.line, metadata: mask), result.error != nil)
     } catch {
       var failed = result
       failed.response = nil
       failed.error = TransactionError(code: "invalid_result", message: "the result cannot be written: \(error)")
-      return ((try? ResultText.line(failed, id: job.id)) ?? [], true)
+      return ((try? ResultText.line(failed, id: job.id, line: job.line)) ?? [], true)
     }
   }
 
   /// Counts a completion and fills its slot.
-  private func takeAfterCompletion() -> RunJob? {
+  private func takeAfter(_ ended: RunJob) -> RunJob? {
     let (job, wakes): (RunJob?, Bool) = state.withLock { state in
       state.counts.completed += 1
       state.inFlight -= 1
+      state.queue.end(ended)
+      if settings.hasStarter { return (nil, true) }
       let job = hasRoom && !state.isStopping ? state.queue.popFirst() : nil
       if job != nil { state.inFlight += 1 }
       let isUseful = job == nil || state.queue.isHalfEmpty
@@ -249,11 +320,12 @@ final class RunSession: Sendable {
   }
 
   /// Counts a completion and leaves its slot to another thread.
-  private func leaveSlot() -> RunJob? {
+  private func leaveSlot(of ended: RunJob) -> RunJob? {
     let wakes = state.withLock { state in
       state.counts.completed += 1
       state.inFlight -= 1
-      return state.isReaderWaiting
+      state.queue.end(ended)
+      return state.isReaderWaiting || settings.hasStarter
     }
     if wakes { state.broadcast() }
     Task.detached { [self] in refill() }

@@ -11,6 +11,7 @@ struct RunSettings: Sendable {
   let concurrency: Int
   /// The time between two starts; nil means no limit.
   let interval: Duration?
+  let hostLimits: HostLimits
   let drain: Duration
   let hasMetadata: Bool
   /// Nil serves no metrics; 0 takes any free port.
@@ -28,7 +29,10 @@ struct RunSettings: Sendable {
     hasMetadata = arguments.has("metadata")
     metricsPort = try arguments.integer("metrics-port", 0...65535).map { UInt16($0) }
     drain = try arguments.duration("drain") ?? .seconds(30)
-    interval = try arguments["rate"].map { text throws(CommandError) in try Self.interval(text) }
+    interval = try Self.interval(arguments, "rate")
+    hostLimits = HostLimits(
+      inFlight: try arguments.integer("max-per-host", 1...1_000_000),
+      interval: try Self.interval(arguments, "rate-per-host"))
   }
 
   /// A configuration that is read later, with the additions of the arguments.
@@ -48,6 +52,9 @@ struct RunSettings: Sendable {
   /// A body in base64 takes four thirds of its size; one mebibyte is for the rest of the line.
   var lineLimitBytes: Int { configuration.transport.maximumHeldRequestBytes / 3 * 4 + 1 << 20 }
 
+  /// No result line is longer: a byte of a body takes at most six bytes, and 16 MiB are for the rest, each header twice.
+  var resultLimitBytes: Int { min(configuration.transport.maximumHeldResponseBytes, 1 << 40) * 6 + 16 << 20 }
+
   private static func concurrency(_ arguments: ParsedArguments, _ limit: Int) throws(CommandError) -> Int {
     guard let wanted = try arguments.integer("concurrency", 1...1_000_000) else { return min(64, limit) }
     guard wanted <= limit else {
@@ -59,11 +66,15 @@ struct RunSettings: Sendable {
     return wanted
   }
 
-  private static func interval(_ text: String) throws(CommandError) -> Duration {
+  /// Whether jobs in the queue wait for their time, not only for others to end.
+  var hasStarter: Bool { hostLimits.interval != nil || hostLimits.inFlight != nil && interval != nil }
+
+  private static func interval(_ arguments: ParsedArguments, _ option: String) throws(CommandError) -> Duration? {
+    guard let text = arguments[option] else { return nil }
     let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
     guard let rate = Double(number), rate >= 0.001, rate <= 1e6 else {
       throw CommandError(
-        .usage, "--rate: expected requests a second, such as 50/s or 0.5/s, found \(PlainText.quote(text))")
+        .usage, "--\(option): expected requests a second, such as 50/s or 0.5/s, found \(PlainText.quote(text))")
     }
     return .nanoseconds(Int64(1e9 / rate))
   }

@@ -24,13 +24,23 @@ struct RunSummary {
     case .json:
       let line = LogLine(level: .info, message: headline(isWhole: isWhole))
       let document = LogOutput.document(of: line, at: UniversalTime.now)
-      document["run"] = [
+      let run: JSONValue = [
         "requests": JSONValue(Int64(counts.completed)), "failed": JSONValue(Int64(counts.failed)),
         "invalid": JSONValue(Int64(counts.invalid)), "notBegun": JSONValue(Int64(counts.dropped)),
+        "kept": JSONValue(Int64(counts.kept)), "keptFailed": JSONValue(Int64(counts.keptFailed)),
         "durationMs": .milliseconds(duration), "isWhole": JSONValue(isWhole),
       ]
+      if !metrics.duration.isEmpty { run["latency"] = Self.latency(metrics.duration) }
+      document["run"] = run
       LogOutput.write(document)
     }
+  }
+
+  private static func latency(_ latency: LatencySnapshot) -> JSONValue {
+    let times = [("p50Ms", latency.p50), ("p90Ms", latency.p90), ("p99Ms", latency.p99), ("maxMs", latency.maximum)]
+    let document = JSONValue.object()
+    for (name, time) in times { document[name] = .milliseconds(.nanoseconds(Int64(clamping: time))) }
+    return document
   }
 
   func text(isWhole: Bool) -> String {
@@ -50,6 +60,10 @@ struct RunSummary {
     if counts.invalid > 0 { parts.append("\(Figures.count(counts.invalid)) of them not valid request lines") }
     if !isWhole { parts.append("interrupted") }
     if counts.dropped > 0 { parts.append("\(Figures.count(counts.dropped)) lines read but not sent") }
+    if counts.kept > 0 {
+      let failed = counts.keptFailed > 0 ? " (\(Figures.count(counts.keptFailed)) failed)" : ""
+      parts.append("\(Figures.count(counts.kept)) \(counts.kept == 1 ? "result" : "results") kept\(failed)")
+    }
     return parts.joined(separator: ", ")
   }
 

@@ -63,7 +63,9 @@ struct SendOutput {
   func isCutOff(_ result: TransactionResult) -> Bool { stream != nil && bytes.hasBytes && !Self.isWhole(result) }
 
   private func document(_ result: TransactionResult) throws(CommandError) -> [UInt8] {
-    do { return try ResultText.line(result, id: JSONValue(result.id.description), metadata: metadataMask) } catch {
+    do {
+      return try ResultText.line(result, id: ResultID(JSONValue(result.id.description)), metadata: metadataMask)
+    } catch {
       throw CommandError(.failed, "the result cannot be written as a document: \(error)")
     }
   }

@@ -110,7 +110,7 @@ package enum BodyDocument {
     return "line \(error.line ?? 1), column \(error.column ?? 1): \(what)"
   }
 
-  private static func hasNUL(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+  static func hasNUL(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let start = bytes.baseAddress else { return false }
     return memchr(start, 0, bytes.count) != nil
   }

@@ -1,10 +1,12 @@
+package import SluiceMessages
+
 /// One line of output: the result of a request line.
 ///
-///     {"id": …, "response": { response }, "error": {"code": "…", "message": "…", "stage": "…"},
+///     {"id": …, "line": 1, "response": { response }, "error": {"code": "…", "message": "…", "stage": "…"},
 ///      "attempts": 1, "attributes": { … }, "metadata": { … }, "explain": [ … ], "durationMs": 1.93, "requestId": "…"}
 ///
 /// `error` is present only if the request failed, and its `stage` only if a stage is to blame. `response` is present if
-/// there was one, `attributes` if stages have set any, `metadata` and `explain` only if they were requested.
+/// there was one, `line` if the request came from a line, `attributes` if stages have set any, `metadata` and `explain` only if they were requested.
 package struct ResultDocument {
   /// Why a request failed.
   package struct Failure: Sendable, Hashable {
@@ -26,9 +28,11 @@ package struct ResultDocument {
   }
 
   /// The `id` of the request line, or its number.
-  package var id: JSONValue
-  /// A ``ResponseDocument``.
-  package var response: JSONValue?
+  package var id: ResultID
+  /// The number of the request line; nil for a request that came from elsewhere.
+  package var lineNumber: Int?
+  /// Its body must be in memory, because a file is removed with the result.
+  package var response: Response?
   package var failure: Failure?
   /// The number of attempts; 0 for a line that was not a request.
   package var attempts: Int
@@ -42,11 +46,13 @@ package struct ResultDocument {
   package var explanation: JSONValue?
 
   package init(
-    id: JSONValue, response: JSONValue? = nil, failure: Failure? = nil, attempts: Int, duration: Duration,
+    id: ResultID, lineNumber: Int? = nil, response: Response? = nil, failure: Failure? = nil, attempts: Int,
+    duration: Duration,
     requestID: String? = nil, attributes: JSONValue? = nil,
     metadata: JSONValue? = nil, explanation: JSONValue? = nil
   ) {
     self.id = id
+    self.lineNumber = lineNumber
     self.response = response
     self.failure = failure
     self.attempts = attempts
@@ -57,30 +63,62 @@ package struct ResultDocument {
     self.explanation = explanation
   }
 
-  /// The document on one line, with its line feed.
-  ///
-  /// jansson spells 1.93 with 17 digits, so the duration is written here.
+  /// The document on one line, with its line feed. Written straight into bytes: a tree of values would cost more than all
+  /// else that a short result takes.
   package func line() throws(JSONError) -> [UInt8] {
-    var line = try head.serialized()
-    line.removeLast()
-    line += ",\"durationMs\":\(duration.roundedMilliseconds)".utf8
-    if let requestID {
-      line += ",\"requestId\":".utf8
-      line += try JSONValue(requestID).serialized()
+    var line = JSONBytes(capacity: Self.usualBytes + (response?.approximateBytes ?? 0))
+    line.write("{\"id\":")
+    line.append(id.text)
+    if let lineNumber {
+      line.write(",\"line\":")
+      line.append(lineNumber)
     }
-    line += "}\n".utf8
-    return line
+    if let response {
+      line.write(",\"response\":")
+      try line.append(response)
+    }
+    if let failure { append(failure, to: &line) }
+    line.write(",\"attempts\":")
+    line.append(attempts)
+    try append(",\"attributes\":", attributes, to: &line)
+    try append(",\"metadata\":", metadata, to: &line)
+    try append(",\"explain\":", explanation, to: &line)
+    line.write(",\"durationMs\":")
+    line.append(milliseconds: duration)
+    if let requestID {
+      line.write(",\"requestId\":")
+      line.append(quoting: requestID)
+    }
+    line.write("}\n")
+    return line.bytes
   }
 
-  private var head: JSONValue {
-    let document = JSONValue.object()
-    document["id"] = id
-    document["response"] = response
-    document["error"] = failure?.document()
-    document["attempts"] = JSONValue(Int64(attempts))
-    document["attributes"] = attributes
-    document["metadata"] = metadata
-    document["explain"] = explanation
-    return document
+  /// Enough for a line without its response.
+  private static let usualBytes = 256
+
+  private func append(_ failure: Failure, to line: inout JSONBytes) {
+    line.write(",\"error\":{\"code\":")
+    line.append(quoting: failure.code)
+    line.write(",\"message\":")
+    line.append(quoting: failure.message)
+    if let stage = failure.stage {
+      line.write(",\"stage\":")
+      line.append(quoting: stage)
+    }
+    line.write("}")
+  }
+
+  private func append(_ key: StaticString, _ value: JSONValue?, to line: inout JSONBytes) throws(JSONError) {
+    guard let value else { return }
+    line.write(key)
+    try line.append(value)
+  }
+}
+
+extension Response {
+  /// About what it takes in a line, if few characters need an escape.
+  fileprivate var approximateBytes: Int {
+    let bodyBytes = if case .bytes(let bytes) = body { bytes.count } else { 0 }
+    return headers.buffer.count + headers.count * 4 + bodyBytes + bodyBytes / 4
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 import SluiceSupport
 
 /// A file descriptor with its own writer thread: appending never waits for the disk or for the reader of a pipe.
@@ -73,6 +74,7 @@ final class ByteOutput: Sendable {
     guard descriptor >= 0 else { throw CommandError(.failed, Failure(name: path, errorNumber: errno).description) }
     do throws(CommandError) {
       try ByteOutput.check(descriptor, path, isNot: input)
+      if FileIdentity(of: descriptor) != nil { try OutputLock.take(descriptor, PlainText.path(path)) }
       try ByteOutput.empty(descriptor, path)
     } catch {
       close(descriptor)

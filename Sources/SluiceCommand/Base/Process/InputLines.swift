@@ -27,6 +27,8 @@ final class InputLines: @unchecked Sendable {
   /// A descriptor that is readable once reading must stop.
   private let interruption: Int32
   private let limitBytes: Int
+  /// Where the first line begins in a file; -1 for an input that has no positions.
+  private let startOffset: off_t
   private let consumed = Atomic<Int>(0)
   private var buffer: UnsafeMutableRawBufferPointer
   private var unread = 0..<0
@@ -52,11 +54,17 @@ final class InputLines: @unchecked Sendable {
     self.init(descriptor, name, ownsDescriptor: true, limitBytes)
   }
 
+  /// The caller keeps the descriptor open.
+  convenience init(borrowing descriptor: Int32, name: String, limitBytes: Int) {
+    self.init(descriptor, name, ownsDescriptor: false, limitBytes)
+  }
+
   private init(_ descriptor: Int32, _ name: String, ownsDescriptor: Bool, _ limitBytes: Int) {
     self.descriptor = descriptor
     self.name = name
     self.ownsDescriptor = ownsDescriptor
     self.limitBytes = limitBytes
+    startOffset = lseek(descriptor, 0, SEEK_CUR)
     interruption = eventfd(0, Int32(EFD_CLOEXEC))
     buffer = .allocate(byteCount: Self.blockBytes, alignment: 16)
   }
@@ -107,6 +115,16 @@ final class InputLines: @unchecked Sendable {
     guard isTooLong, isAtEnd else { return .end }
     number += 1
     return .tooLong
+  }
+
+  /// Goes back to the first line of a regular file. On the thread that reads lines.
+  func rewind() throws(CommandError) {
+    guard startOffset >= 0, lseek(descriptor, startOffset, SEEK_SET) >= 0 else { throw failure(errno) }
+    number = 0
+    consumed.store(0, ordering: .relaxed)
+    unread = 0..<0
+    searched = 0
+    isAtEnd = false
   }
 
   private func takeLine() -> UnsafeRawBufferPointer? {

@@ -1,0 +1,23 @@
+import Glibc
+
+/// Keeps two processes from writing to one file at the same time.
+///
+/// A lock of the process (POSIX `fcntl`), because a child that a process leaves behind must not hold it. It ends with
+/// the process, or when the process closes any descriptor of the file.
+enum OutputLock {
+  /// Fails if another process holds the lock. A file system without locks is no error.
+  static func take(_ descriptor: Int32, _ name: String) throws(CommandError) {
+    var lock = whole
+    guard fcntl(descriptor, F_SETLK, &lock) != 0, errno == EAGAIN || errno == EACCES else { return }
+    var holder = whole
+    let isKnown = fcntl(descriptor, F_GETLK, &holder) == 0 && holder.l_type != Int16(F_UNLCK) && holder.l_pid > 0
+    throw CommandError(
+      .usage,
+      "\(name) is being written by \(isKnown ? "process \(holder.l_pid)" : "another process"); wait until it ends, or name another output"
+    )
+  }
+
+  private static var whole: flock {
+    flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
+  }
+}

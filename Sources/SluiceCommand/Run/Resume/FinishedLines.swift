@@ -1,0 +1,55 @@
+/// The lines of an input that have a result, each with a fingerprint of the result's id. One byte for each line.
+struct FinishedLines: Sendable {
+  private static let pageLines = 256
+
+  /// By number of the page; a byte is 0 for a line without a result. Pages, because the line numbers come from a file
+  /// and a wrong one must not take memory for all lines before it.
+  private var pages: [Int: [UInt8]] = [:]
+  private(set) var count = 0
+  /// The largest number; 0 if there is none.
+  private(set) var last = 0
+
+  /// - Parameter line: counted from 1.
+  /// - Returns: false if the line already had a result.
+  mutating func insert(_ line: Int, id: IDFingerprint) -> Bool {
+    let place = line % Self.pageLines
+    let isNew = pages[line / Self.pageLines, default: Array(repeating: 0, count: Self.pageLines)].insert(id, at: place)
+    guard isNew else { return false }
+    count += 1
+    last = max(last, line)
+    return true
+  }
+
+  /// The fingerprint of the result's id; nil for a line without a result.
+  subscript(line: Int) -> IDFingerprint? {
+    pages[line / Self.pageLines].flatMap { IDFingerprint(rawValue: $0[line % Self.pageLines]) }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func insert(_ id: IDFingerprint, at place: Int) -> Bool {
+    guard self[place] == 0 else { return false }
+    self[place] = id.rawValue
+    return true
+  }
+}
+
+/// A hash of an id in one byte, which is never 0. Two ids have the same one by chance in 1 of 255 cases, which is enough
+/// to notice another input after a few lines.
+struct IDFingerprint: Equatable, Sendable {
+  let rawValue: UInt8
+
+  /// Nil for 0.
+  init?(rawValue: UInt8) {
+    guard rawValue > 0 else { return nil }
+    self.rawValue = rawValue
+  }
+
+  /// - Parameter text: the id as JSON, as a result line has it.
+  init(of text: some Sequence<UInt8>) {
+    // FNV-1a (RFC 9923).
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    rawValue = UInt8(truncatingIfNeeded: hash % 255) + 1
+  }
+}

@@ -1,0 +1,63 @@
+import SluiceJSON
+import SluiceMessages
+
+/// Says which lines of an input already have a result, and checks that the results are those of this input.
+struct ResumedInput: Sendable {
+  let finished: FinishedLines
+  let counts: RunCounts
+  private let outputName: String
+  private let inputName: String
+  /// Whether every line that has a result was compared with it.
+  private var isChecked = false
+
+  init(_ output: ResumedOutput, _ input: InputLines) {
+    finished = output.finished
+    counts = RunCounts(kept: output.finished.count, keptFailed: output.failedCount)
+    outputName = PlainText.path(output.path)
+    inputName = PlainText.path(input.name)
+  }
+
+  /// Reads a regular file up to the last line that has a result, and goes back to its beginning. So nothing is sent if
+  /// the output belongs to another input.
+  mutating func check(_ input: InputLines, interruptedBy signal: () -> Int32?) throws(CommandError) {
+    reading: while input.number < finished.last {
+      if let signal = signal() { throw .interrupted(by: signal, reading: input.name) }
+      switch input.next() {
+      case .text(let text): _ = try skips(text, input.number)
+      case .tooLong: break
+      case .end:
+        try checkEnd(input.number)
+        break reading
+      case .failure(let error): throw error
+      }
+    }
+    try input.rewind()
+    isChecked = true
+  }
+
+  /// Whether a line has a result. Fails if the result has an id that the line does not have.
+  func skips(_ text: UnsafeRawBufferPointer, _ line: Int) throws(CommandError) -> Bool {
+    guard let expected = finished[line] else { return false }
+    if isChecked { return true }
+    guard !InputLines.isBlank(text) else { throw other("line \(line) of \(inputName) is blank") }
+    // A line that was too long for the earlier run has its number as its id.
+    let possible = [IDFingerprint(of: RunParser.id(of: text, line: line).text), IDFingerprint(of: "\(line)".utf8)]
+    guard possible.contains(expected) else {
+      throw other("its result for line \(line) has another id than line \(line) of \(inputName)")
+    }
+    return true
+  }
+
+  /// Call it at the end of the input.
+  func checkEnd(_ count: Int) throws(CommandError) {
+    guard finished.last > count else { return }
+    throw other("it has a result for line \(finished.last), and \(inputName) has \(count) lines")
+  }
+
+  private func other(_ reason: String) -> CommandError {
+    CommandError(
+      .usage,
+      "--resume: \(outputName) belongs to another input: \(reason);"
+        + " name the input of the earlier run, unchanged, or another output")
+  }
+}

@@ -1,0 +1,39 @@
+import SluiceJSON
+import SluiceMessages
+
+/// What a result line of an earlier run says about its input line.
+struct WrittenResult {
+  let line: Int
+  let id: IDFingerprint
+  let isFailure: Bool
+
+  /// Why a line is not a result.
+  struct Damage: Error {
+    let reason: String
+  }
+
+  /// How every result begins.
+  private static let beginning = Array(#"{"id":"#.utf8)
+
+  init(parsing text: UnsafeRawBufferPointer) throws(Damage) {
+    let document: JSONValue
+    do { document = try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
+      throw Damage(reason: "column \(error.column ?? 1): not JSON: \(error.message)")
+    }
+    guard document.isObject, let id = document["id"], document["attempts"]?.integer != nil else {
+      throw Damage(reason: "not a result of sluice run")
+    }
+    guard let line = document["line"]?.integer.flatMap({ Int(exactly: $0) }), line > 0 else {
+      throw Damage(reason: "it has no \"line\", the number of its request line; an older version has written it")
+    }
+    guard let idText = try? id.serialized() else { throw Damage(reason: "its id cannot be written") }
+    self.line = line
+    self.id = IDFingerprint(of: idText)
+    isFailure = document["error"] != nil
+  }
+
+  /// Whether this may be the part of a result that a killed process has written.
+  static func isBeginning(_ text: UnsafeRawBufferPointer) -> Bool {
+    text.prefix(beginning.count).elementsEqual(beginning.prefix(text.count))
+  }
+}

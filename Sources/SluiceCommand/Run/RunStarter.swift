@@ -1,0 +1,18 @@
+import SluiceSupport
+
+/// A thread that starts jobs when their time has come, while the reader waits for input. Only where jobs wait in the
+/// queue for the time: with a limit for each host and a rate.
+struct RunStarter {
+  private let thread: SystemThread
+
+  /// - Parameter interval: the time between two starts of the whole run; nil means no limit.
+  init(interval: Duration?, _ session: RunSession) throws(CommandError) {
+    thread = try SystemThread.begin("sluice-pace") {
+      var pace = interval.map { RunPace(interval: $0) }
+      while session.startNext(&pace) {}
+    }
+  }
+
+  /// Waits until the session has no more jobs to start.
+  func wait() { thread.join() }
+}

@@ -1,0 +1,193 @@
+import Glibc
+import SluiceMessages
+
+/// JSON text that is written straight into bytes, without values of jansson, and spelled as jansson spells it: compact,
+/// characters beyond ASCII as they are, `\uXXXX` in upper case for controls without a short form.
+struct JSONBytes: ~Copyable {
+  /// A buffer of its own, because appending to an array checks it each time.
+  private var start: UnsafeMutableRawPointer
+  private var capacity: Int
+  private var count = 0
+
+  init(capacity: Int) {
+    self.capacity = max(capacity, 64)
+    start = .allocate(byteCount: self.capacity, alignment: 1)
+  }
+
+  deinit { start.deallocate() }
+
+  /// A copy of what was written.
+  var bytes: [UInt8] { [UInt8](UnsafeRawBufferPointer(start: start, count: count)) }
+
+  /// Text that is JSON already.
+  mutating func write(_ text: StaticString) {
+    copy(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Text that is JSON already.
+  mutating func append(_ text: [UInt8]) { text.withUnsafeBytes { copy($0) } }
+
+  /// Fails if the value cannot be written (``JSONValue/serialized(_:limitBytes:)``).
+  mutating func append(_ value: JSONValue) throws(JSONError) { append(try value.serialized()) }
+
+  mutating func append(_ number: Int) {
+    guard number >= 0 else { return append(Array("\(number)".utf8)) }
+    reserve(20)
+    var digits = 1
+    var rest = number / 10
+    while rest > 0 {
+      digits += 1
+      rest /= 10
+    }
+    rest = number
+    var place = count + digits
+    count = place
+    repeat {
+      place -= 1
+      start.storeBytes(
+        of: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10), toByteOffset: place, as: UInt8.self)
+      rest /= 10
+    } while rest > 0
+  }
+
+  /// Milliseconds with at most three decimals and at least one: jansson spells 1.93 with 17 digits.
+  mutating func append(milliseconds duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    guard (0..<1_000_000_000).contains(seconds), attoseconds % 1_000_000_000 == 0 else {
+      return append(Array("\(duration.roundedMilliseconds)".utf8))
+    }
+    let microseconds = (Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) + 500) / 1000
+    append(microseconds / 1000)
+    let rest = microseconds % 1000
+    write(".")
+    append(rest / 100)
+    if rest % 100 > 0 { append(rest / 10 % 10) }
+    if rest % 10 > 0 { append(rest % 10) }
+  }
+
+  /// A string in quotes.
+  mutating func append(quoting text: String) {
+    var text = text
+    text.withUTF8 { append(quoting: $0) }
+  }
+
+  /// A string in quotes. The caller has checked that the text is UTF-8.
+  mutating func append(quoting text: UnsafeBufferPointer<UInt8>) {
+    let source = UnsafeRawBufferPointer(text)
+    write("\"")
+    var index = 0
+    while index < source.count {
+      let end = min(index + Self.blockBytes, source.count)
+      appendEscaped(source, index..<end)
+      index = end
+    }
+    write("\"")
+  }
+
+  /// ASCII in lower case, without quotes.
+  mutating func append(lowercasing text: UnsafeBufferPointer<UInt8>) {
+    reserve(text.count)
+    for byte in text { put(byte.asciiLowercased) }
+  }
+
+  // MARK: Escapes
+
+  /// So much room is made at a time, for the case that each byte takes six.
+  private static let blockBytes = 1024
+
+  private mutating func appendEscaped(_ source: UnsafeRawBufferPointer, _ range: Range<Int>) {
+    reserve(6 * range.count + 8)
+    var index = range.lowerBound
+    while index &+ 8 <= range.upperBound {
+      let word = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let found = Self.escapes(in: word)
+      // The bytes after the first one to escape are written again.
+      start.storeBytes(of: word, toByteOffset: count, as: UInt64.self)
+      guard found != 0 else {
+        index &+= 8
+        count &+= 8
+        continue
+      }
+      let plain = found.trailingZeroBitCount / 8
+      index &+= plain
+      count &+= plain
+      putEscaped(source[index])
+      index &+= 1
+    }
+    while index < range.upperBound {
+      putEscaped(source[index])
+      index &+= 1
+    }
+  }
+
+  /// The highest bit of the first of eight bytes that is a control, a quote or a backslash; 0 without one. Bits of later
+  /// bytes may be wrong.
+  @inline(__always)
+  private static func escapes(in littleEndian: UInt64) -> UInt64 {
+    let word = UInt64(littleEndian: littleEndian)
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quote = word ^ (ones &* 0x22)
+    let backslash = word ^ (ones &* 0x5C)
+    let found = (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
+    return found & (ones &* 0x80)
+  }
+
+  @inline(__always)
+  private mutating func putEscaped(_ byte: UInt8) {
+    if byte >= 0x20, byte != 0x22, byte != 0x5C { return put(byte) }
+    put(UInt8(ascii: "\\"))
+    if let short = Self.shortForm(byte) { return put(short) }
+    put(UInt8(ascii: "u"))
+    put(UInt8(ascii: "0"))
+    put(UInt8(ascii: "0"))
+    put(Self.hexDigit(byte >> 4))
+    put(Self.hexDigit(byte & 15))
+  }
+
+  @inline(__always)
+  private static func shortForm(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x22, 0x5C: byte
+    case 0x0A: UInt8(ascii: "n")
+    case 0x0D: UInt8(ascii: "r")
+    case 0x09: UInt8(ascii: "t")
+    case 0x08: UInt8(ascii: "b")
+    case 0x0C: UInt8(ascii: "f")
+    default: nil
+    }
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+  }
+
+  // MARK: The buffer
+
+  /// There must be room.
+  @inline(__always)
+  private mutating func put(_ byte: UInt8) {
+    start.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+    count &+= 1
+  }
+
+  @inline(__always)
+  private mutating func copy(_ text: UnsafeRawBufferPointer) {
+    reserve(text.count)
+    guard let source = text.baseAddress else { return }
+    memcpy(start + count, source, text.count)
+    count &+= text.count
+  }
+
+  @inline(__always)
+  private mutating func reserve(_ more: Int) {
+    if capacity &- count < more { grow(more) }
+  }
+
+  private mutating func grow(_ more: Int) {
+    capacity = max(count + more, 2 * capacity)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 1)
+    memcpy(larger, start, count)
+    start.deallocate()
+    start = larger
+  }
+}

@@ -1,0 +1,285 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// `sluice run --resume`: results that are in the output stay, and only the other lines are sent.
+@Suite struct RunResumeTests {
+  /// The first line is blank, so that numbers of lines and of requests differ.
+  private func input(_ count: Int, _ url: String) -> String {
+    "\n" + (1...count).map { #"{"id": "r\#($0)", "url": "\#(url)/\#($0)"}"# + "\n" }.joined()
+  }
+
+  /// The input lines that the results name, in ascending order; throws if a line is not a result.
+  private func lines(_ path: String) throws -> [Int64] {
+    let text = try FileTree.readText(path)
+    try #require(text.isEmpty || text.hasSuffix("\n"))
+    return try text.split(separator: "\n").map { try #require(try JSONValue(parsing: String($0))["line"]?.integer) }
+      .sorted()
+  }
+
+  // MARK: Interruptions
+
+  @Test(arguments: Tool.isSoak ? [1, 2, 3, 4] : [1, 2] as [UInt64])
+  func `a run that is interrupted ten times has one result for each line`(_ seed: UInt64) async throws {
+    var random = SeededRandom(seed: seed)
+    let count = Tool.isSoak ? 100_000 : 3_000
+    let gate = Gate()
+    let server = try LoopbackServer(recording: .countOnly) { _ in gate.answer() }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let input = try folder.write(input(count, server.baseURL), to: "in.jsonl")
+    let output = folder.path("out.jsonl")
+    var signals: Set<Int32> = []
+    for _ in 0..<10 {
+      let more = Int.random(in: 0...count / 12, using: &random)
+      gate.admit(more)
+      let enough = server.requestCount + more + 1
+      let running = try Tool.start("run", "-q", "--resume", "-i", input, "-o", output)
+      try await server.waitForRequests(enough)
+      let signal = Bool.random(using: &random) ? SIGKILL : SIGINT
+      running.send(signal: signal)
+      while !running.hasEnded {
+        gate.answerHeld()
+        await Task.yield()
+      }
+      let result = try await running.wait(upTo: Patience.limit)
+      #expect(result.status == 128 + signal, "\(result.errorText)")
+      signals.insert(signal)
+    }
+    gate.admit(.max)
+    #expect(signals == [SIGKILL, SIGINT])
+    let before = try FileTree.read(output).count { $0 == 0x0A }
+    #expect(before > 0 && before < count, "\(before) results before the last run")
+    let requests = server.requestCount
+    let last = try await Tool.run("run", "--resume", "-i", input, "-o", output)
+    #expect(last.status == 0, "\(last.errorText)")
+    #expect(try lines(output) == (2...Int64(count) + 1).map { $0 })
+    // Only the lines without a result are sent.
+    #expect(server.requestCount - requests <= count - before + 1)
+  }
+
+  @Test func `an output that ends anywhere in its last result is completed`() async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let input = try folder.write(input(3, server.baseURL), to: "in.jsonl")
+    let output = folder.path("out.jsonl")
+    try #require(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 0)
+    let whole = try FileTree.read(output)
+    let end = try #require(whole.dropLast().lastIndex(of: 0x0A)) + 1
+    // Nothing of it, a part of its beginning, all but a byte, all but its line end, all of it.
+    for (size, sent) in [
+      (end, 1), (end + 1, 1), (end + 8, 1), (whole.count - 2, 1), (whole.count - 1, 0), (whole.count, 0),
+    ] {
+      try folder.write(String(decoding: whole.prefix(size), as: UTF8.self), to: "out.jsonl")
+      let requests = server.requestCount
+      let result = try await Tool.run("run", "--resume", "-i", input, "-o", output)
+      #expect(result.status == 0, "\(size): \(result.errorText)")
+      #expect(server.requestCount - requests == sent, "\(size)")
+      #expect(try lines(output) == [2, 3, 4], "\(size)")
+      let cut = size > end && size < whole.count - 1
+      #expect(result.errorText.contains("cut off \(size - end) bytes of an incomplete result") == cut)
+      #expect(result.errorText.contains(sent == 1 ? ", 2 results kept" : ", 3 results kept"))
+    }
+  }
+
+  @Test func `results stay as they are, and an error among them fails the run`() async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let bad = #"{"url": "http://127.0.0.1:1/"}"# + "\n" + "no JSON\n"
+    let input = try folder.write(bad + #"{"url": "\#(server.baseURL)"}"#, to: "in.jsonl")
+    let output = folder.path("out.jsonl")
+    try #require(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 1)
+    let text = try FileTree.readText(output)
+    let failures = text.split(separator: "\n").filter { $0.contains("\"error\"") }.map { "\($0)\n" }.joined()
+    try folder.write(failures, to: "out.jsonl")
+    let result = try await Tool.run("run", "--resume", "-i", input, "-o", output)
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("1 request in ") && result.errorText.contains("2 results kept (2 failed)"))
+    #expect(try FileTree.readText(output).hasPrefix(failures))
+    #expect(try lines(output) == [1, 2, 3])
+  }
+
+  @Test func `without an output file a run begins at the first line, and a pipe may be the input`() async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let output = folder.path("out.jsonl")
+    let text = input(5, server.baseURL)
+    #expect(try await Tool.run("run", "-q", "--resume", "-o", output, input: text).status == 0)
+    #expect(try lines(output) == [2, 3, 4, 5, 6])
+    let again = try await Tool.run("run", "-q", "--resume", "-o", output, input: text + text)
+    #expect(again.status == 0, "\(again.errorText)")
+    #expect(try lines(output) == [2, 3, 4, 5, 6, 8, 9, 10, 11, 12])
+    #expect(server.requestCount == 10)
+  }
+
+  // MARK: What is refused
+
+  private static let result = #"{"id":"r1","line":2,"attempts":1,"durationMs":1}"# + "\n"
+
+  /// What an output has, and what is said of it.
+  private static let refused: [(String, String)] = [
+    ("\(result){\"id\":\"r2\",\"line\n\(result)", "line 2 of OUT is damaged: column"),
+    ("\(result)\n", "line 2 of OUT is damaged: column 1: not JSON"),
+    ("\(result)notes of a user", "line 2 of OUT is damaged: not a result of sluice run"),
+    ("{}\n", "line 1 of OUT is damaged: not a result of sluice run"),
+    (#"{"id":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of OUT is damaged: it has no \"line\""),
+    (#"{"id":1,"line":0,"attempts":1,"durationMs":1}\#n"#, "line 1 of OUT is damaged: it has no \"line\""),
+    ("\(result)\(result)", "line 2 of OUT is a second result for line 2 of the input; remove one of the two"),
+    (#"{"id":"r1","line":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of IN is blank"),
+    (
+      #"{"id":"x1","line":2,"attempts":1,"durationMs":1}\#n"#,
+      "its result for line 2 has another id than line 2 of IN"
+    ),
+    (
+      #"{"id":"r9","line":9223372036854775807,"attempts":1,"durationMs":1}\#n"#,
+      "it has a result for line 9223372036854775807, and IN has 4 lines"
+    ),
+  ]
+
+  @Test(arguments: refused)
+  func `an output that does not belong to the input is refused, and neither sent nor changed`(
+    _ text: String, _ message: String
+  ) async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let input = try folder.write(input(3, server.baseURL), to: "in.jsonl")
+    let output = try folder.write(text, to: "out.jsonl")
+    let refused = try await Tool.run("run", "-q", "--resume", "-i", input, "-o", output)
+    #expect(refused.status == 2)
+    let expected = message.replacing("OUT", with: output).replacing("IN", with: input)
+    #expect(refused.errorText.contains(expected), "\(refused.errorText)")
+    #expect(server.requestCount == 0)
+    #expect(try FileTree.readText(output) == text)
+  }
+
+  @Test func `a pipe that is another input ends the run where it differs`() async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let output = try folder.write(Self.result, to: "out.jsonl")
+    let other = input(3, server.baseURL).replacing("r1", with: "x1")
+    let refused = try await Tool.run("run", "-q", "--resume", "-o", output, input: other)
+    #expect(refused.status == 2)
+    #expect(refused.errorText.contains("its result for line 2 has another id than line 2 of standard input"))
+    let short = try await Tool.run("run", "-q", "--resume", "-o", output, input: "\n")
+    #expect(short.status == 2)
+    #expect(short.errorText.contains("it has a result for line 2, and standard input has 1 lines"))
+    #expect(server.requestCount == 0)
+    #expect(try FileTree.readText(output) == Self.result)
+  }
+
+  @Test func `standard output, a device and the input cannot be resumed`() async throws {
+    let folder = try TemporaryDirectory()
+    let input = try folder.write(Self.result, to: "in.jsonl")
+    for (arguments, message) in [
+      ([], "--resume: standard output cannot be read back; name the file of the earlier run with --output"),
+      (["-o", "-"], "--resume: standard output cannot be read back"),
+      (["-o", "/dev/null"], "--resume: /dev/null is not a regular file"),
+      (["-o", input], "\(input) is also the input; name another output"),
+    ] {
+      let refused = try await Command.run(
+        Tool.path, ["run", "--resume", "-i", input] + arguments, environment: Tool.cleared)
+      #expect(refused.status == 2)
+      #expect(refused.errorText.contains(message), "\(refused.errorText)")
+    }
+    #expect(try FileTree.readText(input) == Self.result)
+  }
+
+  @Test(arguments: [["--resume"], []])
+  func `an output that another process writes is refused`(_ option: [String]) async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    server.hold()
+    let folder = try TemporaryDirectory()
+    let input = try folder.write(input(1, server.baseURL), to: "in.jsonl")
+    let output = folder.path("out.jsonl")
+    let running = try Tool.start("run", "-q", "-i", input, "-o", output)
+    try await server.waitForHeld(1)
+    let refused = try await Command.run(
+      Tool.path, ["run", "-q", "-i", input, "-o", output] + option, environment: Tool.cleared)
+    #expect(refused.status == 2)
+    #expect(
+      refused.errorText.contains("\(output) is being written by process \(running.processID); wait until it ends"))
+    server.release()
+    #expect(try await running.wait(upTo: Patience.limit).status == 0)
+    #expect(try lines(output) == [2])
+  }
+
+  // MARK: The parts
+
+  @Test func `a signal while the files are read changes nothing`() throws {
+    let folder = try TemporaryDirectory()
+    let text = Self.result + Self.result.replacing("\"line\":2", with: "\"line\":3") + #"{"id":"#
+    let path = try folder.write(text, to: "out.jsonl")
+    var reads = 0
+    let failure = #expect(throws: CommandError.self) {
+      _ = try ResumedOutput(path: path, besides: nil, lineLimitBytes: 1000) {
+        reads += 1
+        return reads == 2 ? SIGINT : nil
+      }
+    }
+    #expect(failure?.status == .interrupted(by: SIGINT))
+    #expect(failure?.message.contains("interrupted while reading \(path); nothing was sent or changed") == true)
+    let output = try ResumedOutput(path: path, besides: nil, lineLimitBytes: 1000) { nil }
+    #expect(output.finished.count == 2 && output.incompleteBytes == 6)
+    let input = InputLines(
+      owning: open(try folder.write("1\n2\n3\n", to: "in.jsonl"), O_RDONLY), name: "in", limitBytes: 1000)
+    var resumed = ResumedInput(output, input)
+    let second = #expect(throws: CommandError.self) { try resumed.check(input) { SIGTERM } }
+    #expect(second?.status == .interrupted(by: SIGTERM))
+    #expect(try FileTree.readText(path) == text)
+  }
+
+  @Test func `finished lines are known by number and id, and take memory only around them`() {
+    var finished = FinishedLines()
+    let numbers = [1, 255, 256, 257, 70_000, Int.max]
+    for number in numbers {
+      let isNew = finished.insert(number, id: IDFingerprint(of: "\(number)".utf8))
+      #expect(isNew)
+    }
+    for number in numbers {
+      #expect(finished[number] == IDFingerprint(of: "\(number)".utf8))
+      let isNew = finished.insert(number, id: IDFingerprint(of: "x".utf8))
+      #expect(!isNew)
+    }
+    for number in [0, 2, 254, 258, 69_999, Int.max - 1] { #expect(finished[number] == nil) }
+    #expect(finished.count == numbers.count && finished.last == Int.max)
+  }
+
+  @Test func `ids have fingerprints that differ, none of which is the mark of no result`() {
+    let all = (0..<10_000).map { IDFingerprint(of: "r\($0)".utf8).rawValue }
+    #expect(Set(all) == Set(1...255))
+    #expect(IDFingerprint(rawValue: 0) == nil)
+  }
+}
+
+/// Answers a number of requests and holds the others, so that a run cannot reach its end before it is interrupted.
+private final class Gate: Sendable {
+  private let state = Watched((admitted: 0, held: [DeferredResponse]()))
+
+  func admit(_ count: Int) { state.update { $0.admitted = count } }
+
+  func answer() -> ServerResponse {
+    let isAdmitted = state.update { state in
+      defer { state.admitted = max(0, state.admitted - 1) }
+      return state.admitted > 0
+    }
+    return isAdmitted ? .text("ok") : .deferred { [state] response in state.update { $0.held.append(response) } }
+  }
+
+  func answerHeld() {
+    let held = state.update { state in
+      defer { state.held = [] }
+      return state.held
+    }
+    for response in held { response.complete(with: .text("late")) }
+  }
+}
