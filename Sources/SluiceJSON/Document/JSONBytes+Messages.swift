@@ -77,7 +77,7 @@ extension JSONBytes {
 
   private mutating func append(base64 text: UnsafeBufferPointer<UInt8>) {
     write("{\"base64\":\"")
-    append(Base64.encode(UnsafeRawBufferPointer(text)))
+    append(Base64.encode(text.span))
     write("\"}")
   }
 

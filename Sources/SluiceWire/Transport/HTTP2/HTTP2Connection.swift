@@ -335,6 +335,7 @@ final class HTTP2Connection: HTTPConnection {
   }
 
   private func take(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) {
+    flood.noteBytes(count)
     let result = nghttp2_session_mem_recv(session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
     transport.flushLater(self)
     if result < 0 || flood.isExceeded { return endBroken() }
