@@ -18,14 +18,20 @@ extension ChunkHead {
 extension RequestHead {
   /// Adds `Trailer` to the head of a chunked request that ends the buffer, with each name once (RFC 9110 §6.6.2).
   package static func announce(_ trailers: HeaderFields, in buffer: inout [UInt8]) {
+    let names = names(of: trailers)
+    guard !names.isEmpty else { return }
+    buffer.removeLast(ChunkHead.lineEnd.count)
+    buffer.append(contentsOf: "Trailer: \(names)\r\n\r\n".utf8)
+  }
+
+  /// The value of `Trailer` (RFC 9110 §6.6.2): each name once.
+  package static func names(of trailers: HeaderFields) -> String {
     var names: [String] = []
     var seen: Set<String> = []
     for index in trailers.indices {
       let name = trailers.name(at: index)
       if seen.insert(name.lowercased()).inserted { names.append(name) }
     }
-    guard !names.isEmpty else { return }
-    buffer.removeLast(ChunkHead.lineEnd.count)
-    buffer.append(contentsOf: "Trailer: \(names.joined(separator: ", "))\r\n\r\n".utf8)
+    return names.joined(separator: ", ")
   }
 }

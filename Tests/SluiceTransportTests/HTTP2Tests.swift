@@ -106,7 +106,8 @@ import Testing
 
   /// The end of a GET that the server answers with these bytes, after which it waits for the client to close.
   private func end(
-    _ bytes: [UInt8], _ probe: Probe = Probe(), _ request: (String) throws -> Request = { Request(url: try HTTPURL($0)) }
+    _ bytes: [UInt8], _ probe: Probe = Probe(),
+    _ request: (String) throws -> Request = { Request(url: try HTTPURL($0)) }
   ) async throws -> Probe.Record {
     let server = try ScriptedServer([Self.request + [.send(HTTP2Frame.settings + bytes), .receiveToEnd]])
     return try await Wire(settings()).send(request(server.baseURL), probe)

@@ -44,11 +44,11 @@ _sluice() {
   esac
   local options
   case $command in
-    "send") options="--request --header --data --data-binary --head --user --digest --anyauth --location --max-redirs --output --include --json --metadata --explain --events --silent --show-error --verbose --trace --config --plugin --timeout --connect-timeout --insecure --cacert --http1.1 --http2 --proxy --help" ;;
+    "send") options="--request --header --data --data-binary --head --user --digest --anyauth --location --max-redirs --output --include --json --metadata --explain --events --silent --show-error --verbose --trace --config --plugin --timeout --connect-timeout --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --proxy --help" ;;
     "run") options="--config --input --output --resume --concurrency --rate --max-per-host --rate-per-host --drain --events --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
     "dev") options="--config --input --listen --json --help" ;;
     "check") options="--config --json --help" ;;
-    "bench") options="--request --header --data --data-binary --requests --connections --rounds --json --quiet --config --plugin --timeout --insecure --cacert --http1.1 --http2 --help" ;;
+    "bench") options="--request --header --data --data-binary --requests --connections --rounds --json --quiet --config --plugin --timeout --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --help" ;;
     "echo") options="--port --host --help" ;;
     "verify-trace") options="--json --help" ;;
     "ctl status") options="--socket --json --help" ;;

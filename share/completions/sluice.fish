@@ -52,6 +52,7 @@ complete -c sluice -n "__fish_seen_subcommand_from send" -s k -l insecure -d 'Ac
 complete -c sluice -n "__fish_seen_subcommand_from send" -l cacert -rF -d 'Trust these authorities (PEM) instead of the system\'s'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l http1.1 -d 'Use HTTP/1.1'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l http2 -d 'Offer HTTP/2 over TLS'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l http2-prior-knowledge -d 'Speak HTTP/2, in clear text too, without asking'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s x -l proxy -x -d 'Use this proxy; "" uses none'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s h -l help -d 'Show this help'
 
@@ -105,6 +106,7 @@ complete -c sluice -n "__fish_seen_subcommand_from bench" -s k -l insecure -d 'A
 complete -c sluice -n "__fish_seen_subcommand_from bench" -l cacert -rF -d 'Trust these authorities (PEM) instead of the system\'s'
 complete -c sluice -n "__fish_seen_subcommand_from bench" -l http1.1 -d 'Use HTTP/1.1'
 complete -c sluice -n "__fish_seen_subcommand_from bench" -l http2 -d 'Offer HTTP/2 over TLS'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -l http2-prior-knowledge -d 'Speak HTTP/2, in clear text too, without asking'
 complete -c sluice -n "__fish_seen_subcommand_from bench" -s h -l help -d 'Show this help'
 
 # sluice echo

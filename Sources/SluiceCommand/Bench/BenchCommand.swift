@@ -31,6 +31,7 @@ enum BenchCommand {
       Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
       Option("http1.1", nil, nil, "Use HTTP/1.1"),
       Option("http2", nil, nil, "Offer HTTP/2 over TLS"),
+      Option("http2-prior-knowledge", nil, nil, "Speak HTTP/2, in clear text too, without asking"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {

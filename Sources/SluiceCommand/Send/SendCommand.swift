@@ -66,6 +66,7 @@ enum SendCommand {
     Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
     Option("http1.1", nil, nil, "Use HTTP/1.1"),
     Option("http2", nil, nil, "Offer HTTP/2 over TLS"),
+    Option("http2-prior-knowledge", nil, nil, "Speak HTTP/2, in clear text too, without asking"),
     Option("proxy", "x", "URL", "Use this proxy; \"\" uses none"),
   ]
 

@@ -30,6 +30,10 @@ enum SendConfiguration {
     if let proxy = arguments["proxy"] { configuration.transport.proxy = proxy }
     if arguments.has("http1.1") { configuration.transport.httpVersion = .http11 }
     if arguments.has("http2") { configuration.transport.httpVersion = .http2 }
+    if arguments.has("http2-prior-knowledge") {
+      configuration.transport.httpVersion = .http2
+      configuration.transport.assumesHTTP2 = true
+    }
     try PluginArguments.append(arguments.all("plugin"), to: &configuration)
     return configuration
   }

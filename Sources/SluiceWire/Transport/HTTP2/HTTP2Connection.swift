@@ -74,7 +74,8 @@ final class HTTP2Connection: HTTPConnection {
       nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
       nghttp2_settings_entry(
         settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindowBytes)),
-      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: UInt32(clamping: limits.headBytes)),
+      nghttp2_settings_entry(
+        settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: UInt32(clamping: limits.headBytes)),
     ]
     guard nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count) == 0,
       nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, connectionWindowBytes) == 0
@@ -114,7 +115,9 @@ final class HTTP2Connection: HTTPConnection {
   ///
   /// - Returns: whether the answer must be waited for. The pool is told when it comes.
   func tryIfSilent() -> Bool {
-    guard openStreams == 0, lastReceived + transport.settings.trustedSilence < transport.loop.turnBegan else { return isTrying }
+    guard openStreams == 0, lastReceived + transport.settings.trustedSilence < transport.loop.turnBegan else {
+      return isTrying
+    }
     guard !isTrying else { return true }
     isTrying = true
     _ = nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)

@@ -62,6 +62,10 @@ final class HTTP2RequestFields {
       let text = "\(count)"
       append("content-length", text.utf8.span)
     }
+    if request.hasTrailers {
+      let names = RequestHead.names(of: request.trailers)
+      append("trailer", names.utf8.span)
+    }
   }
 
   private func appendFields(_ fields: borrowing HeaderFields, _ framing: RequestHead.Framing) {
