@@ -36,6 +36,26 @@ import Testing
     #expect(slow.requestCount == 2_000 && fast.requestCount == 500)
   }
 
+  /// With a free slot for nobody, the rest of a host that has long ended must not keep the run from its other work.
+  @Test func `the rate of a host waits for free slots`() async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    server.hold()
+    let running = try Command(
+      Tool.path, ["run", "-q", "--rate-per-host", "1000/s", "--concurrency", "2"], environment: Tool.cleared
+    ).start()
+    running.writeAndClose(Array(lines(20, server.baseURL).utf8))
+    try await server.waitForHeld(2)
+    // The rest of the second request ends while both are held.
+    let clock = ContinuousClock()
+    let start = clock.now
+    while clock.now - start < .milliseconds(20) { await Task.yield() }
+    server.release()
+    let result = try await running.wait(upTo: Patience.limit)
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(try result.documents.count == 20)
+  }
+
   @Test func `requests to one host begin at its rate, and other hosts do not wait for them`() async throws {
     let paced = try LoopbackServer(recording: .countOnly)
     let other = try LoopbackServer(recording: .countOnly)

@@ -176,6 +176,20 @@ import Testing
     #expect(try FileTree.readText(output) == Self.result)
   }
 
+  @Test func `the event log is no second name of the output`() async throws {
+    let folder = try TemporaryDirectory()
+    let input = try folder.write(input(3, "http://127.0.0.1:9"), to: "in.jsonl")
+    let output = try folder.write(Self.result, to: "out.jsonl")
+    for (arguments, events) in [(["--resume"], output), (["--resume"], folder.path("link")), ([], output)] {
+      _ = symlink(output, folder.path("link"))
+      let refused = try await Command.run(
+        Tool.path, ["run", "-q", "-i", input, "-o", output, "--events", events] + arguments, environment: Tool.cleared)
+      #expect(refused.status == 2)
+      #expect(refused.errorText.contains("--events \(events) is also the output; name another file"))
+      #expect(try FileTree.readText(output) == Self.result)
+    }
+  }
+
   @Test func `standard output, a device and the input cannot be resumed`() async throws {
     let folder = try TemporaryDirectory()
     let input = try folder.write(Self.result, to: "in.jsonl")

@@ -4,6 +4,8 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
+@testable import SluiceWire
+
 /// HTTP/2 over Sluice's own transport, with nginx and with servers that send given frames in clear text.
 @Suite(.overWire) struct HTTP2Tests {
   // MARK: With nginx
@@ -407,5 +409,97 @@ import Testing
     #expect(record.error?.message.contains("has a field whose name or value is not valid") == true)
     #expect(try await wire.get(server.baseURL).bodyText == "second")
     #expect(server.connectionCount == 1)
+  }
+
+  @Test func `frames for a response that has ended are a flood too`() async throws {
+    let frames = HTTP2Frame.settings + answer(1, "first") + repeated(HTTP2Frame.headers([0x88]), 30_000)
+    let server = try ScriptedServer([
+      Self.request + [.send(frames), .receiveToEnd], Self.request + [.send(HTTP2Frame.settings + answer(1, "second"))],
+    ])
+    let wire = try Wire(settings())
+    #expect(try await wire.get(server.baseURL).bodyText == "first")
+    // The client closes the connection.
+    try await server.waitForScripts()
+    #expect(try await wire.get(server.baseURL).bodyText == "second")
+  }
+
+  @Test(arguments: ["000", "099"])
+  func `a status below 100 is no response`(_ status: String) async throws {
+    let fields = HTTP2Frame.field(":status", status)
+    for bytes in [HTTP2Frame.headers(fields, endsStream: true), HTTP2Frame.headers(fields) + HTTP2Frame.data("x")] {
+      let record = try await end(bytes)
+      #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
+      #expect(record.error?.message.contains("has a status below 100") == true)
+    }
+  }
+
+  @Test func `an upload is no reason to take updates of windows for a flood`() {
+    var flood = HTTP2FloodGuard(at: Instant(nanoseconds: 0))
+    for _ in 0..<1_000_000 {
+      flood.noteBytes(26, at: Instant(nanoseconds: 0))
+      flood.noteFrame(13, isUseful: false)
+      flood.noteFrame(13, isUseful: false)
+      // A frame of the request.
+      flood.noteUseful()
+    }
+    #expect(!flood.isExceeded)
+  }
+
+  @Test func `a PING each second, and unknown frames now and then, are no flood`() {
+    var flood = HTTP2FloodGuard(at: Instant(nanoseconds: 0))
+    for second in 0..<1_000_000 {
+      flood.noteBytes(17 + 1000, at: Instant(nanoseconds: UInt64(second) * 1_000_000_000))
+      flood.noteFrame(17, isUseful: false)
+    }
+    #expect(!flood.isExceeded)
+  }
+
+  @Test func `while a connection is silent, requests go over another one`() async throws {
+    let goesOn = Signal()
+    let server = try ScriptedServer([
+      Self.request + [
+        .send(HTTP2Frame.settings + HTTP2Frame.head), .receiveFrame(type: 6), .wait(goesOn),
+        .send(HTTP2Frame.data("first", endsStream: true)), .receiveToEnd,
+      ],
+      Self.request + [.send(HTTP2Frame.settings + answer(1, "second")), .receiveToEnd],
+    ])
+    let wire = try Wire(
+      settings {
+        $0.trustedSilence = .zero
+        $0.pingLimit = .milliseconds(1)
+      })
+    let first = Probe()
+    let hasHead = Signal()
+    first.onHead = { hasHead.set() }
+    wire.start(Request(url: try HTTPURL(server.baseURL)), first)
+    try await hasHead.wait(for: "the head of the first response")
+    await wire.onLoop {}
+    #expect(try await wire.get(server.baseURL).bodyText == "second")
+    goesOn.set()
+    #expect(try await first.waitForEnd().bodyText == "first")
+    #expect(server.connectionCount == 2)
+  }
+
+  @Test func `a head that HTTP/2 cannot carry is the request's own fault`() async throws {
+    let server = try ScriptedServer([[.receive(24), .send(HTTP2Frame.settings), .receiveToEnd]])
+    var request = Request(url: try HTTPURL(server.baseURL))
+    request.headers["X-Large"] = String(repeating: "x", count: 1_100_000)
+    let record = try await Wire(settings()).send(request)
+    #expect(record.code == .requestTooLarge, "\(String(describing: record.error))")
+    #expect(record.error?.isBeforeSending == true)
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a head of many fields goes out whole`() async throws {
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration()
+    configuration.extraDirectives = """
+      large_client_header_buffers 100 64k; client_header_buffer_size 64k; http2_max_field_size 64k;
+      http2_max_header_size 1m; location = /seen { return 200 $http_x_39; }
+      """
+    let nginx = try await NginxServer.start(configuration, certificates: certificates)
+    var request = Request(url: try HTTPURL(nginx.secureBaseURL + "/seen"))
+    for number in 0..<40 { request.headers["x-\(number)"] = "\(number)" + String(repeating: "y", count: 2000) }
+    let record = try await secureWire(certificates).send(request)
+    #expect(record.error == nil && record.bodyText.hasPrefix("39yy"), "\(String(describing: record.error))")
   }
 }

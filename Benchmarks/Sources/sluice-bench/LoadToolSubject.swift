@@ -1,8 +1,8 @@
 import CBareLoop
 import Glibc
 
-/// `h2load --h1`, a load generator in C++ from nghttp2. Each round is a process of its own; what its start and its
-/// connections cost is measured apart and subtracted.
+/// `h2load`, a load generator in C++ from nghttp2; with `--h1` unless the requests go over HTTP/2. Each round is a process
+/// of its own; what its start and its connections cost is measured apart and subtracted.
 final class LoadToolSubject: BenchmarkSubject {
   let name: String
   private let plan: Plan
@@ -29,7 +29,8 @@ final class LoadToolSubject: BenchmarkSubject {
     guard let output = tmpfile() else { throw BenchmarkError("no temporary file") }
     defer { fclose(output) }
     var words = ["taskset", "-c", "\(processor)", "h2load", "-t", "1"]
-    words += ["-c", "\(plan.connections)", "-n", "\(requests)"] + (plan.usesHTTP2 ? [] : ["--h1"])
+    let load = plan.usesHTTP2 ? ["-c", "1", "-m", "\(plan.connections)"] : ["-c", "\(plan.connections)", "--h1"]
+    words += load + ["-n", "\(requests)"]
     for (name, value) in plan.headers { words += ["-H", "\(name): \(value)"] }
     words.append(plan.url)
     var used = 0.0

@@ -8,7 +8,7 @@ struct Plan {
   /// The number of stages that set one custom header each; the headers stage sets two more.
   var headerCount = 5
   var isSecure = false
-  /// Whether the requests go over HTTP/2, which needs TLS. Wire and the raw loop have only HTTP/1.1.
+  /// Whether the requests go over HTTP/2, which needs TLS; the raw loop has only HTTP/1.1. All requests in flight share one connection then.
   var usesHTTP2 = false
   /// Names of the subjects to run, in this order; if it is empty, the usual ones run.
   var subjects: [String] = []

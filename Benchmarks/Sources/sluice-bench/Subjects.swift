@@ -61,7 +61,7 @@ enum Subjects {
   /// Those that run unless the command line names others.
   private static let usual = ["bare", "transport", "wire", "empty", "engine", "floor"]
   /// Those that have only HTTP/1.1.
-  private static let withoutHTTP2: Set = ["wire", "floor"]
+  private static let withoutHTTP2: Set = ["floor"]
 
   static func make(_ plan: Plan, processor: Int) throws -> [any BenchmarkSubject] {
     let own = all(processor)

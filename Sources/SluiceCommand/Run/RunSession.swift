@@ -198,21 +198,38 @@ final class RunSession: Sendable {
   func startNext(_ pace: inout RunPace?) -> Bool {
     pace?.wait(on: state) { $0.isStopping }
     while true {
-      let rest = state.withLock { $0.queue.nextRestEnd }.map { $0 - MonotonicClock.now } ?? Self.longWait
-      let step: RunJob?? = state.wait(upTo: rest) { state in
-        if state.isStopping || state.isInputEnded && state.queue.isEmpty { return .some(nil) }
-        guard state.inFlight < settings.concurrency, hasRoom, let job = state.queue.popFirst() else { return nil }
-        state.inFlight += 1
-        return job
+      // Only a job with a free slot waits for the rest of its host.
+      let restEnd = state.withLock { hasFreeSlot($0) ? $0.queue.nextRestEnd : nil }
+      let bound = restEnd.map { $0 - MonotonicClock.now } ?? Self.longWait
+      let step: Step? = state.wait(upTo: bound) { state in
+        if state.isStopping || state.isInputEnded && state.queue.isEmpty { return .ended }
+        guard hasFreeSlot(state) else { return nil }
+        if let job = state.queue.popFirst() {
+          state.inFlight += 1
+          return .start(job)
+        }
+        return state.queue.nextRestEnd == restEnd ? nil : .waitAgain
       }
-      guard let job = step else { continue }
-      guard let job else { return false }
-      // The reader may wait for room in the queue.
-      state.broadcast()
-      submit(job)
-      return true
+      switch step {
+      case nil, .waitAgain: continue
+      case .ended: return false
+      case .start(let job):
+        // The reader may wait for room in the queue.
+        state.broadcast()
+        submit(job)
+        return true
+      }
     }
   }
+
+  private enum Step {
+    case start(RunJob)
+    /// There is a free slot now, so the rest of a host bounds the wait.
+    case waitAgain
+    case ended
+  }
+
+  private func hasFreeSlot(_ state: borrowing State) -> Bool { state.inFlight < settings.concurrency && hasRoom }
 
   /// A bound for a wait that an event ends.
   private static let longWait = Duration.seconds(60)

@@ -61,17 +61,18 @@ package final class Monitor<Value>: @unchecked Sendable {
     defer { pthread_mutex_unlock(mutex) }
     while true {
       if let result = body(&value) { return result }
-      if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return body(&value) }
+      // Zero, or the time has passed. Anything else would repeat without releasing the lock.
+      if pthread_cond_timedwait(condition, mutex, &deadline) != 0 { return body(&value) }
     }
   }
 
-  /// At most 68 years ahead, so that no sum overflows.
+  /// At most 68 years ahead, so that no sum overflows; now for a negative duration.
   private static func deadline(after limit: Duration) -> timespec {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
-    let (seconds, attoseconds) = limit.components
-    let wanted = min(max(seconds, 0), Int64(Int32.max))
-    let nanoseconds = time.tv_nsec + (seconds < 0 ? 0 : Int(attoseconds / 1_000_000_000))
+    let (seconds, attoseconds) = max(limit, .zero).components
+    let wanted = min(seconds, Int64(Int32.max))
+    let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
     return timespec(
       tv_sec: time.tv_sec + Int(wanted) + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
   }

@@ -84,6 +84,9 @@ final class TLSChannel {
   func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
     ERR_clear_error()
     socket.pointee.budget = Self.bytesPerCall
+    // What an earlier call has found is not true any more: this one may take its record from memory, while the system
+    // has received more and has said so.
+    socket.pointee.is_drained = 0
     let count = SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
     guard count <= 0 else {
       receivedAtData = socket.pointee.received

@@ -107,20 +107,23 @@ final class OriginPool {
 
   /// The connection with the most streams that has room, so that others become idle.
   private func multiplexedWithRoom() -> HTTP2Connection? {
-    while true {
-      var found: HTTP2Connection?
-      for connection in multiplexed where connection.room > 0 {
-        if let other = found, other.openStreams >= connection.openStreams { continue }
-        found = connection
-      }
-      guard let found, !found.tryIfSilent() else { return nil }
-      if !found.catchUp() { return found }
+    guard let connection = fullestWithRoom, !connection.tryIfSilent() else { return nil }
+    // Once: a server that sends without end must not keep the loop.
+    return connection.catchUp() ? fullestWithRoom : connection
+  }
+
+  private var fullestWithRoom: HTTP2Connection? {
+    var found: HTTP2Connection?
+    for connection in multiplexed where connection.room > 0 {
+      if let other = found, other.openStreams >= connection.openStreams { continue }
+      found = connection
     }
+    return found
   }
 
   /// A stream has ended, or the server allows more.
   func didMakeRoom(_ connection: HTTP2Connection) {
-    if case .multiplexed = speech { speech = .multiplexed(max(1, connection.streamLimit)) }
+    if case .multiplexed = speech { speech = .multiplexed(connection.streamLimit) }
     while connection.room > 0, !waiting.isEmpty, let transfer = nextWaiting() {
       _ = connection.issue(transfer)
     }
@@ -213,6 +216,8 @@ final class OriginPool {
     case .multiplexed(let streams):
       // One that is being tried may be there for them.
       if multiplexed.contains(where: \.isTrying) { return 0 }
+      // More connections to a server that allows no streams would not help.
+      guard streams > 0 else { return multiplexed.isEmpty ? 1 : 0 }
       return (waiters + streams - 1) / streams
     }
   }

@@ -44,6 +44,14 @@ enum WireFailure {
     return make(.resources, "no stream of HTTP/2: \(reason)", origin, isBeforeSending: true)
   }
 
+  /// nghttp2 cannot write the fields of a request.
+  static func headTooLarge(_ origin: Origin, isBeforeSending: Bool) -> TransportError {
+    make(
+      .requestTooLarge,
+      "the fields of the request are larger than the 1 MiB that a request over HTTP/2 may have; shorten them",
+      origin, isBeforeSending: isBeforeSending)
+  }
+
   /// - Parameter missing: the step that has not ended.
   static func connectTimeout(_ origin: Origin, _ settings: TransportSettings, _ missing: String) -> TransportError {
     let reason = "\(missing) within \(settings.connectTimeout) (\(settings.names.connectTimeout))"

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceMessages
 import SluicePipeline
 
 /// `--events FILE`: writes every event of every transaction to a file, one event on each line.
@@ -17,7 +18,17 @@ final class EventRecorder: Sendable {
       throw CommandError(
         .usage, "--events \(path): standard output already gets the results; send them elsewhere with -o FILE")
     }
-    return EventRecorder(try ByteOutput(path: path, besides: input))
+    try check(path, isNot: arguments["output"])
+    let recorder = EventRecorder(try ByteOutput(path: path, besides: input))
+    // Two names that lead to one new file.
+    try check(path, isNot: arguments["output"])
+    return recorder
+  }
+
+  private static func check(_ path: String, isNot output: String?) throws(CommandError) {
+    guard let output, !StandardOutput.isNamed(by: output) else { return }
+    guard path == output || FileIdentity(at: path).map({ $0 == FileIdentity(at: output) }) ?? false else { return }
+    throw CommandError(.usage, "--events \(PlainText.path(path)) is also the output; name another file")
   }
 
   private init(_ output: ByteOutput) { self.output = output }

@@ -35,7 +35,6 @@ extension HTTP2Connection {
     }
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, bytes, count, context in
       connection(context) {
-        $0.flood.noteUseful()
         if let stream = $0.streams[id] {
           $0.take(UnsafeRawBufferPointer(start: bytes, count: count), stream)
         } else {
@@ -50,9 +49,9 @@ extension HTTP2Connection {
       guard let frame else { return 0 }
       return connection(context) { $0.didSend(frame.pointee.hd) }
     }
-    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, context in
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, code, context in
       guard let frame else { return 0 }
-      return connection(context) { $0.didNotSend(frame.pointee.hd) }
+      return connection(context) { $0.didNotSend(frame.pointee.hd, code) }
     }
     return callbacks
   }()
@@ -102,14 +101,14 @@ extension HTTP2Connection {
 
   private func willReceive(_ head: nghttp2_frame_hd?) {
     guard let head else { return }
+    let isEnd = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+    let isUseful: Bool
     switch nghttp2_frame_type(UInt32(head.type)) {
-    case NGHTTP2_HEADERS, NGHTTP2_CONTINUATION: flood.noteUseful()
-    case NGHTTP2_DATA where head.length > 0 || head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0:
-      flood.noteUseful()
-    // A server refills the windows of requests with it.
-    case NGHTTP2_WINDOW_UPDATE where openStreams > 0: return
-    default: flood.noteOther(at: transport.loop.turnBegan)
+    case NGHTTP2_HEADERS, NGHTTP2_CONTINUATION: isUseful = streams[head.stream_id] != nil
+    case NGHTTP2_DATA: isUseful = streams[head.stream_id] != nil && (head.length > 0 || isEnd)
+    default: isUseful = false
     }
+    flood.noteFrame(head.length + 9, isUseful: isUseful)
   }
 
   /// A field of a head or of trailers. Returns false if the stream must end.
@@ -118,7 +117,9 @@ extension HTTP2Connection {
     if name.first == UInt8(ascii: ":") {
       // nghttp2 has checked that it is `:status`, with three digits.
       stream.status = value.reduce(0) { $0 * 10 + Int($1) - 48 }
-      return true
+      guard stream.status < 100 else { return true }
+      stream.failure = HTTP2Failure(transfer).broken("HTTP/2 stream \(stream.id) has a status below 100")
+      return false
     }
     let limits = transport.limits
     stream.fieldBytes += name.count + value.count + 4
@@ -219,18 +220,27 @@ extension HTTP2Connection {
     let type = nghttp2_frame_type(UInt32(head.type))
     guard type == NGHTTP2_HEADERS || type == NGHTTP2_DATA else { return }
     stream.transfer?.times.sentBytes += head.length + 9
+    stream.isHeadSent = true
+    if type == NGHTTP2_DATA { flood.noteUseful() }
     guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
     stream.isRequestSent = true
     stream.dropRequest()
     if type == NGHTTP2_DATA { stream.transfer?.times.sentAt = transport.loop.now }
   }
 
-  /// A request could not be sent: it was withdrawn, or the server takes no new streams.
-  private func didNotSend(_ head: nghttp2_frame_hd) {
+  /// The head of a request, or its trailers, could not be sent: the request was withdrawn, the server takes no new
+  /// streams, or nghttp2 cannot write the fields.
+  private func didNotSend(_ head: nghttp2_frame_hd, _ code: Int32) {
     guard nghttp2_frame_type(UInt32(head.type)) == NGHTTP2_HEADERS, let stream = streams[head.stream_id],
       !stream.isRequestSent
     else { return }
-    didClose(head.stream_id, UInt32(NGHTTP2_REFUSED_STREAM.rawValue))
+    let isTooLarge = code == NGHTTP2_ERR_HEADER_COMP.rawValue || code == NGHTTP2_ERR_FRAME_SIZE_ERROR.rawValue
+    if isTooLarge, stream.failure == nil {
+      stream.failure = WireFailure.headTooLarge(pool.origin, isBeforeSending: !stream.isHeadSent)
+    }
+    guard stream.isHeadSent else { return didClose(head.stream_id, UInt32(NGHTTP2_REFUSED_STREAM.rawValue)) }
+    // Trailers: the server has the rest of the request.
+    reset(stream, NGHTTP2_INTERNAL_ERROR)
   }
 }
 

@@ -23,6 +23,8 @@ final class HTTP2Connection: HTTPConnection {
   /// The streams at a time, if the server allows more, or has not said yet how many.
   private static let maximumStreams = 1000
   private static let assumedStreams = 100
+  /// The bytes of the fields of a request.
+  private static let maximumHeadBytes = 1 << 20
   /// The bytes that are written before other connections have their turn.
   private static let bytesPerTurn = 1 << 20
   private static let bytesPerSend = 65_536
@@ -39,7 +41,7 @@ final class HTTP2Connection: HTTPConnection {
   private(set) var isDraining = false
   private(set) var isClosed = false
   var hasSettings = false
-  var flood = HTTP2FloodGuard()
+  var flood: HTTP2FloodGuard
   /// Whether it is in the transport's list of connections to write to.
   var isUnflushed = false
   /// Bytes that the socket did not take, from `unsentOffset` on.
@@ -56,6 +58,7 @@ final class HTTP2Connection: HTTPConnection {
     guard let session = Self.makeSession(pool.transport.limits) else { return nil }
     self.session = session
     lastReceived = pool.transport.loop.now
+    flood = HTTP2FloodGuard(at: lastReceived)
     super.init(channel, pool, peerAddress, dialTimes)
     nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
     transport.flushLater(self)
@@ -92,6 +95,7 @@ final class HTTP2Connection: HTTPConnection {
     guard nghttp2_option_new(&options) == 0 else { return nil }
     nghttp2_option_set_no_auto_window_update(options, 1)
     nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(assumedStreams))
+    nghttp2_option_set_max_send_header_block_length(options, maximumHeadBytes)
     return options
   }()
 
@@ -115,7 +119,7 @@ final class HTTP2Connection: HTTPConnection {
   ///
   /// - Returns: whether the answer must be waited for. The pool is told when it comes.
   func tryIfSilent() -> Bool {
-    guard openStreams == 0, lastReceived + transport.settings.trustedSilence < transport.loop.turnBegan else {
+    guard lastReceived + transport.settings.trustedSilence < transport.loop.turnBegan else {
       return isTrying
     }
     guard !isTrying else { return true }
@@ -170,6 +174,7 @@ final class HTTP2Connection: HTTPConnection {
       }
     }
     guard id > 0 else {
+      transport.flushLater(self)
       transfer.fail(WireFailure.stream(pool.origin, id))
       return true
     }
@@ -206,7 +211,7 @@ final class HTTP2Connection: HTTPConnection {
   }
 
   /// Tells the server that this side wants no more of a stream.
-  private func reset(_ stream: HTTP2Stream, _ code: nghttp2_error_code) {
+  func reset(_ stream: HTTP2Stream, _ code: nghttp2_error_code) {
     guard !isClosed, !stream.isClosed else {
       streams[stream.id] = nil
       return
@@ -240,12 +245,12 @@ final class HTTP2Connection: HTTPConnection {
         transfer.receive(UnsafeRawBufferPointer(rebasing: $0[stream.heldOffset..<stream.heldOffset + count]))
       }
       stream.heldOffset += count
+      stream.trimHeld()
       guard isTaken else { return transfer.stop() }
       consume(stream, count)
     }
     guard stream.transfer != nil else { return }
-    stream.held = []
-    stream.heldOffset = 0
+    stream.dropHeld()
     if stream.isWhole { finish(stream) }
   }
 
@@ -338,14 +343,13 @@ final class HTTP2Connection: HTTPConnection {
   }
 
   private func take(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) {
-    flood.noteBytes(count)
+    flood.noteBytes(count, at: lastReceived)
     let result = nghttp2_session_mem_recv(session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
     transport.flushLater(self)
-    if result < 0 || flood.isExceeded { return endBroken() }
-    if nghttp2_session_want_read(session) == 0 {
-      // Either side has ended the connection; what nghttp2 wants to say of it is still sent.
-      return endBroken()
-    }
+    // After an error nghttp2 must not be asked again.
+    if result < 0 { return endBroken(saying: false) }
+    // Otherwise what nghttp2 wants to say of the end is still sent.
+    if flood.isExceeded || nghttp2_session_want_read(session) == 0 { return endBroken() }
     settle()
   }
 
@@ -383,7 +387,7 @@ final class HTTP2Connection: HTTPConnection {
         unsentOffset = 0
       }
       if count >= Self.bytesPerTurn { return transport.flushLater(self) }
-      guard serialize() else { return endBroken() }
+      guard serialize() else { return endBroken(saying: false) }
       guard !isClosed else { return }
       if unsent.isEmpty { break }
     }
@@ -424,10 +428,11 @@ final class HTTP2Connection: HTTPConnection {
   // MARK: The end
 
   /// The connection is over because of what came on it.
-  private func endBroken() {
+  ///
+  /// - Parameter isSaying: whether the server learns the reason.
+  private func endBroken(saying isSaying: Bool = true) {
     guard !isClosed else { return }
-    // The reason why nghttp2 ends the connection, so that the server learns it.
-    if serialize(), !unsent.isEmpty {
+    if isSaying, serialize(), !unsent.isEmpty {
       unsent.withUnsafeBytes {
         _ = channel.send(
           UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]), UnsafeRawBufferPointer(rebasing: $0[..<0]))
@@ -490,6 +495,11 @@ final class HTTP2Connection: HTTPConnection {
 }
 
 extension HTTP2Connection: LoopTimerTarget {
-  /// The peer has not answered a PING: no request was sent over the connection since.
-  func timerDidFire(_ timer: LoopTimer) { close() }
+  /// The peer has not answered a PING. Requests that are under way keep their own limits.
+  func timerDidFire(_ timer: LoopTimer) {
+    isTrying = false
+    guard openStreams > 0 else { return close() }
+    isDraining = true
+    pool.stopUsing(self)
+  }
 }

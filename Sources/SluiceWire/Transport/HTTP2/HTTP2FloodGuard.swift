@@ -1,10 +1,10 @@
 import SluicePipeline
 
-/// Bounds the frames that cost this side time without moving a response on: settings, pings, resets, priorities, empty
-/// data and unknown frames.
+/// Bounds the frames that cost this side time without moving an exchange on: settings, pings, resets, priorities, empty
+/// data, updates of windows, frames for streams that have ended, and unknown frames.
 ///
-/// Each such frame costs one from a budget. Time refills it, and so do frames that a server needs to answer requests.
-/// Unknown frames, which nghttp2 does not report, are bounded by the bytes that come between two useful frames.
+/// Each such frame costs one from a budget. Time refills it, and so do the frames of responses, and the data of requests,
+/// for which a server updates windows. nghttp2 does not report unknown frames, so these are bounded by their bytes.
 struct HTTP2FloodGuard {
   static let reason = "a flood of frames came that carry no part of a response"
 
@@ -13,29 +13,43 @@ struct HTTP2FloodGuard {
   private static let perSecond = 2_000
   /// How much of the budget a useful frame gives back.
   private static let perUsefulFrame = 16
-
-  /// The bytes between two useful frames.
-  private static let quietBytes = 262_144
+  private static let unknownBytes = 262_144
+  /// How many bytes of unknown frames are forgotten in a second, and for each useful frame.
+  private static let bytesPerSecond = 65_536
+  private static let bytesPerUsefulFrame = 64
 
   private var left = Self.budget
-  private var refilledAt: Instant?
-  private var bytesSinceUseful = 0
+  /// Received bytes that belong to no reported frame so far.
+  private var unreportedBytes = 0
+  private var refilledAt: Instant
 
-  var isExceeded: Bool { left < 0 || bytesSinceUseful > Self.quietBytes }
+  init(at now: Instant) { refilledAt = now }
 
-  mutating func noteBytes(_ count: Int) { bytesSinceUseful += count }
+  var isExceeded: Bool { left < 0 || unreportedBytes > Self.unknownBytes }
 
-  mutating func noteUseful() {
-    bytesSinceUseful = 0
-    left = min(Self.budget, left + Self.perUsefulFrame)
+  /// Bytes have come; the frames among them are reported next.
+  mutating func noteBytes(_ count: Int, at now: Instant) {
+    unreportedBytes += count
+    guard left < Self.budget / 2 || unreportedBytes > Self.unknownBytes / 2 else { return }
+    let seconds = Int(clamping: now.nanoseconds(since: refilledAt) / 1_000_000_000)
+    guard seconds > 0 else { return }
+    refilledAt = now
+    left = min(Self.budget, left + min(seconds, Self.budget) * Self.perSecond)
+    unreportedBytes -= min(seconds, Self.budget) * Self.bytesPerSecond
+    unreportedBytes = max(unreportedBytes, 0)
   }
 
-  mutating func noteOther(at now: Instant) {
-    left -= 1
-    guard left < Self.budget / 2, left >= 0 else { return }
-    let since = refilledAt ?? now
-    let seconds = now.nanoseconds(since: since) / 1_000_000_000
-    if refilledAt == nil || seconds > 0 { refilledAt = now }
-    left = min(Self.budget, left + Int(clamping: seconds) &* Self.perSecond)
+  /// A frame is reported.
+  ///
+  /// - Parameter byteCount: with its head. The frame may not have come whole yet.
+  mutating func noteFrame(_ byteCount: Int, isUseful: Bool) {
+    unreportedBytes -= byteCount
+    if isUseful { noteUseful() } else { left -= 1 }
+  }
+
+  /// A part of a response has come, or a part of a request was sent.
+  mutating func noteUseful() {
+    if unreportedBytes > 0 { unreportedBytes = max(0, unreportedBytes - Self.bytesPerUsefulFrame) }
+    left = min(Self.budget, left + Self.perUsefulFrame)
   }
 }

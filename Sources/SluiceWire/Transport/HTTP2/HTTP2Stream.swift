@@ -26,6 +26,8 @@ final class HTTP2Stream {
   var waitsForContinue: Bool
   /// Whether nghttp2 asks for the body again only when it is told to.
   var isDeferred = false
+  /// The head of the request was handed to the socket.
+  var isHeadSent = false
   /// The last frame of the request was handed to the socket.
   var isRequestSent = false
 
@@ -92,6 +94,18 @@ final class HTTP2Stream {
       self.upload = nil
       return .bytes(count, isLast: true, trailers: upload.trailers)
     } catch { return .failed(error) }
+  }
+
+  func dropHeld() {
+    held = []
+    heldOffset = 0
+  }
+
+  /// Releases the bytes that the transfer has taken, but not for each small piece of a large buffer.
+  func trimHeld() {
+    guard heldOffset > 65_536, heldOffset > held.count / 2 else { return }
+    held.removeFirst(heldOffset)
+    heldOffset = 0
   }
 
   /// Nothing more of the request is sent.

@@ -1,0 +1,76 @@
+import CLinux
+import Glibc
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+@testable import SluiceWire
+
+/// TLS on a socket, with `openssl s_server` at the other end.
+@Suite struct TLSChannelTests {
+  /// A record in memory hides that the system has received the next one: whoever stopped reading there would miss it,
+  /// because its event has been.
+  @Test func `a channel is not drained while the system has more`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let server = try await TLSServer.start(certificates.server, ["-num_tickets", "0"])
+    guard let socket = SluiceWire.StreamSocket(family: AF_INET),
+      let address = SocketAddress("127.0.0.1", port: server.port)
+    else {
+      Issue.record("no socket")
+      return
+    }
+    defer { socket.close() }
+    _ = socket.connect(to: address)
+    wait(for: POLLOUT, on: socket)
+    var settings = TLSSettings()
+    settings.ca = certificates.authority
+    let context = try TLSContext(settings, offersHTTP2: false)
+    let channel = try TLSChannel(socket.descriptor, context, TLSSessions(), host: "localhost")
+    handshake: while true {
+      switch channel.handshake() {
+      case .done: break handshake
+      case .wouldBlock: wait(for: POLLIN, on: socket)
+      case .failed(let failure):
+        Issue.record("\(failure)")
+        return
+      }
+    }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+    defer { buffer.deallocate() }
+
+    // Two records, which the first read takes from the system at once.
+    try await send("x\n", server, to: socket)
+    try await send("y\n", server, to: socket)
+    #expect(isText(channel.read(into: buffer)), "the first record")
+    #expect(!channel.isDrained)
+    try await send("z\n", server, to: socket)
+    #expect(isText(channel.read(into: buffer)), "the second record")
+    #expect(!channel.isDrained)
+    #expect(isText(channel.read(into: buffer)), "the third record")
+    #expect(channel.isDrained)
+  }
+
+  private func isText(_ outcome: SluiceWire.StreamSocket.Outcome) -> Bool {
+    if case .bytes(2) = outcome { true } else { false }
+  }
+
+  /// Sends text, and waits until the system has received it beside what it had.
+  private func send(_ text: String, _ server: TLSServer, to socket: SluiceWire.StreamSocket) async throws {
+    var held: Int32 = 0
+    #expect(ioctl(socket.descriptor, UInt(FIONREAD), &held) == 0)
+    try server.send(Array(text.utf8))
+    // The socket counts as readable from one byte more on.
+    var least = held + 1
+    setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVLOWAT, &least, socklen_t(MemoryLayout<Int32>.size))
+    wait(for: POLLIN, on: socket)
+    least = 1
+    setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVLOWAT, &least, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  private func wait(for event: Int32, on socket: SluiceWire.StreamSocket) {
+    var state = pollfd(fd: socket.descriptor, events: Int16(event), revents: 0)
+    let count = poll(&state, 1, Int32(Patience.limit.components.seconds * 1000))
+    #expect(count == 1)
+  }
+}
