@@ -11,7 +11,7 @@ import SluiceTransport
 /// A connection that speaks HTTP/2 (RFC 9113) by nghttp2: carries many transfers at a time. Confined to the loop.
 ///
 /// What nghttp2 reports while it reads or writes is in `HTTP2Connection+Events.swift`. Functions of nghttp2 that read or
-/// write are called from ``receive()`` and ``flush()`` alone, never from within a report.
+/// write are never called from within a report.
 ///
 /// Each stream has a window of its own. The bytes of a stream whose transfer takes nothing stay here, up to that window.
 /// The window of the connection is refilled at once, so that such a stream does not stop its neighbors.
@@ -375,11 +375,7 @@ final class HTTP2Connection: HTTPConnection {
     var count = 0
     while true {
       if unsentOffset < unsent.count {
-        let outcome = unsent.withUnsafeBytes {
-          channel.send(
-            UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]), UnsafeRawBufferPointer(rebasing: $0[..<0]))
-        }
-        guard take(outcome, &count) else { return }
+        guard take(sendUnsent(), &count) else { return }
         continue
       }
       if !unsent.isEmpty {
@@ -393,6 +389,12 @@ final class HTTP2Connection: HTTPConnection {
     }
     if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 { return endBroken() }
     settle()
+  }
+
+  private func sendUnsent() -> StreamSocket.Outcome {
+    unsent.withUnsafeBytes {
+      channel.send(UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]), UnsafeRawBufferPointer(rebasing: $0[..<0]))
+    }
   }
 
   /// Returns whether the socket takes more.
@@ -432,12 +434,7 @@ final class HTTP2Connection: HTTPConnection {
   /// - Parameter isSaying: whether the server learns the reason.
   private func endBroken(saying isSaying: Bool = true) {
     guard !isClosed else { return }
-    if isSaying, serialize(), !unsent.isEmpty {
-      unsent.withUnsafeBytes {
-        _ = channel.send(
-          UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]), UnsafeRawBufferPointer(rebasing: $0[..<0]))
-      }
-    }
+    if isSaying, serialize() { _ = sendUnsent() }
     let isFlood = flood.isExceeded
     end { stream, transfer in
       isFlood
@@ -484,12 +481,7 @@ final class HTTP2Connection: HTTPConnection {
   func closeIdle() {
     guard !isClosed else { return }
     _ = nghttp2_session_terminate_session(session, UInt32(NGHTTP2_NO_ERROR.rawValue))
-    if serialize(), !unsent.isEmpty {
-      unsent.withUnsafeBytes {
-        _ = channel.send(
-          UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]), UnsafeRawBufferPointer(rebasing: $0[..<0]))
-      }
-    }
+    if serialize() { _ = sendUnsent() }
     close()
   }
 }
