@@ -57,7 +57,7 @@ package struct RequestHead {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    static let hasHost = Facts(rawValue: 1)
+    package static let hasHost = Facts(rawValue: 1)
     static let hasAccept = Facts(rawValue: 2)
     static let hasCodings = Facts(rawValue: 4)
     static let hasAgent = Facts(rawValue: 8)
@@ -65,6 +65,15 @@ package struct RequestHead {
     static let replacing: Facts = [.hasHost, .hasAccept, .hasCodings, .hasAgent]
     /// There is a body, and the request asks for a 100 response before it (RFC 9110 §10.1.1).
     package static let expectsContinue = Facts(rawValue: 16)
+
+    /// The default fields that are not sent: those that the request omits, and those that it has itself.
+    package func omitted(_ omitted: DefaultFields) -> DefaultFields {
+      var omitted = omitted
+      if contains(.hasAccept) { omitted.insert(.accept) }
+      if contains(.hasCodings) { omitted.insert(.acceptEncoding) }
+      if contains(.hasAgent) { omitted.insert(.userAgent) }
+      return omitted
+    }
   }
 
   /// Appends a head to a buffer.
@@ -103,7 +112,7 @@ package struct RequestHead {
   /// The names and line ends that the writer adds, and the longest length of a body.
   private static let fixedBytes = 160
 
-  private static func facts(of fields: borrowing HeaderFields, _ framing: Framing) -> Facts {
+  package static func facts(of fields: borrowing HeaderFields, _ framing: Framing) -> Facts {
     var facts: Facts = []
     for index in fields.indices {
       let range = fields.nameRange(at: index)
@@ -135,11 +144,7 @@ package struct RequestHead {
       output.append(copying: host.span)
     }
     output.append(text: "\r\n")
-    var omitted = omitted
-    if facts.contains(.hasAccept) { omitted.insert(.accept) }
-    if facts.contains(.hasCodings) { omitted.insert(.acceptEncoding) }
-    if facts.contains(.hasAgent) { omitted.insert(.userAgent) }
-    output.append(copying: preamble.defaults.lines(omitted).span)
+    output.append(copying: preamble.defaults.lines(facts.omitted(omitted)).span)
   }
 
   @inline(__always)
@@ -158,8 +163,9 @@ package struct RequestHead {
     }
   }
 
+  /// Whether a field is not sent as the request has it.
   @inline(__always)
-  private static func isLeftOut(_ name: Span<UInt8>, _ facts: Facts) -> Bool {
+  package static func isLeftOut(_ name: Span<UInt8>, _ facts: Facts) -> Bool {
     switch name.count {
     case 4: facts.contains(.hasHost) && FieldSyntax.equals(name, "host")
     case 6: !facts.contains(.expectsContinue) && FieldSyntax.equals(name, "expect")

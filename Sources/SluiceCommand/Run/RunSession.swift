@@ -194,7 +194,7 @@ final class RunSession: Sendable {
     if settings.hasStarter { state.broadcast() } else if !isQueued { refill() }
   }
 
-  /// For ``RunStarter``: waits for the time of the next job, and starts it; false if there is none any more.
+  /// For ``RunStarter``: waits for the time of the next job, and starts it; false after the last job.
   func startNext(_ pace: inout RunPace?) -> Bool {
     pace?.wait(on: state) { $0.isStopping }
     while true {

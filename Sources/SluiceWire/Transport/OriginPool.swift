@@ -7,7 +7,7 @@ import SluiceTransport
 
 /// The connections to one origin, and the transfers that wait for one. Confined to the loop.
 ///
-/// A transfer takes a connection of HTTP/2 that has room, or the idle one of HTTP/1 that was used last. If there is none,
+/// A transfer takes a connection of HTTP/2 that has room, or the idle one of HTTP/1 that was used last. Otherwise
 /// it waits, and a new connection is begun for it. Whichever connection is ready first serves the transfer that has
 /// waited longest.
 ///

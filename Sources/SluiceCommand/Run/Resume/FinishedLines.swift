@@ -6,7 +6,7 @@ struct FinishedLines: Sendable {
   /// and a wrong one must not take memory for all lines before it.
   private var pages: [Int: [UInt8]] = [:]
   private(set) var count = 0
-  /// The largest number; 0 if there is none.
+  /// The largest line number; 0 without a result.
   private(set) var last = 0
 
   /// - Parameter line: counted from 1.

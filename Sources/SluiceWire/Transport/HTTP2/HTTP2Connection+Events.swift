@@ -15,7 +15,7 @@ extension HTTP2Connection {
       connection(context) { $0.willReceive(head?.pointee) }
     }
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, context in
-      connection(context) { $0.stream(frame)?.beginFields() }
+      connection(context) { $0.stream(frame)?.beginFields(at: $0.transport.loop.turnBegan) }
     }
     nghttp2_session_callbacks_set_on_header_callback(callbacks) {
       _, frame, name, nameCount, value, valueCount, _, context in
@@ -126,7 +126,6 @@ extension HTTP2Connection {
     let part = stream.hasHead ? "trailers" : "head"
     if stream.fieldBytes > limits.headBytes { return refuse(stream, .excess(ofBytes: limits, part: part)) }
     if stream.fields.count == limits.fields { return refuse(stream, .excess(ofFields: limits, part: part)) }
-    transfer.times.receive(at: transport.loop.turnBegan)
     stream.fields.append(
       name.assumingMemoryBound(to: UInt8.self).span, value.assumingMemoryBound(to: UInt8.self).span)
     return true
@@ -245,7 +244,8 @@ extension HTTP2Connection {
 }
 
 extension HTTP2Stream {
-  fileprivate func beginFields() {
+  fileprivate func beginFields(at now: Instant) {
+    transfer?.times.receive(at: now)
     fields = HeaderFields()
     fieldBytes = 0
     status = 0

@@ -47,7 +47,6 @@ final class HTTP2Connection: HTTPConnection {
   /// Bytes that the socket did not take, from `unsentOffset` on.
   @exclusivity(unchecked) private var unsent: [UInt8] = []
   private var unsentOffset = 0
-  private var isDrained = false
   private var lastReceived: Instant
   /// A PING is out: no request is sent before its answer.
   private(set) var isTrying = false
@@ -205,7 +204,7 @@ final class HTTP2Connection: HTTPConnection {
   override func abandon(_ transfer: WireTransfer) {
     guard let stream = stream(of: transfer) else { return }
     stream.transfer = nil
-    stream.held = []
+    stream.dropHeld()
     stream.dropRequest()
     reset(stream, NGHTTP2_CANCEL)
   }
@@ -329,7 +328,7 @@ final class HTTP2Connection: HTTPConnection {
       rounds += 1
       switch channel.receive(into: transport.input) {
       case .bytes(let count):
-        isDrained = channel.isDrained(afterReading: count, of: transport.input.count)
+        let isDrained = channel.isDrained(afterReading: count, of: transport.input.count)
         lastReceived = transport.loop.turnBegan
         take(transport.input, count)
         if isDrained, !hasHungUp { return }
@@ -378,10 +377,7 @@ final class HTTP2Connection: HTTPConnection {
         guard take(sendUnsent(), &count) else { return }
         continue
       }
-      if !unsent.isEmpty {
-        unsent = []
-        unsentOffset = 0
-      }
+      dropUnsent()
       if count >= Self.bytesPerTurn { return transport.flushLater(self) }
       guard serialize() else { return endBroken(saying: false) }
       guard !isClosed else { return }
@@ -397,6 +393,11 @@ final class HTTP2Connection: HTTPConnection {
     }
   }
 
+  private func dropUnsent() {
+    unsent = []
+    unsentOffset = 0
+  }
+
   /// Returns whether the socket takes more.
   private func take(_ outcome: StreamSocket.Outcome, _ count: inout Int) -> Bool {
     switch outcome {
@@ -407,8 +408,7 @@ final class HTTP2Connection: HTTPConnection {
     case .wouldBlock: return false
     case .end, .failed:
       // What the peer has sent before it closed the connection is read first.
-      unsent = []
-      unsentOffset = 0
+      dropUnsent()
       hasHungUp = true
       transport.readLater(self)
       return false
@@ -470,8 +470,7 @@ final class HTTP2Connection: HTTPConnection {
     guard !isClosed else { return }
     isClosed = true
     transport.loop.disarm(pingTimer)
-    unsent = []
-    unsentOffset = 0
+    dropUnsent()
     transport.remove(channel.socket.descriptor)
     channel.close()
     pool.didClose(self)

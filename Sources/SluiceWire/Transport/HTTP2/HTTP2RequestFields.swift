@@ -26,26 +26,17 @@ final class HTTP2RequestFields {
     _ framing: RequestHead.Framing
   ) {
     removeAll()
-    var omitted = request.omittedDefaults
-    var host: Range<Int>?
-    for index in fields.indices {
-      let name = fields.buffer.span.extracting(fields.nameRange(at: index))
-      switch name.count {
-      case 4: if FieldSyntax.equals(name, "host"), host == nil { host = fields.valueRange(at: index) }
-      case 6: if FieldSyntax.equals(name, "accept") { omitted.insert(.accept) }
-      case 10: if FieldSyntax.equals(name, "user-agent") { omitted.insert(.userAgent) }
-      case 15: if FieldSyntax.equals(name, "accept-encoding") { omitted.insert(.acceptEncoding) }
-      default: break
-      }
-    }
+    let facts = RequestHead.facts(of: fields, framing)
+    expectsContinue = facts.contains(.expectsContinue)
+    let omitted = facts.omitted(request.omittedDefaults)
     let url = request.url
     let scheme = url.origin.scheme.rawValue
     let target = url.string.utf8.span.extracting(url.targetRange)
     let authority = preamble.host
     append(":method", request.method.utf8.span)
     append(":scheme", scheme.utf8.span)
-    if let host {
-      append(":authority", fields.buffer.span.extracting(host))
+    if facts.contains(.hasHost), let index = fields.firstIndex(named: "host".utf8.span) {
+      append(":authority", fields.buffer.span.extracting(fields.valueRange(at: index)))
     } else {
       append(":authority", authority.span)
     }
@@ -57,7 +48,7 @@ final class HTTP2RequestFields {
       append("accept-encoding", codings.utf8.span)
     }
     if let agent = defaults.agent, !omitted.contains(.userAgent) { append("user-agent", agent.utf8.span) }
-    appendFields(fields, framing)
+    append(fields) { RequestHead.isLeftOut($0, facts) }
     if case .length(let count) = framing {
       let text = "\(count)"
       append("content-length", text.utf8.span)
@@ -68,30 +59,19 @@ final class HTTP2RequestFields {
     }
   }
 
-  private func appendFields(_ fields: borrowing HeaderFields, _ framing: RequestHead.Framing) {
-    for index in fields.indices {
-      let name = fields.buffer.span.extracting(fields.nameRange(at: index))
-      switch name.count {
-      case 4 where FieldSyntax.equals(name, "host"): continue
-      case 6 where FieldSyntax.equals(name, "expect"):
-        guard framing.hasBody else { continue }
-        expectsContinue = true
-      default: if FieldSyntax.isTransportField(name) { continue }
-      }
-      append(
-        name, fields.buffer.span.extracting(fields.valueRange(at: index)),
-        isSecret: fields.marks(at: index).contains(.sensitive))
-    }
-  }
-
   /// Collects the trailers of a request.
   func collect(trailers: borrowing HeaderFields) {
     removeAll()
-    for index in trailers.indices {
+    append(trailers) { _ in false }
+  }
+
+  private func append(_ fields: borrowing HeaderFields, except isLeftOut: (Span<UInt8>) -> Bool) {
+    for index in fields.indices {
+      let name = fields.buffer.span.extracting(fields.nameRange(at: index))
+      if isLeftOut(name) { continue }
       append(
-        trailers.buffer.span.extracting(trailers.nameRange(at: index)),
-        trailers.buffer.span.extracting(trailers.valueRange(at: index)),
-        isSecret: trailers.marks(at: index).contains(.sensitive))
+        name, fields.buffer.span.extracting(fields.valueRange(at: index)),
+        isSecret: fields.marks(at: index).contains(.sensitive))
     }
   }
 
