@@ -30,7 +30,8 @@ import Testing
     case .wait: "wait"
     case .emit(let kind): "emit \(kind)"
     case .emitRetry(let delay): "emit retry \(delay)"
-    case .emitResend(let error): "emit resend \(error.code)"
+    case .emitResend(.zero, let error): "emit resend \(error.code)"
+    case .emitResend(let pause, let error): "emit resend \(error.code) after \(pause)"
     case .callRequestStage(let index): "request \(index)"
     case .callResponseStage(let index): "response \(index)"
     case .callFailureStage(let index, let error): "failure \(index) \(error.code)"
@@ -89,10 +90,21 @@ import Testing
   @Test func `a server that refuses more often than the limit is not asked again`() {
     var machine = TransactionMachine(plan: Self.plan(attempts: 1))
     for event in [TransactionMachine.Event.begin, .done, .done] { _ = machine.handle(event) }
+    var pauses: [Duration] = []
     for _ in 0..<TransactionMachine.maximumResends {
-      #expect(Self.short(machine.handle(.refused(Self.refused))) == "emit resend not_processed")
-      for event in [TransactionMachine.Event.done, .done] { _ = machine.handle(event) }
+      guard case .emitResend(let pause, _) = machine.handle(.refused(Self.refused)) else { return #expect(Bool(false)) }
+      pauses.append(pause)
+      let next = Self.short(machine.handle(.done))
+      if pause == .zero {
+        #expect(next == "begin resend")
+      } else {
+        #expect(next == Self.short(.waitToRetry(pause)))
+        #expect(Self.short(machine.handle(.retryDelayPassed)) == "begin resend")
+      }
+      #expect(Self.short(machine.handle(.done)) == "send")
     }
+    let longer = [0, 0, 0, 0, 0, 10, 20, 40, 80, 160].map { Duration.milliseconds($0) }
+    #expect(pauses.starts(with: longer) && pauses.dropFirst(longer.count).allSatisfy { $0 == .milliseconds(250) })
     #expect(Self.short(machine.handle(.refused(Self.refused))) == "complete not_processed")
   }
 

@@ -57,8 +57,9 @@ struct TransactionMachine: Sendable {
     case considering(TransactionError?)
     case retryNotice(Duration)
     case waitingToRetry
-    /// The server did not process the request, which is sent again.
-    case resendNotice
+    /// The server did not process the request, which is sent again after a pause.
+    case resendNotice(Duration)
+    case waitingToResend
     /// The hop is not needed any more. The next step waits for its end, so that its events are not taken for those of
     /// the next hop.
     case endingHop(Next)
@@ -92,10 +93,15 @@ struct TransactionMachine: Sendable {
   /// A stage streams the body of the response.
   var streamsOwnBody = false
   /// How often a request was sent again because the server had not processed it.
-  private var resends = 0
+  private(set) var resends = 0
 
   /// The most refusals by a server; after that the request fails.
   static let maximumResends = 100
+  /// How often a request is sent again without a pause: a server that closes a connection has room on the next one.
+  static let promptResends = 5
+  /// The first pause; each one is twice as long as the one before, up to ``longestPause``.
+  private static let firstPause = Duration.milliseconds(10)
+  private static let longestPause = Duration.milliseconds(250)
 
   init(plan: Plan) {
     self.plan = plan
@@ -134,8 +140,8 @@ struct TransactionMachine: Sendable {
     case wait
     case emit(TraceEventKind)
     case emitRetry(Duration)
-    /// Report that the request of this hop is sent again at once.
-    case emitResend(TransactionError)
+    /// Report that the request of this hop is sent again after a pause.
+    case emitResend(Duration, TransactionError)
     case callRequestStage(Int)
     case callResponseStage(Int)
     case callFailureStage(Int, TransactionError)
@@ -181,7 +187,7 @@ struct TransactionMachine: Sendable {
     case .refused(let error): return refused(error)
     case .bodyWanted: return passBody()
     case .bodyPassed: return bodyPassed()
-    case .retryDelayPassed: return phase == .waitingToRetry ? nextAttempt() : .wait
+    case .retryDelayPassed: return delayPassed()
     case .retryGranted(let delay): return retry(after: delay)
     case .retryDenied(let failure): return retryDenied(failure)
     case .attemptTimedOut(let error): return timedOut(error)
@@ -248,9 +254,10 @@ extension TransactionMachine {
     case .validating: return complete(nil)
     case .crossingNotice: return crossingWasNoticed()
     case .redirectNotice: return endHop()
-    case .resendNotice:
-      phase = .beginningHop
-      return .beginResend
+    case .resendNotice(.zero): return beginResend()
+    case .resendNotice(let delay):
+      phase = .waitingToResend
+      return .waitToRetry(delay)
     case .beginningHop:
       phase = .connecting
       isOnWire = true
@@ -360,9 +367,30 @@ extension TransactionMachine {
   private mutating func refused(_ error: TransactionError) -> Action {
     guard case .connecting = phase, resends < Self.maximumResends else { return ended(error) }
     isOnWire = false
+    let pause = resendPause
     resends += 1
-    phase = .resendNotice
-    return .emitResend(error)
+    phase = .resendNotice(pause)
+    return .emitResend(pause, error)
+  }
+
+  /// How long the request waits before it is sent again.
+  private var resendPause: Duration {
+    let longer = resends - Self.promptResends
+    guard longer >= 0 else { return .zero }
+    return min(Self.firstPause * (1 << min(longer, 8)), Self.longestPause)
+  }
+
+  private mutating func beginResend() -> Action {
+    phase = .beginningHop
+    return .beginResend
+  }
+
+  private mutating func delayPassed() -> Action {
+    switch phase {
+    case .waitingToRetry: return nextAttempt()
+    case .waitingToResend: return beginResend()
+    default: return .wait
+    }
   }
 
   mutating func failureStage(_ index: Int, _ error: TransactionError) -> Action {

@@ -20,8 +20,8 @@ extension Transaction {
     case .emitRetry(let delay):
       emitRetry(after: delay)
       return .done
-    case .emitResend(let reason):
-      emitRetry(after: .zero, reason)
+    case .emitResend(let delay, let reason):
+      emitRetry(after: delay, reason)
       return .done
     case .callRequestStage(let index): return callRequestStages(from: index)
     case .callResponseStage(let index): return callResponseStages(from: index)
@@ -139,8 +139,11 @@ extension Transaction {
 
   /// The options of every transfer of the transaction.
   var transferOptions: TransferOptions {
-    guard usesFreshConnection || exchange.limits != nil else { return pipeline.settings.transfer }
+    guard usesFreshConnection || machine.resends > 0 || exchange.limits != nil else {
+      return pipeline.settings.transfer
+    }
     var options = pipeline.settings.transfer
+    options.refusals = machine.resends
     options.wantsFreshConnection = usesFreshConnection
     if let limit = exchange.limits?.responseBytes {
       options.maximumResponseBytes = min(options.maximumResponseBytes, limit)

@@ -64,6 +64,8 @@ package struct TransferOptions: Sendable {
   package var sendsBasicUnasked: Bool
   /// Whether a new connection is made, instead of using a kept one.
   package var wantsFreshConnection = false
+  /// How often a server has refused the request without processing it.
+  package var refusals = 0
   /// Whether the transport reports the head as it is written, to ``TransportSettings/onSentHead``.
   package var tellsHead: Bool
 

@@ -25,9 +25,9 @@ final class OriginPool {
   /// Those of HTTP/2 on which the server takes new requests.
   @exclusivity(unchecked) private var multiplexed: [HTTP2Connection] = []
   private var speech: Speech
-  @exclusivity(unchecked) private var waiting = FIFOQueue<WireTransfer>()
-  /// Transfers among the waiting that have ended.
-  private var endedWaiters = 0
+  @exclusivity(unchecked) private var waiting = TransferLine()
+  /// The requests that a new connection of HTTP/2 carries until all of them have ended.
+  @exclusivity(unchecked) var allowance = Int.max
   private var isBalancing = false
   private var dials: [ObjectIdentifier: Dial] = [:]
   /// Those of the dials that serve whoever waits.
@@ -80,7 +80,7 @@ final class OriginPool {
 
   /// A connection has finished its transfer and can be used again.
   func release(_ connection: WireConnection) {
-    while !waiting.isEmpty, let transfer = nextWaiting() {
+    while let transfer = waiting.popFirst() {
       // Bytes that are here already would be taken as the response to this request.
       if !transfer.isSafe, connection.requestCount > 0, connection.channel.hasInput() {
         connection.close()
@@ -89,18 +89,6 @@ final class OriginPool {
       if connection.issue(transfer) { return }
     }
     makeIdle(connection)
-  }
-
-  private func nextWaiting() -> WireTransfer? {
-    while let transfer = waiting.popFirst() {
-      if transfer.hasEnded {
-        endedWaiters -= 1
-        continue
-      }
-      transfer.leaveLine()
-      if !transfer.isOver { return transfer }
-    }
-    return nil
   }
 
   // MARK: HTTP/2
@@ -124,7 +112,7 @@ final class OriginPool {
   /// A stream has ended, or the server allows more.
   func didMakeRoom(_ connection: HTTP2Connection) {
     if case .multiplexed = speech { speech = .multiplexed(connection.streamLimit) }
-    while connection.room > 0, !waiting.isEmpty, let transfer = nextWaiting() {
+    while connection.room > 0, let transfer = waiting.popFirst() {
       _ = connection.issue(transfer)
     }
     balance()
@@ -180,7 +168,7 @@ final class OriginPool {
     speech = .single
     connectionCount -= 1
     addresses.distrust()
-    let transfer = dial.owner ?? nextWaiting()
+    let transfer = dial.owner ?? waiting.popFirst()
     transfer?.times.fail(dial.times, at: transport.loop.now)
     transfer?.fail(error)
     balance()
@@ -208,7 +196,7 @@ final class OriginPool {
 
   /// How many attempts should be under way for those that wait.
   private var wantedDials: Int {
-    let waiters = waiting.count - endedWaiters
+    let waiters = waiting.count
     guard waiters > 0 else { return 0 }
     switch speech {
     case .single: return waiters
@@ -216,6 +204,8 @@ final class OriginPool {
     case .multiplexed(let streams):
       // One that is being tried may be there for them.
       if multiplexed.contains(where: \.isTrying) { return 0 }
+      // A server that refuses streams on two connections has too many.
+      if multiplexed.count(where: \.refusals.isRefusing) > 1 { return 0 }
       // More connections to a server that allows no streams would not help.
       guard streams > 0 else { return multiplexed.isEmpty ? 1 : 0 }
       return (waiters + streams - 1) / streams
@@ -223,17 +213,7 @@ final class OriginPool {
   }
 
   /// A transfer has ended that waits here.
-  func waiterDidEnd() {
-    endedWaiters += 1
-    guard endedWaiters > 32, endedWaiters > waiting.count / 2 else { return }
-    // Those that have ended are released in one go, so that each costs little.
-    var others = FIFOQueue<WireTransfer>()
-    while let transfer = waiting.popFirst() {
-      if !transfer.hasEnded { others.append(transfer) }
-    }
-    waiting = others
-    endedWaiters = 0
-  }
+  func waiterDidEnd() { waiting.waiterDidEnd() }
 
   private func dial(for owner: WireTransfer?) {
     let dial = Dial(self, owner: owner)

@@ -180,6 +180,7 @@ extension HTTP2Connection {
       if stream.status == 100 { sendBody(of: transfer) }
     } else {
       stream.hasHead = true
+      refusals.noteResponse()
       transfer.didReceiveHead(head(of: stream, fields, transfer, isLast), fields)
       if transfer.isOver { return transfer.stop() }
     }
@@ -211,6 +212,7 @@ extension HTTP2Connection {
     if stream.isWhole, stream.transfer != nil { return }
     streams[id] = nil
     guard let transfer = stream.transfer.take() else { return }
+    if code == NGHTTP2_REFUSED_STREAM.rawValue, !stream.hasHead, stream.failure == nil { refusals.noteRefusal() }
     transfer.fail(stream.failure ?? HTTP2Failure(transfer).reset(stream, code))
   }
 

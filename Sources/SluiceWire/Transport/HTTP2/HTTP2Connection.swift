@@ -37,6 +37,8 @@ final class HTTP2Connection: HTTPConnection {
   var openStreams = 0
   /// A stream has ended, or the server allows more of them.
   var hasNewRoom = false
+  /// How the server has limited its connections so far.
+  @exclusivity(unchecked) var refusals: HTTP2Refusals
   /// The server takes no new streams.
   private(set) var isDraining = false
   private(set) var isClosed = false
@@ -58,6 +60,7 @@ final class HTTP2Connection: HTTPConnection {
     self.session = session
     lastReceived = pool.transport.loop.now
     flood = HTTP2FloodGuard(at: lastReceived)
+    refusals = HTTP2Refusals(allowance: pool.allowance)
     super.init(channel, pool, peerAddress, dialTimes)
     nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
     transport.flushLater(self)
@@ -103,7 +106,7 @@ final class HTTP2Connection: HTTPConnection {
   /// How many more requests can be issued now.
   var room: Int {
     guard !isClosed, !isDraining, !isTrying, nghttp2_session_check_request_allowed(session) != 0 else { return 0 }
-    return max(0, streamLimit - openStreams)
+    return max(0, min(refusals.room(requests: requestCount, open: openStreams), streamLimit - openStreams))
   }
 
   var streamLimit: Int {
@@ -347,6 +350,7 @@ final class HTTP2Connection: HTTPConnection {
     transport.flushLater(self)
     // After an error nghttp2 must not be asked again.
     if result < 0 { return endBroken(saying: false) }
+    noteRefusals()
     // Otherwise what nghttp2 wants to say of the end is still sent.
     if flood.isExceeded || nghttp2_session_want_read(session) == 0 { return endBroken() }
     settle()
@@ -355,6 +359,7 @@ final class HTTP2Connection: HTTPConnection {
   /// Notes what reading or writing has changed.
   private func settle() {
     guard !isClosed else { return }
+    noteRefusals()
     if !isAccepting, !isDraining {
       isDraining = true
       pool.stopUsing(self)
@@ -366,6 +371,12 @@ final class HTTP2Connection: HTTPConnection {
     guard !isClosed, openStreams == 0 else { return }
     if isDraining { return close() }
     if !isIdle { pool.didBecomeIdle(self) }
+  }
+
+  private func noteRefusals() {
+    let hasRoom = refusals.settle(
+      requests: requestCount, open: openStreams, isDraining: !isAccepting, next: &pool.allowance)
+    if hasRoom { hasNewRoom = true }
   }
 
   /// Writes what is to be sent, as far as the socket takes it. [loop, at the end of a turn]

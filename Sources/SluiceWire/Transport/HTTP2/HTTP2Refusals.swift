@@ -1,0 +1,53 @@
+/// How many requests a server takes on a connection of HTTP/2, learned from those it has refused without processing
+/// them.
+///
+/// A server that closes each connection after some requests (RFC 9113 §6.8) refuses those that are already on their way.
+/// So the next connection carries as many requests as the server took on the last one, and more when all of these have
+/// ended. A server that refuses single streams (RFC 9113 §8.7) has too many at a time: it gets as many as it has taken,
+/// and one more for each response.
+struct HTTP2Refusals {
+  /// The requests that the connection carries until all of them have ended; the largest `Int` for no limit.
+  private var allowance: Int
+  /// The streams at a time.
+  private var streams = Int.max
+  private var refusals = 0
+  private var settledRefusals = 0
+  /// The server has refused streams without closing the connection, and has answered none since.
+  private(set) var isRefusing = false
+
+  init(allowance: Int) { self.allowance = allowance }
+
+  /// How many more requests the connection should carry.
+  func room(requests: Int, open: Int) -> Int { min(allowance - requests, streams - open) }
+
+  mutating func noteRefusal() { refusals += 1 }
+
+  /// The head of a response has come.
+  mutating func noteResponse() {
+    isRefusing = false
+    if streams < .max { streams += 1 }
+  }
+
+  /// Learns from what came in one go. Returns whether there is more room now.
+  ///
+  /// - Parameters:
+  ///   - requests: the number of requests that were issued on the connection.
+  ///   - open: those that have not ended.
+  ///   - next: the allowance of the next connection.
+  mutating func settle(requests: Int, open: Int, isDraining: Bool, next: inout Int) -> Bool {
+    if refusals > settledRefusals {
+      settledRefusals = refusals
+      if isDraining {
+        next = max(1, requests - refusals)
+      } else {
+        streams = max(1, open)
+        isRefusing = true
+      }
+      return false
+    }
+    guard !isDraining, allowance < .max, requests - open >= allowance else { return false }
+    allowance *= 2
+    next = max(next, allowance)
+    return true
+  }
+}
