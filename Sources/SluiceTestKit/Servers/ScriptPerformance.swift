@@ -19,7 +19,7 @@ struct ScriptPerformance {
     for step in script where !isStopped.isSet {
       guard (try? perform(step)) == true else { break }
     }
-    socket.close()
+    end()
   }
 
   /// Plays the steps that answer a request, request by request, until one of them closes or the client goes away.
@@ -31,6 +31,12 @@ struct ScriptPerformance {
       }
       index += 1
     }
+    end()
+  }
+
+  private func end() {
+    // A process that another test starts has a copy of the descriptor until its exec: closing would send nothing yet.
+    socket.shutdownWriting()
     socket.close()
   }
 
