@@ -21,6 +21,7 @@ public final class TransportLoad: @unchecked Sendable {
   private var toStart = 0
   private var running = 0
   private var failed = 0
+  private var resends = 0
   private let done = DispatchSemaphore(value: 0)
 
   /// - Parameters:
@@ -54,6 +55,7 @@ public final class TransportLoad: @unchecked Sendable {
     loop.post { [self] in
       toStart = requests
       failed = 0
+      resends = 0
       for _ in 0..<min(connections, requests) { startNext(Observer(self)) }
     }
     done.wait()
@@ -68,7 +70,13 @@ public final class TransportLoad: @unchecked Sendable {
 
   private func didEnd(_ end: TransferEnd, _ observer: Observer) {
     running -= 1
-    if end.error != nil { failed += 1 }
+    if end.error?.code == .notProcessed, resends < connections {
+      // A new connection carries more streams than the server allows until its settings are here.
+      resends += 1
+      toStart += 1
+    } else if end.error != nil {
+      failed += 1
+    }
     if toStart > 0 { startNext(observer) } else if running == 0 { done.signal() }
   }
 

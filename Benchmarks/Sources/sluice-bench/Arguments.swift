@@ -2,7 +2,7 @@
 enum Arguments {
   static let usage = """
     usage: sluice-bench [--subject NAME]... [--against NAME] [--connections N] [--requests N] [--rounds N] [--headers N]
-                        [--in-flight N] [--tls | --http2] [--plugins FOLDER] [--peers FOLDER]
+                        [--in-flight N] [--tls | --http2 [--streams N]] [--plugins FOLDER] [--peers FOLDER]
     """
 
   static func plan(_ arguments: [String]) throws -> Plan {
@@ -20,6 +20,7 @@ enum Arguments {
       case "--requests": plan.requests = try number(after: option, &rest)
       case "--rounds": plan.rounds = try number(after: option, &rest)
       case "--headers": plan.headerCount = try number(after: option, &rest)
+      case "--streams": plan.streams = try number(after: option, &rest)
       case "--in-flight": plan.inFlight = try number(after: option, &rest)
       default: throw BenchmarkError("unknown option \(option)\n\(usage)")
       }

@@ -29,8 +29,13 @@ final class LoadToolSubject: BenchmarkSubject {
     guard let output = tmpfile() else { throw BenchmarkError("no temporary file") }
     defer { fclose(output) }
     var words = ["taskset", "-c", "\(processor)", "h2load", "-t", "1"]
-    let load = plan.usesHTTP2 ? ["-c", "1", "-m", "\(plan.connections)"] : ["-c", "\(plan.connections)", "--h1"]
-    words += load + ["-n", "\(requests)"]
+    if plan.usesHTTP2 {
+      let streams = plan.streams ?? plan.connections
+      words += ["-c", "\(max(1, plan.connections / streams))", "-m", "\(streams)"]
+    } else {
+      words += ["-c", "\(plan.connections)", "--h1"]
+    }
+    words += ["-n", "\(requests)"]
     for (name, value) in plan.headers { words += ["-H", "\(name): \(value)"] }
     words.append(plan.url)
     var used = 0.0

@@ -22,6 +22,7 @@ struct MemoryCost {
   }
 
   func report() async throws {
+    if plan.isSecure { return try await measureConnections() }
     print("\(plan.inFlight) transactions in flight, HTTP/1.1, \(plan.headers.count) headers")
     try await measure("empty", .empty(plan))
     try await measure("engine", .full(plan))
@@ -71,6 +72,47 @@ struct MemoryCost {
       "\(name): \(idle) connections are idle afterwards, with \(Self.bytes((after.heap - before.heap) / Double(idle)))"
         + " of heap each, including what the loop keeps for the next requests")
     await engine.shutdown(drain: .zero)
+  }
+
+  /// The memory of idle connections over TLS: what OpenSSL keeps for each, besides what one in clear text has.
+  private func measureConnections() async throws {
+    // A transport keeps as many without requests.
+    let wanted = 256
+    var configuration = try BenchmarkPipeline.empty(plan).configuration
+    configuration.transport.tls.ca = plan.certificateAuthority
+    configuration.transport.httpVersion = .http11
+    let engine = try Engine(configuration)
+    let request = Request(url: try HTTPURL(plan.url))
+    // What the first connection makes for all.
+    _ = try await engine.perform(request)
+    let (before, first) = (Usage(), Self.descriptors)
+    let (results, continuation) = AsyncStream.makeStream(of: Bool.self)
+    for _ in 0..<wanted * 4 { engine.submit(request) { continuation.yield($0.error == nil) } }
+    var count = 0
+    for await hasSucceeded in results {
+      guard hasSucceeded else { throw BenchmarkError("a request over TLS failed") }
+      count += 1
+      if count == wanted * 4 { break }
+    }
+    // Connections that were begun for requests that others have carried are idle when their handshake is done.
+    var last = -1
+    for _ in 0..<100 where last != Self.descriptors {
+      last = Self.descriptors
+      usleep(100_000)
+    }
+    let idle = max(1, last - first)
+    let heap = (Usage().heap - before.heap) / Double(idle)
+    print("\(idle) connections over TLS are idle, with \(Self.bytes(heap)) of heap each")
+    await engine.shutdown(drain: .zero)
+  }
+
+  /// The open descriptors of this process.
+  private static var descriptors: Int {
+    guard let folder = opendir("/proc/self/fd") else { return 0 }
+    defer { closedir(folder) }
+    var count = 0
+    while readdir(folder) != nil { count += 1 }
+    return count
   }
 
   private static func bytes(_ number: Double) -> String { "\(Spread.round(number, 0)) bytes" }

@@ -5,11 +5,12 @@ final class Nginx {
   private let process: pid_t
   private let folder: TemporaryFolder
 
-  init(port: Int, securePort: Int, processor: Int, isSecure: Bool) throws {
+  /// - Parameter streams: how many streams it allows on a connection of HTTP/2.
+  init(port: Int, securePort: Int, processor: Int, isSecure: Bool, streams: Int) throws {
     folder = try TemporaryFolder()
     let path = folder.path
     if isSecure { try Self.makeCertificate(path) }
-    try folder.write(Array(Self.configuration(path, port, securePort, isSecure).utf8), to: "nginx.conf")
+    try folder.write(Array(Self.configuration(path, port, securePort, isSecure, streams).utf8), to: "nginx.conf")
     process = try ChildProcess.spawn([
       "taskset", "-c", "\(processor)", "nginx", "-p", path, "-c", "\(path)/nginx.conf", "-e", "\(path)/error.log",
     ])
@@ -23,7 +24,9 @@ final class Nginx {
     waitpid(process, nil, 0)
   }
 
-  private static func configuration(_ folder: String, _ port: Int, _ securePort: Int, _ isSecure: Bool) -> String {
+  private static func configuration(
+    _ folder: String, _ port: Int, _ securePort: Int, _ isSecure: Bool, _ streams: Int
+  ) -> String {
     let tls =
       isSecure
       ? """
@@ -34,7 +37,7 @@ final class Nginx {
       daemon off; master_process off; pid \(folder)/pid;
       events { worker_connections 32768; multi_accept on; }
       http {
-        access_log off; keepalive_requests 1000000000; keepalive_timeout 600s; http2_max_concurrent_streams 256;
+        access_log off; keepalive_requests 1000000000; keepalive_timeout 600s; http2_max_concurrent_streams \(streams);
         client_body_temp_path \(folder); proxy_temp_path \(folder); fastcgi_temp_path \(folder);
         uwsgi_temp_path \(folder); scgi_temp_path \(folder);
         server {

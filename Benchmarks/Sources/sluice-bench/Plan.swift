@@ -8,8 +8,10 @@ struct Plan {
   /// The number of stages that set one custom header each; the headers stage sets two more.
   var headerCount = 5
   var isSecure = false
-  /// Whether the requests go over HTTP/2, which needs TLS; the raw loop has only HTTP/1.1. All requests in flight share one connection then.
+  /// Whether the requests go over HTTP/2, which needs TLS; the raw loop has only HTTP/1.1.
   var usesHTTP2 = false
+  /// The streams that a connection of HTTP/2 carries at a time; nil if all requests in flight share one connection.
+  var streams: Int?
   /// Names of the subjects to run, in this order; if it is empty, the usual ones run.
   var subjects: [String] = []
   /// The subject that the others are compared with; nil for the first.

@@ -6,7 +6,9 @@ do {
   let client = 0
   let server = 1
   let port = 20_000 + Int(getpid()) % 10_000
-  let nginx = try Nginx(port: port, securePort: port + 10_000, processor: server, isSecure: plan.isSecure)
+  let nginx = try Nginx(
+    port: port, securePort: port + 10_000, processor: server, isSecure: plan.isSecure,
+    streams: plan.streams ?? max(256, plan.connections))
   plan.port = plan.isSecure ? port + 10_000 : port
   plan.url = plan.isSecure ? "https://localhost:\(plan.port)/" : "http://127.0.0.1:\(plan.port)/"
   if plan.isSecure { plan.certificateAuthority = nginx.authority }
