@@ -35,6 +35,12 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Where the URL leads; the port is the scheme's default if the URL names none.
   public var origin: Origin { parts.origin }
 
+  /// Whether the URL leads there. The same as comparing ``origin``, and costs no look at the scheme's name.
+  package func isAt(_ origin: Origin) -> Bool {
+    let own = parts.origin
+    return own.port == origin.port && own.scheme.defaultPort == origin.scheme.defaultPort && own.host == origin.host
+  }
+
   /// `user:password`, still percent-encoded, if the URL has them.
   public var userInfo: String? { parts.userInfo }
 

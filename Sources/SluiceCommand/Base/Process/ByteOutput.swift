@@ -156,7 +156,11 @@ final class ByteOutput: Sendable {
   /// Always takes the bytes, even without room; from any thread.
   /// - Returns: whether there is room for more.
   @discardableResult
-  func append(_ bytes: [UInt8]) -> Bool {
+  func append(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { append($0) } }
+
+  /// The same for borrowed bytes.
+  @discardableResult
+  func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let (wakes, hasRoom) = state.withLock { state in
       guard state.failure == nil else { return (false, true) }
       state.pending += bytes
