@@ -58,8 +58,13 @@ extension UInt64 {
     (self ^ other) & ~(asciiLetters >> 2) == 0
   }
 
+  /// Whether none of the eight bytes is a control, a quote or a backslash.
   @inline(__always)
-  private func contains(_ byte: UInt8) -> Bool { (self ^ Self.ones &* UInt64(byte)).firstByte(below: 1) != nil }
+  var isPlainJSON: Bool { !hasControl && !contains(UInt8(ascii: "\"")) && !contains(UInt8(ascii: "\\")) }
+
+  /// Whether one of the eight bytes is that one.
+  @inline(__always)
+  func contains(_ byte: UInt8) -> Bool { (self ^ Self.ones &* UInt64(byte)).firstByte(below: 1) != nil }
 
   @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
 }
