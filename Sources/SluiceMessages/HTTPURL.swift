@@ -35,10 +35,9 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Where the URL leads; the port is the scheme's default if the URL names none.
   public var origin: Origin { parts.origin }
 
-  /// Whether the URL leads there. The same as comparing ``origin``, and costs no look at the scheme's name.
+  /// Whether the URL leads there. The same as comparing ``origin``, without a copy of it.
   package func isAt(_ origin: Origin) -> Bool {
-    let own = parts.origin
-    return own.port == origin.port && own.scheme.defaultPort == origin.scheme.defaultPort && own.host == origin.host
+    parts.origin.port == origin.port && parts.origin.scheme == origin.scheme && parts.origin.host == origin.host
   }
 
   /// `user:password`, still percent-encoded, if the URL has them.
