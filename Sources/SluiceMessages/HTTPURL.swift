@@ -35,6 +35,11 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Where the URL leads; the port is the scheme's default if the URL names none.
   public var origin: Origin { parts.origin }
 
+  /// Whether the URL leads there. The same as comparing ``origin``, without a copy of it.
+  package func isAt(_ origin: Origin) -> Bool {
+    parts.origin.port == origin.port && parts.origin.scheme == origin.scheme && parts.origin.host == origin.host
+  }
+
   /// `user:password`, still percent-encoded, if the URL has them.
   public var userInfo: String? { parts.userInfo }
 

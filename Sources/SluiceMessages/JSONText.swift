@@ -13,9 +13,29 @@ package struct JSONText: Sendable {
     quote(value)
   }
 
-  package mutating func number(_ key: String?, _ value: some BinaryInteger) {
+  package mutating func number(_ key: String?, _ value: Int) {
+    if value < 0 { minus(key) } else { begin(key) }
+    append(digits: value.magnitude)
+  }
+
+  package mutating func number(_ key: String?, _ value: Int64) { number(key, Int(value)) }
+  package mutating func number(_ key: String?, _ value: Int32) { number(key, Int(value)) }
+  package mutating func number(_ key: String?, _ value: UInt32) { number(key, Int(value)) }
+
+  package mutating func number(_ key: String?, _ value: UInt64) {
     begin(key)
-    bytes += "\(value)".utf8
+    append(digits: UInt(value))
+  }
+
+  /// The UUID as text.
+  package mutating func text(_ key: String?, _ id: TransactionID) {
+    begin(key)
+    let text = id.text
+    bytes.append(addingCapacity: text.count + 2) { output in
+      output.append(UInt8(ascii: "\""))
+      output.append(copying: text.span)
+      output.append(UInt8(ascii: "\""))
+    }
   }
 
   /// A finite number.
@@ -57,14 +77,75 @@ package struct JSONText: Sendable {
   }
 
   private mutating func begin(_ key: String?) {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    guard let key else {
+      if needsComma { bytes.append(UInt8(ascii: ",")) }
+      needsComma = true
+      return
+    }
+    let name = key.utf8.span
+    guard Self.isPlain(name) else {
+      if needsComma { bytes.append(UInt8(ascii: ",")) }
+      needsComma = true
+      escape(key)
+      return bytes.append(UInt8(ascii: ":"))
+    }
+    let hasComma = needsComma
     needsComma = true
-    guard let key else { return }
-    quote(key)
-    bytes.append(UInt8(ascii: ":"))
+    // Everything at once: each separate append would check again whether there is room.
+    bytes.append(addingCapacity: name.count + 4) { output in
+      if hasComma { output.append(UInt8(ascii: ",")) }
+      output.append(UInt8(ascii: "\""))
+      output.append(copying: name)
+      output.append(UInt8(ascii: "\""))
+      output.append(UInt8(ascii: ":"))
+    }
+  }
+
+  private mutating func minus(_ key: String?) {
+    begin(key)
+    bytes.append(UInt8(ascii: "-"))
+  }
+
+  private mutating func append(digits number: UInt) {
+    var digits = InlineArray<20, UInt8>(repeating: 0)
+    var place = digits.count
+    var rest = number
+    repeat {
+      place -= 1
+      digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    bytes.append(copying: digits.span.extracting(place..<digits.count))
   }
 
   private mutating func quote(_ text: String) {
+    let plain = text.utf8.span
+    guard Self.isPlain(plain) else { return escape(text) }
+    bytes.append(addingCapacity: plain.count + 2) { output in
+      output.append(UInt8(ascii: "\""))
+      output.append(copying: plain)
+      output.append(UInt8(ascii: "\""))
+    }
+  }
+
+  /// Whether no character needs an escape.
+  private static func isPlain(_ text: Span<UInt8>) -> Bool {
+    var index = 0
+    while let word = text.word(at: index) {
+      guard word.isPlainJSON else { return false }
+      index += 8
+    }
+    // The last eight bytes again, because that costs less than the rest byte by byte.
+    if let word = text.word(at: text.count - 8) { return word.isPlainJSON }
+    while index < text.count {
+      let byte = text[index]
+      guard byte >= 0x20, byte != 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { return false }
+      index += 1
+    }
+    return true
+  }
+
+  private mutating func escape(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     for byte in text.utf8 {
       switch byte {

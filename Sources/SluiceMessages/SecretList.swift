@@ -38,12 +38,20 @@ package struct SecretList: Sendable, Hashable {
   /// fragment.
   package func url(_ url: String) -> String {
     // The common case: no part of it can contain a secret.
-    guard url.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#") })
-    else { return url }
+    guard Self.hasDelimiter(url.utf8.span) else { return url }
     // Searches by scalars, because a delimiter and a combining mark after it form one character.
     let sent = url.unicodeScalars.prefix { $0 != "#" }
     guard let mark = sent.firstIndex(of: "?") else { return withoutUser(sent) }
     return withoutUser(sent[..<mark]) + "?" + parameters(sent[sent.index(after: mark)...])
+  }
+
+  private static func hasDelimiter(_ url: Span<UInt8>) -> Bool {
+    let (question, at, hash) = (UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "#"))
+    var index = 0
+    while let word = url.word(at: index), !word.contains(question), !word.contains(at), !word.contains(hash) {
+      index += 8
+    }
+    return HTTPURL.firstIndex(in: url, from: index) { $0 == question || $0 == at || $0 == hash } < url.count
   }
 
   private func parameters(_ query: Substring.UnicodeScalarView) -> String {

@@ -39,12 +39,32 @@ extension UInt64 {
     return (lowercased &+ Self.ones &* (0x80 - 0x61)) & ~(lowercased &+ Self.ones &* (0x80 - 0x7B)) & ~self & high
   }
 
+  /// The eight bytes with A–Z converted to a–z.
+  @inline(__always)
+  package var asciiLowercased: UInt64 { self | asciiLetters &>> 2 }
+
+  /// Whether all eight bytes are ASCII, none of them a control, a space or one of the three bytes.
+  @inline(__always)
+  func isPrintable(without first: UInt8, _ second: UInt8, _ third: UInt8) -> Bool {
+    guard self & (Self.ones &* 0x80) == 0, firstByte(below: 0x21) == nil else { return false }
+    let isFree = !contains(first) && !contains(second) && !contains(third)
+    return isFree && !contains(0x7F)
+  }
+
   /// Whether both hold the same eight bytes, ASCII letters in upper or lower case.
   @inline(__always)
   func equalsIgnoringCase(_ other: UInt64) -> Bool {
     // The bit that tells the cases apart may differ in letters alone.
     (self ^ other) & ~(asciiLetters >> 2) == 0
   }
+
+  /// Whether none of the eight bytes is a control, a quote or a backslash.
+  @inline(__always)
+  var isPlainJSON: Bool { !hasControl && !contains(UInt8(ascii: "\"")) && !contains(UInt8(ascii: "\\")) }
+
+  /// Whether one of the eight bytes is that one.
+  @inline(__always)
+  func contains(_ byte: UInt8) -> Bool { (self ^ Self.ones &* UInt64(byte)).firstByte(below: 1) != nil }
 
   @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
 }

@@ -35,24 +35,30 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
   package var text: InlineArray<36, UInt8> {
     var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
     var output = text.mutableSpan
-    Self.write(high >> 32, to: &output, 0..<8)
-    Self.write(high >> 16, to: &output, 9..<13)
-    Self.write(high, to: &output, 14..<18)
-    Self.write(low >> 48, to: &output, 19..<23)
-    Self.write(low, to: &output, 24..<36)
+    let (first, second) = (Self.digits(high >> 32), Self.digits(high))
+    let (third, fourth) = (Self.digits(low >> 32), Self.digits(low))
+    for place in 0..<8 {
+      // A hyphen comes before the digits of each of the groups in the middle.
+      let shift = UInt64(place &* 8)
+      output[place] = UInt8(truncatingIfNeeded: first &>> shift)
+      output[place + (place < 4 ? 9 : 10)] = UInt8(truncatingIfNeeded: second &>> shift)
+      output[place + (place < 4 ? 19 : 20)] = UInt8(truncatingIfNeeded: third &>> shift)
+      output[place + 28] = UInt8(truncatingIfNeeded: fourth &>> shift)
+    }
     return text
   }
 
-  /// Writes the last digits of a number, as many as the places hold.
+  /// The hexadecimal digits of the lower 32 bits, one in each byte, the first digit in the lowest byte.
   @inline(__always)
-  private static func write(_ number: UInt64, to output: inout MutableSpan<UInt8>, _ places: Range<Int>) {
-    var rest = number
-    var place = places.upperBound
-    while place > places.lowerBound {
-      place -= 1
-      let digit = UInt8(truncatingIfNeeded: rest) & 15
-      output[place] = digit &+ (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") &- 10)
-      rest >>= 4
-    }
+  private static func digits(_ number: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    // Spreads the half-bytes over the eight bytes.
+    var word = number & 0xFFFF_FFFF
+    word = (word | word &<< 16) & 0x0000_FFFF_0000_FFFF
+    word = (word | word &<< 8) & 0x00FF_00FF_00FF_00FF
+    word = (word | word &<< 4) & 0x0F0F_0F0F_0F0F_0F0F
+    // 1 in each byte of a digit from 10 on.
+    let letters = ((word &+ ones &* 6) &>> 4) & ones
+    return (word &+ ones &* 0x30 &+ letters &* 0x27).byteSwapped
   }
 }

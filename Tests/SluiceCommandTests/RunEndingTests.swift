@@ -101,6 +101,27 @@ import Testing
     #expect(result.errorText.contains("cannot write /dev/full: No space left on device"))
   }
 
+  @Test func `an output that becomes larger than files may be ends it with 1 and the reason`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let output = folder.path("out.jsonl")
+    // Four blocks of 512 bytes.
+    let words = ["-c", "ulimit -f 4; exec \"$0\" run -q -o \"$1\"", Tool.path, output]
+    let input = Array(lines(0..<50, server.baseURL).utf8)
+    let result = try await Command.run("/bin/sh", words, environment: Tool.cleared, standardInput: input)
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("cannot write \(output): File too large"), "\(result.errorText)")
+  }
+
+  @Test func `an output that is a folder is named as one`() async throws {
+    let folder = try TemporaryDirectory()
+    let result = try await Tool.run("run", "-q", "-o", folder.path, input: "")
+    #expect(result.status == 1)
+    #expect(
+      result.errorText.contains("cannot write \(folder.path): it is a folder; name a file"), "\(result.errorText)")
+  }
+
   @Test func `a slow reader delays the run, and gets every result`() async throws {
     let body = String(repeating: "x", count: 40_000)
     let server = try LoopbackServer(recording: .countOnly) { _ in .text(body) }

@@ -103,6 +103,38 @@ import Testing
     #expect(Sanitizer.isOn || late - early < 8 << 20)
   }
 
+  /// Scale: 2,000 and 50,000 lines; 10,000 and 1,000,000 when SLUICE_SOAK is set.
+  @Test func `from file to file, many lines take no more memory than few`() async throws {
+    let (few, many) = Tool.isSoak ? (10_000, 1_000_000) : (2_000, 50_000)
+    let (early, late) = (try await peakBytes(of: few), try await peakBytes(of: many))
+    // A byte for each line more would be noticed at full size, a hundred bytes at this one.
+    let room = Tool.isSoak ? 1 << 20 : 4 << 20
+    #expect(Sanitizer.isOn || late - early < room, "\(early >> 10) KiB, then \(late >> 10) KiB")
+  }
+
+  /// The peak memory of a run with so many lines, read while its last request waits for the answer.
+  private func peakBytes(of count: Int) async throws -> Int {
+    let last = Watched<DeferredResponse?>(nil)
+    let server = try LoopbackServer(recording: .countOnly) { request in
+      guard request.target == "/last" else { return .text("ok\n") }
+      return .deferred { answer in last.update { $0 = answer } }
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let end = #"{"url": "\#(server.baseURL)/last"}"# + "\n"
+    let input = try folder.write(input(count - 1, server.baseURL) + end, to: "in.jsonl")
+    let output = folder.path("out.jsonl")
+    let running = try Tool.start("run", "-q", "-i", input, "-o", output)
+    try await server.waitForRequests(count, upTo: Tool.isSoak ? .seconds(1800) : .seconds(120))
+    try await last.wait(for: "the last request") { $0 != nil }
+    let peak = try #require(ProcessFacts(of: running.processID).peakResidentBytes)
+    last.value?.complete(with: .text("ok\n"))
+    let result = try await running.wait()
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(try FileTree.read(output).count { $0 == 0x0A } == count)
+    return peak
+  }
+
   @Test func `ids of any scalar come back unchanged, and missing ones are replaced by line numbers`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -58,6 +58,10 @@ import Testing
     (["snd"], "did you mean \"send\""), (["send", "--hedaer", "a: b", "http://x/"], "did you mean --header?"),
     (["plugin", "biuld"], "available commands: plugin inspect"), (["attach"], "unknown command \"attach\""),
     (["measure"], "unknown command \"measure\""), (["run", "--rate", "fast"], "--rate: expected requests a second"),
+    (
+      ["run", "--rate", "1000001/s"], "--rate: \"1000001/s\" is more than 1000000/s; lower it, or leave the option out"
+    ),
+    (["run", "-o", ""], "the name of an output file is empty; name a file"),
     (["run", "--concurrency", "0"], "expected a number from 1"), (["send", "-X"], "-X needs a value: METHOD"),
     (["send", "--json=1", "http://x/"], "--json takes no value"), (["check"], "expected -c FILE"),
     (["echo", "--port", "70000"], "expected a number from 0 to 65535"), (["send"], "expected [METHOD] URL"),

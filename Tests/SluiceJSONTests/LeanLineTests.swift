@@ -79,6 +79,26 @@ struct LeanLineTests {
     }
   }
 
+  @Test func `a transaction has its UUID in quotes`() {
+    for (high, low) in [(0, 0), (.max, .max), (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)] as [(UInt64, UInt64)] {
+      let id = TransactionID(high: high, low: low)
+      #expect(String(decoding: written { $0.append(quoting: id) }, as: UTF8.self) == "\"\(id.description)\"")
+    }
+  }
+
+  /// What is left in memory must not show in what is written later.
+  @Test func `what was removed is gone, and what follows is whole`() {
+    var json = JSONBytes(capacity: 0)
+    json.append(quoting: String(repeating: "a", count: 5000))
+    json.truncate(to: 3)
+    json.append(7)
+    #expect(json.bytes == Array("\"aa7".utf8))
+    json.removeAll(keepingCapacity: 100)
+    #expect(json.count == 0)
+    json.append(quoting: String(repeating: "b", count: 500))
+    #expect(json.withBytes { String(decoding: $0, as: UTF8.self) } == "\"\(String(repeating: "b", count: 500))\"")
+  }
+
   @Test func `numbers are spelled in full`() {
     for number in [0, 9, 10, 200, -1, .max, .min] {
       let bytes = written { $0.append(number) }
@@ -126,6 +146,14 @@ struct LeanLineTests {
   }
 
   private func isSame(_ plain: PlainRequestLine, _ full: RequestLine) -> Bool {
+    isSame(plain.request, full.request) && plain.id == full.id.map { ResultID($0) }
+  }
+
+  private func isSame(_ left: PlainRequestLine, _ right: PlainRequestLine) -> Bool {
+    isSame(left.request, right.request) && left.id == right.id
+  }
+
+  private func isSame(_ left: Request, _ right: Request) -> Bool {
     func lines(_ headers: HeaderFields) -> [String] {
       headers.indices.map { index in
         String(
@@ -134,10 +162,8 @@ struct LeanLineTests {
       }
     }
     func bytes(_ body: Body) -> [UInt8]? { if case .bytes(let bytes) = body { bytes } else { nil } }
-    return plain.id == full.id.map { ResultID($0) } && plain.request.method == full.request.method
-      && plain.request.url == full.request.url && plain.request.timeout == full.request.timeout
-      && lines(plain.request.headers) == lines(full.request.headers)
-      && bytes(plain.request.body) == bytes(full.request.body)
+    return left.method == right.method && left.url == right.url && left.timeout == right.timeout
+      && lines(left.headers) == lines(right.headers) && bytes(left.body) == bytes(right.body)
   }
 
   @Test(arguments: plain) func `a usual line is read in one pass, as with a document`(_ line: String) throws {
@@ -162,6 +188,7 @@ struct LeanLineTests {
     let lines = [Self.plain, Self.others + Self.invalid].map { $0.map { Array($0.utf8) } }
     let pieces = #"{}[]:,"\ \u{9}09-.ea"#.utf8 + [0, 0x1F, 0x7F, 0x80, 0xC3]
     var readCount = 0
+    let sibling = try HTTPURL("http://h/")
     for number in 0..<6_000 {
       var line = try #require(lines[number % 2].randomElement(using: &random))
       for _ in 0..<(number % 4 == 0 ? 1 : Int.random(in: 1...3, using: &random)) where !line.isEmpty {
@@ -175,6 +202,8 @@ struct LeanLineTests {
       }
       guard let plain = plainLine(line) else { continue }
       readCount += 1
+      let near = line.withUnsafeBytes { PlainRequestLine($0, sibling: sibling) }
+      #expect(near.map { isSame($0, plain) } == true, "\(String(decoding: line, as: UTF8.self))")
       let full = try? fullLine(line)
       #expect(full.map { isSame(plain, $0) } == true, "\(String(decoding: line, as: UTF8.self))")
     }

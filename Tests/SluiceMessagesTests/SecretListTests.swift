@@ -18,6 +18,16 @@ import Testing
     #expect(Self.secrets.url(url) == shown)
   }
 
+  @Test func `a secret is hidden wherever it is`() {
+    for count in 0...20 {
+      let path = "/" + String(repeating: "a", count: count)
+      #expect(Self.secrets.url(path) == path)
+      #expect(Self.secrets.url("\(path)?token=S3CRET") == "\(path)?token=REDACTED")
+      #expect(Self.secrets.url("\(path)#S3CRET") == path)
+      #expect(Self.secrets.url("http://\(path.dropFirst())@h/") == "http://REDACTED:REDACTED@h/")
+    }
+  }
+
   @Test(arguments: [
     ("/a?\u{301}&token=S3CRET", "/a?\u{301}&token=REDACTED"),
     ("/a?x=1&\u{301}=2&token=S3CRET", "/a?x=1&\u{301}=2&token=REDACTED"),

@@ -23,6 +23,8 @@ enum Subjects {
       ("set", { try EngineSubject($0, $1, .stages($1, 1, .set)) }),
       ("sets", { try EngineSubject($0, $1, .stages($1, 9, .set)) }),
       ("loops", { try EngineSubject($0, $1, .full($1, loops: 2)) }),
+      ("run", { try CommandSubject($0, .sluiceRun, $1, processor: processor) }),
+      ("curl", { try CommandSubject($0, .curl, $1, processor: processor) }),
     ]
   }
 
@@ -61,7 +63,7 @@ enum Subjects {
   /// Those that run unless the command line names others.
   private static let usual = ["bare", "transport", "wire", "empty", "engine", "floor"]
   /// Those that have only HTTP/1.1.
-  private static let withoutHTTP2: Set = ["floor"]
+  private static let withoutHTTP2: Set = ["floor", "run", "curl"]
 
   static func make(_ plan: Plan, processor: Int) throws -> [any BenchmarkSubject] {
     let own = all(processor)

@@ -191,6 +191,9 @@ public final class Engine: Sendable {
   /// such a task do not switch threads.
   public var executors: [any TaskExecutor] { workers.map(\.loop) }
 
+  /// The loops, in the order of their indexes.
+  package var loops: [Loop] { workers.map(\.loop) }
+
   /// The counts so far, of all loops.
   public func metrics() -> MetricsSnapshot {
     swaps.metrics()

@@ -1,6 +1,5 @@
 import SluiceJSON
 import SluiceMessages
-import Synchronization
 
 /// The request of one line, from reading to its result.
 final class RunJob: Sendable {
@@ -12,7 +11,6 @@ final class RunJob: Sendable {
   let lineBytes: Int
   /// Where the request goes, by its line: a stage may still change it.
   var origin: Origin { request.url.origin }
-  private let progress = Atomic<UInt8>(0)
 
   init(id: ResultID, line: Int, request: Request, lineBytes: Int) {
     self.id = id
@@ -20,13 +18,4 @@ final class RunJob: Sendable {
     self.request = request
     self.lineBytes = lineBytes
   }
-
-  /// Called by the return of `submit` and by the completion; the second of the two starts the next job. Otherwise a
-  /// transaction that completes within `submit` would deepen the stack by one call for each line.
-  /// - Returns: whether the caller came second.
-  func arrive() -> Bool { progress.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 1 }
-
-  /// Called by a completion if the transaction's loop may never return from `submit`: the completion then continues the
-  /// run itself, and a later return of the loop does not.
-  func arriveAlone() -> Bool { progress.exchange(2, ordering: .acquiringAndReleasing) < 2 }
 }

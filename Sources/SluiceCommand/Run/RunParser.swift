@@ -3,12 +3,19 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// Turns lines into jobs.
+/// Turns lines into jobs, one after the other.
 struct RunParser: Sendable {
   /// The base of relative URLs. It is read for each URL, because a reloaded configuration may have another base.
   let baseURL: @Sendable () -> HTTPURL?
   /// Has the limits of bodies.
   let transport: TransportSettings
+  /// The URL of the last line: most lines of a run lead to few hosts.
+  private var lastURL: HTTPURL?
+
+  init(transport: TransportSettings, baseURL: @escaping @Sendable () -> HTTPURL?) {
+    self.transport = transport
+    self.baseURL = baseURL
+  }
 
   /// Why a line is not a request.
   struct Refusal: Error {
@@ -17,22 +24,23 @@ struct RunParser: Sendable {
     let message: String
   }
 
-  func job(_ text: UnsafeRawBufferPointer, line: Int) throws(Refusal) -> RunJob {
-    var id = ResultID(line: line)
+  mutating func job(_ text: UnsafeRawBufferPointer, line: Int) throws(Refusal) -> RunJob {
+    var id: ResultID?
     do throws(MessageError) {
-      if let plain = PlainRequestLine(text) {
-        id = plain.id ?? id
+      if let plain = PlainRequestLine(text, sibling: lastURL) {
+        id = plain.id
+        lastURL = plain.request.url
         try check(plain.request.body)
-        return RunJob(id: id, line: line, request: plain.request, lineBytes: text.count)
+        return RunJob(id: id ?? ResultID(line: line), line: line, request: plain.request, lineBytes: text.count)
       }
       let document = try Self.document(text)
-      id = Self.id(document) ?? id
+      id = Self.id(document)
       try completeURL(of: document)
       let request = try RequestLine(document, hosts: .idna).request
       try check(request.body)
-      return RunJob(id: id, line: line, request: request, lineBytes: text.count)
+      return RunJob(id: id ?? ResultID(line: line), line: line, request: request, lineBytes: text.count)
     } catch {
-      throw Refusal(id: id, line: line, message: "line \(line): \(error)")
+      throw Refusal(id: id ?? ResultID(line: line), line: line, message: "line \(line): \(error)")
     }
   }
 

@@ -8,6 +8,8 @@ import SluiceSupport
 /// delays others only if its own jobs fill the queue.
 struct RunQueue {
   private static let maximumBytes = 8 << 20
+  /// The reader holds at most so many further jobs, and about so many bytes of them.
+  static let batch = (count: 32, bytes: 64 << 10)
 
   private let limits: HostLimits
   private let maximumCount: Int

@@ -1,18 +1,20 @@
 import Sluice
 import SluiceJSON
+import SluiceLoop
 import SluicePipeline
 import SluiceSupport
 import SluiceTraceContext
 import Synchronization
 
-/// Keeps a number of transactions in flight. The reader fills a queue, and each completion takes the next job from it
-/// on its own loop, so that a request costs no thread switch.
+/// Keeps a number of transactions in flight. The reader fills a queue in batches. Each loop takes jobs from it, as many as
+/// it has places for, and hands their results over once a turn. So a request costs no thread switch, and no lock that
+/// threads compete for.
 ///
-///     InputLines ─► feed ─► RunQueue ─► Engine.submit ─► finish ─► ByteOutput
-///                                            ▲              │
-///                                            └── next job ◄─┘
+///     InputLines ─► feed ─► RunQueue ─► turn ─► Engine.submit ─► finish ─► RunLane ─► ByteOutput
+///                                        ▲                                    │
+///                                        └──────── places for next jobs ◄─────┘
 final class RunSession: Sendable {
-  private struct State {
+  struct State {
     var queue: RunQueue
     var inFlight = 0
     var isInputEnded = false
@@ -21,31 +23,46 @@ final class RunSession: Sendable {
     var outputFailure: ByteOutput.Failure?
     var eventsFailure: ByteOutput.Failure?
     var counts = RunCounts()
+    /// Jobs in flight that a lane has taken, by the index of its loop.
+    var taken: [Int]
+    /// A loop stands still, or stood still once: no lane leaves places to the others, and the engine chooses the loop.
+    var isUneven = false
   }
 
-  /// The number of jobs that may complete within `submit`, one after the other, before the loop continues with other
-  /// work.
-  private static let burst = 32
+  /// What is done with the results of a lane.
+  private struct Ended {
+    var count = 0
+    var failed = 0
+    var taken = 0
+    var jobs: [RunJob] = []
+  }
 
-  private let settings: RunSettings
+  let settings: RunSettings
   private let engine: Engine
-  private let input: InputLines
-  private let output: ByteOutput
+  let input: InputLines
+  let output: ByteOutput
   private let recorder: EventRecorder?
   /// Nil if the run is not resumed.
-  private let resumed: ResumedInput?
+  let resumed: ResumedInput?
   private let mask: Locked<SecretMask>
-  private let parser: RunParser
+  let parser: RunParser
+  /// One for each loop of the engine, by its index.
+  private let lanes: [RunLane]
+  let hasStopped = Atomic<Bool>(false)
   private let parent = EngineStart.extraction.parent
-  private let skipped = Atomic<Int>(0)
-  private let state: Monitor<State>
+  let skipped = Atomic<Int>(0)
+  let state: Monitor<State>
 
   /// - Parameter resumed: which lines have a result of an earlier run; nil if the run is not resumed.
   init(
     _ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ recorder: EventRecorder?,
     resumed: ResumedInput?
   ) {
-    state = Monitor(State(queue: RunQueue(settings.hostLimits), counts: resumed?.counts ?? RunCounts()))
+    lanes = engine.loops.map { RunLane($0) }
+    state = Monitor(
+      State(
+        queue: RunQueue(settings.hostLimits), counts: resumed?.counts ?? RunCounts(),
+        taken: Array(repeating: 0, count: lanes.count)))
     self.resumed = resumed
     self.settings = settings
     self.engine = engine
@@ -53,8 +70,7 @@ final class RunSession: Sendable {
     self.output = output
     self.recorder = recorder
     mask = Locked(SecretMask(settings.configuration.redaction))
-    parser = RunParser(
-      baseURL: { [engine] in engine.baseURL }, transport: settings.configuration.transport)
+    parser = RunParser(transport: settings.configuration.transport) { [engine] in engine.baseURL }
     output.listen(
       ByteOutput.Listener(
         onRoom: { [weak self] in self?.goOn() },
@@ -76,11 +92,11 @@ final class RunSession: Sendable {
     // The output makes room without this lock. Taking the lock here ensures that a reader which has just seen no room
     // is already asleep, and is woken.
     state.update { _ in }
-    refill()
+    beginJobs()
   }
 
   /// Whether both outputs have room.
-  private var hasRoom: Bool { output.hasRoom && recorder?.hasRoom ?? true }
+  var hasRoom: Bool { output.hasRoom && recorder?.hasRoom ?? true }
 
   var counts: RunCounts { state.withLock { $0.counts } }
   /// The bytes of lines that have a result of an earlier run.
@@ -94,158 +110,42 @@ final class RunSession: Sendable {
 
   /// Begins no further request. From any thread.
   func stop() {
-    state.withLock { $0.isStopping = true }
-    state.broadcast()
+    hasStopped.store(true, ordering: .relaxed)
+    state.update { $0.isStopping = true }
     input.interrupt()
   }
 
-  // MARK: The reader
-
-  /// Reads the input to its end, or until the session stops; returns when every job has begun or was dropped.
-  /// - Returns: why the input could not be read.
-  func feed() -> CommandError? {
-    var starter: RunStarter?
-    do throws(CommandError) {
-      if settings.hasStarter { starter = try RunStarter(interval: settings.interval, self) }
-    } catch {
-      return error
-    }
-    var pace = settings.hasStarter ? nil : settings.interval.map { RunPace(interval: $0) }
-    var failure: CommandError?
-    reading: while !isStopping {
-      switch input.next() {
-      case .text(let text):
-        do throws(CommandError) {
-          if try skips(text) { continue }
-        } catch {
-          failure = error
-          break reading
-        }
-        if InputLines.isBlank(text) { continue }
-        do throws(RunParser.Refusal) {
-          begin(try parser.job(text, line: input.number), &pace)
-        } catch {
-          refuse(error)
-        }
-      case .tooLong:
-        if skipsLongLine() { continue }
-        refuse(
-          RunParser.Refusal(
-            id: ResultID(line: input.number), line: input.number,
-            message:
-              "line \(input.number): longer than \(settings.lineLimitBytes) bytes; raise transport.maxRequestBytes"))
-      case .end:
-        do throws(CommandError) {
-          if !isStopping { try resumed?.checkEnd(input.number) }
-        } catch {
-          failure = error
-        }
-        break reading
-      case .failure(let error):
-        failure = error
-        break reading
-      }
-    }
-    state.update { $0.isInputEnded = true }
-    waitForQueue()
-    starter?.wait()
-    return failure
-  }
-
-  /// Whether the line has a result of an earlier run.
-  private func skips(_ text: UnsafeRawBufferPointer) throws(CommandError) -> Bool {
-    guard let resumed, try resumed.skips(text, input.number) else { return false }
-    skipped.wrappingAdd(text.count, ordering: .relaxed)
-    return true
-  }
-
-  private func skipsLongLine() -> Bool { resumed?.finished[input.number] != nil }
-
-  private var isStopping: Bool { state.withLock { $0.isStopping } }
-
-  private func begin(_ job: RunJob, _ pace: inout RunPace?) {
-    if pace != nil {
-      pace?.wait(on: state) { $0.isStopping }
-      if reserveSlot() { submit(job) }
-    } else {
-      enqueue(job)
-    }
-  }
-
-  /// Waits for a slot without reading ahead; false when the session stops.
-  private func reserveSlot() -> Bool {
-    waitAsReader { state -> Bool? in
-      if state.isStopping {
-        state.counts.dropped += 1
-        return false
-      }
-      guard state.inFlight < self.settings.concurrency, self.hasRoom else { return nil }
-      state.inFlight += 1
-      return true
-    }
-  }
-
-  private func enqueue(_ job: RunJob) {
-    let isQueued = waitAsReader { state -> Bool? in
-      if state.queue.isFull, !state.isStopping { return nil }
-      state.queue.append(job)
-      return state.inFlight >= self.settings.concurrency
-    }
-    if settings.hasStarter { state.broadcast() } else if !isQueued { refill() }
-  }
-
-  /// For ``RunStarter``: waits for the time of the next job, and starts it; false after the last job.
-  func startNext(_ pace: inout RunPace?) -> Bool {
-    pace?.wait(on: state) { $0.isStopping }
+  /// Waits on the thread that reads, or that ends the run.
+  func waitAsReader<Result>(_ body: (inout State) -> Result?) -> Result {
     while true {
-      // Only a job with a free slot waits for the rest of its host.
-      let restEnd = state.withLock { hasFreeSlot($0) ? $0.queue.nextRestEnd : nil }
-      let bound = restEnd.map { $0 - MonotonicClock.now } ?? Self.longWait
-      let step: Step? = state.wait(upTo: bound) { state in
-        if state.isStopping || state.isInputEnded && state.queue.isEmpty { return .ended }
-        guard hasFreeSlot(state) else { return nil }
-        if let job = state.queue.popFirst() {
-          state.inFlight += 1
-          return .start(job)
-        }
-        return state.queue.nextRestEnd == restEnd ? nil : .waitAgain
+      let result = state.wait(upTo: Self.laneWait) { state in
+        let result = body(&state)
+        state.isReaderWaiting = result == nil
+        return result
       }
-      switch step {
-      case nil, .waitAgain: continue
-      case .ended: return false
-      case .start(let job):
-        // The reader may wait for room in the queue.
-        state.broadcast()
-        submit(job)
-        return true
-      }
+      if let result { return result }
+      handOverAll()
     }
   }
 
-  private enum Step {
-    case start(RunJob)
-    /// There is a free slot now, so the rest of a host bounds the wait.
-    case waitAgain
-    case ended
+  /// After so long the reader itself hands over what the lanes have: a loop that stands still does not.
+  private static let laneWait = Duration.seconds(1)
+
+  // MARK: Turns of the loops
+
+  /// Makes the loops begin jobs in free places. Must not be called on a loop.
+  func beginJobs() {
+    // The engine knows a loop that stands still by the requests that it has, and then sends further ones to another loop.
+    // So one request goes to the engine from here if it has none.
+    while let job = takeForEngine() { submit(job) }
+    for lane in lanes { post(lane) }
   }
 
-  private func hasFreeSlot(_ state: borrowing State) -> Bool { state.inFlight < settings.concurrency && hasRoom }
-
-  /// A bound for a wait that an event ends.
-  private static let longWait = Duration.seconds(60)
-
-  /// Begins jobs for all free slots. Must not be called on a loop.
-  private func refill() {
-    while let job = takeForFreeSlot() { submit(job) }
-  }
-
-  private func takeForFreeSlot() -> RunJob? {
+  private func takeForEngine() -> RunJob? {
     let (job, wakes): (RunJob?, Bool) = state.withLock { state in
-      // `hasRoom` is read under this lock; otherwise room that is made at this moment would fill no slot.
-      guard state.inFlight < settings.concurrency, !state.isStopping, !settings.hasStarter, hasRoom else {
+      guard state.isUneven || state.inFlight == 0, canBegin(state), let job = state.queue.popFirst() else {
         return (nil, false)
       }
-      guard let job = state.queue.popFirst() else { return (nil, false) }
       state.inFlight += 1
       return (job, state.isReaderWaiting)
     }
@@ -253,100 +153,134 @@ final class RunSession: Sendable {
     return job
   }
 
-  /// Returns when the queue is empty.
-  private func waitForQueue() {
-    waitAsReader { state -> Void? in
-      if state.isStopping {
-        state.counts.dropped += state.queue.removeAll()
+  /// Whether a lane may begin a job. `hasRoom` must be read under the lock; otherwise room that is made at this moment
+  /// would fill no place.
+  private func canBegin(_ state: borrowing State) -> Bool {
+    state.inFlight < settings.concurrency && !state.isStopping && !settings.hasStarter && hasRoom
+  }
+
+  private func post(_ lane: RunLane) { lane.post { [self] in turn(of: lane) } }
+
+  /// Hands the results of the lane over, and begins jobs in their places. On the loop of the lane.
+  private func turn(of lane: RunLane) {
+    lane.turnBegins()
+    let ended = handOver(lane)
+    let (jobs, wakes) = state.withLock { state in
+      count(ended, of: lane, &state)
+      let jobs = takeJobs(for: lane, &state)
+      let isUseful = settings.hasStarter || jobs.isEmpty || state.queue.isHalfEmpty
+      defer { if isUseful { state.isReaderWaiting = false } }
+      return (jobs, isUseful && (state.isReaderWaiting || settings.hasStarter))
+    }
+    if wakes { state.broadcast() }
+    guard !jobs.isEmpty else { return }
+    // One at a time, because a stage may keep the loop: another thread then begins those that are left.
+    lane.keep(jobs)
+    while let job = lane.nextJob() { submit(job, by: lane) }
+  }
+
+  private func takeJobs(for lane: RunLane, _ state: inout State) -> [RunJob] {
+    guard !state.queue.isEmpty, canBegin(state) else { return [] }
+    let free = settings.concurrency - state.inFlight
+    let share = (settings.concurrency + lanes.count - 1) / lanes.count
+    let places = state.isUneven ? free : min(free, share - state.taken[lane.loop.index])
+    guard places > 0 else { return [] }
+    var jobs: [RunJob] = []
+    jobs.reserveCapacity(places)
+    while jobs.count < places, let job = state.queue.popFirst() { jobs.append(job) }
+    state.inFlight += jobs.count
+    state.taken[lane.loop.index] += jobs.count
+    return jobs
+  }
+
+  /// Writes the results that the lane has collected. From any thread.
+  private func handOver(_ lane: RunLane) -> Ended {
+    lane.take { results in
+      guard results.count > 0 else { return Ended() }
+      results.text.withBytes { _ = output.append($0) }
+      return Ended(count: results.count, failed: results.failed, taken: results.taken, jobs: results.jobs)
+    }
+  }
+
+  private func count(_ ended: Ended, of lane: RunLane?, _ state: inout State) {
+    state.counts.completed += ended.count
+    state.counts.failed += ended.failed
+    state.inFlight -= ended.count
+    if let lane { state.taken[lane.loop.index] -= ended.taken }
+    for job in ended.jobs { state.queue.end(job) }
+  }
+
+  /// For the case that a loop stands still.
+  private func handOverAll() {
+    for lane in lanes {
+      let ended = handOver(lane)
+      if ended.count > 0 { state.update { count(ended, of: lane, &$0) } }
+      while let job = lane.nextJob() {
+        state.withLock { $0.taken[lane.loop.index] -= 1 }
+        submit(job)
       }
-      return state.queue.isEmpty ? () : nil
     }
-  }
-
-  private func waitAsReader<Result>(_ body: (inout State) -> Result?) -> Result {
-    state.wait { state in
-      let result = body(&state)
-      state.isReaderWaiting = result == nil
-      return result
-    }
-  }
-
-  private func refuse(_ refusal: RunParser.Refusal) {
-    if let line = try? ResultText.line(invalidRequest: refusal.message, id: refusal.id, line: refusal.line) {
-      output.append(line)
-    }
-    state.withLock { state in
-      state.counts.completed += 1
-      state.counts.failed += 1
-      state.counts.invalid += 1
-    }
-    waitAsReader { state -> Void? in state.isStopping || self.hasRoom ? () : nil }
+    beginJobs()
   }
 
   // MARK: Completions
 
-  private func submit(_ job: RunJob) {
-    var next: RunJob? = job
-    var count = 0
-    while let job = next {
-      engine.submit(job.request, parent: parent) { [self] result in finish(job, result) }
-      guard job.arrive() else { return }
-      count += 1
-      next = count < Self.burst ? takeAfter(job) : leaveSlot(of: job)
-    }
+  /// - Parameter lane: has taken the job from the queue; nil if another thread has.
+  func submit(_ job: RunJob, by lane: RunLane? = nil) {
+    engine.submit(job.request, parent: parent) { [self] result in finish(job, result, by: lane) }
   }
 
-  /// On the loop of the transaction.
-  private func finish(_ job: RunJob, _ result: TransactionResult) {
-    let written = line(result, job)
-    output.append(written.bytes)
-    if written.hasError { state.withLock { $0.counts.failed += 1 } }
-    let isFromOutside = result.error?.code == .stalled
-    guard isFromOutside ? job.arriveAlone() : job.arrive(), let next = takeAfter(job) else { return }
-    submit(next)
+  /// On the loop of the transaction; on another thread if that loop stands still, or if the request was refused.
+  private func finish(_ job: RunJob, _ result: TransactionResult, by taker: RunLane?) {
+    guard let index = Loop.currentIndex else { return finishOutside(job, result, by: taker) }
+    let lane = lanes[index]
+    let waiting = lane.add { results in
+      add(job, result, to: &results)
+      if taker != nil { results.taken += 1 }
+    }
+    if waiting >= RunLane.fullBytes {
+      let ended = handOver(lane)
+      state.update { count(ended, of: lane, &$0) }
+    }
+    post(lane)
+  }
+
+  private func finishOutside(_ job: RunJob, _ result: TransactionResult, by taker: RunLane?) {
+    var results = RunLane.Results()
+    add(job, result, to: &results)
+    results.text.withBytes { _ = output.append($0) }
+    let ended = Ended(count: 1, failed: results.failed, taken: taker == nil ? 0 : 1, jobs: results.jobs)
+    let isStalled = result.error?.code == .stalled
+    state.update { state in
+      count(ended, of: taker, &state)
+      if isStalled { state.isUneven = true }
+    }
+    // Without this, nobody would begin a job in its place.
+    if isStalled { handOverAll() }
+  }
+
+  private func add(_ job: RunJob, _ result: TransactionResult, to results: inout RunLane.Results) {
+    results.count += 1
+    if write(result, job, to: &results.text) { results.failed += 1 }
+    if !settings.hostLimits.isNone { results.jobs.append(job) }
   }
 
   /// A result that cannot be written as a line becomes an error.
-  private func line(_ result: TransactionResult, _ job: RunJob) -> (bytes: [UInt8], hasError: Bool) {
+  /// - Returns: whether the result is an error.
+  private func write(_ result: TransactionResult, _ job: RunJob, to text: inout JSONBytes) -> Bool {
+    let start = text.count
     do {
       let mask: SecretMask? = settings.hasMetadata ? mask.withLock { $0 } : nil
-      return (try ResultText.line(result, id: job.id, line: job.line, metadata: mask), result.error != nil)
+      try ResultText.append(result, id: job.id, line: job.line, metadata: mask, to: &text)
+      return result.error != nil
     } catch {
+      text.truncate(to: start)
       var failed = result
       failed.response = nil
       failed.error = TransactionError(code: "invalid_result", message: "the result cannot be written: \(error)")
-      return ((try? ResultText.line(failed, id: job.id, line: job.line)) ?? [], true)
+      do { try ResultText.append(failed, id: job.id, line: job.line, to: &text) } catch { text.truncate(to: start) }
+      return true
     }
-  }
-
-  /// Counts a completion and fills its slot.
-  private func takeAfter(_ ended: RunJob) -> RunJob? {
-    let (job, wakes): (RunJob?, Bool) = state.withLock { state in
-      state.counts.completed += 1
-      state.inFlight -= 1
-      state.queue.end(ended)
-      if settings.hasStarter { return (nil, true) }
-      let job = hasRoom && !state.isStopping ? state.queue.popFirst() : nil
-      if job != nil { state.inFlight += 1 }
-      let isUseful = job == nil || state.queue.isHalfEmpty
-      defer { if isUseful { state.isReaderWaiting = false } }
-      return (job, state.isReaderWaiting && isUseful)
-    }
-    if wakes { state.broadcast() }
-    return job
-  }
-
-  /// Counts a completion and leaves its slot to another thread.
-  private func leaveSlot(of ended: RunJob) -> RunJob? {
-    let wakes = state.withLock { state in
-      state.counts.completed += 1
-      state.inFlight -= 1
-      state.queue.end(ended)
-      return state.isReaderWaiting || settings.hasStarter
-    }
-    if wakes { state.broadcast() }
-    Task.detached { [self] in refill() }
-    return nil
   }
 
   // MARK: The end

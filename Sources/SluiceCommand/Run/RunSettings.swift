@@ -72,9 +72,14 @@ struct RunSettings: Sendable {
   private static func interval(_ arguments: ParsedArguments, _ option: String) throws(CommandError) -> Duration? {
     guard let text = arguments[option] else { return nil }
     let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
-    guard let rate = Double(number), rate >= 0.001, rate <= 1e6 else {
+    guard let rate = Double(number), rate >= 0.001 else {
       throw CommandError(
         .usage, "--\(option): expected requests a second, such as 50/s or 0.5/s, found \(PlainText.quote(text))")
+    }
+    guard rate <= 1e6 else {
+      throw CommandError(
+        .usage,
+        "--\(option): \(PlainText.quote(text)) is more than 1000000/s; lower it, or leave the option out for no limit")
     }
     return .nanoseconds(Int64(1e9 / rate))
   }

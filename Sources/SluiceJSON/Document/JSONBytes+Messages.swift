@@ -22,25 +22,45 @@ extension JSONBytes {
   mutating func append(_ fields: HeaderFields) throws(JSONError) {
     guard fields.count <= Self.maximumFields else { return try append(HeadersDocument.make(fields)) }
     write("{")
-    var isFirst = true
     fields.buffer.withUnsafeBufferPointer { buffer in
+      let repeated = Self.repeatedKinds(fields, buffer)
+      var isFirst = true
       for index in fields.indices {
         let name = UnsafeBufferPointer(rebasing: buffer[fields.nameRange(at: index)])
-        guard FieldSyntax.isToken(name.span), fields.firstIndex(named: name.span) == index else { continue }
-        write(isFirst ? "\"" : ",\"")
+        let isAlone = repeated & Self.kind(name) == 0
+        guard FieldSyntax.isToken(name.span), isAlone || fields.firstIndex(named: name.span) == index else { continue }
+        append(key: name, isFirst: isFirst)
         isFirst = false
-        append(lowercasing: name)
-        write("\":")
-        appendLines(of: fields, buffer, name, at: index)
+        appendLines(of: fields, buffer, name, at: index, isAlone: isAlone)
       }
     }
     write("}")
   }
 
+  /// One bit for a name: names that are equal without case have the same.
+  @inline(__always)
+  private static func kind(_ name: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    guard let first = name.first, let last = name.last else { return 1 }
+    return 1 &<< (UInt64(name.count) &* 7 ^ UInt64(first | 0x20) ^ UInt64(last | 0x20) &* 5)
+  }
+
+  /// The bits of more than one field. A name whose bit is not among them occurs once, and need not be looked for.
+  private static func repeatedKinds(_ fields: HeaderFields, _ buffer: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    var seen: UInt64 = 0
+    var repeated: UInt64 = 0
+    for index in fields.indices {
+      let kind = kind(UnsafeBufferPointer(rebasing: buffer[fields.nameRange(at: index)]))
+      repeated |= seen & kind
+      seen |= kind
+    }
+    return repeated
+  }
+
   private mutating func appendLines(
-    of fields: HeaderFields, _ buffer: UnsafeBufferPointer<UInt8>, _ name: UnsafeBufferPointer<UInt8>, at first: Int
+    of fields: HeaderFields, _ buffer: UnsafeBufferPointer<UInt8>, _ name: UnsafeBufferPointer<UInt8>, at first: Int,
+    isAlone: Bool
   ) {
-    var next = fields.firstIndex(named: name.span, from: first + 1)
+    var next = isAlone ? nil : fields.firstIndex(named: name.span, from: first + 1)
     let isRepeated = next != nil
     if isRepeated { write("[") }
     append(value: UnsafeBufferPointer(rebasing: buffer[fields.valueRange(at: first)]))

@@ -1,15 +1,16 @@
 import Glibc
-import SluiceMessages
+package import SluiceMessages
 
 /// JSON text that is written straight into bytes, without values of jansson, and spelled as jansson spells it: compact,
 /// characters beyond ASCII as they are, `\uXXXX` in upper case for controls without a short form.
-struct JSONBytes: ~Copyable {
+package struct JSONBytes: ~Copyable {
   /// A buffer of its own, because appending to an array checks it each time.
   private var start: UnsafeMutableRawPointer
   private var capacity: Int
-  private var count = 0
+  /// The number of bytes that were written.
+  package private(set) var count = 0
 
-  init(capacity: Int) {
+  package init(capacity: Int) {
     self.capacity = max(capacity, 64)
     start = .allocate(byteCount: self.capacity, alignment: 1)
   }
@@ -19,7 +20,25 @@ struct JSONBytes: ~Copyable {
   /// A copy of what was written.
   var bytes: [UInt8] { [UInt8](UnsafeRawBufferPointer(start: start, count: count)) }
 
+  /// Lends what was written.
+  package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    body(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// Removes what was written after the first `count` bytes.
+  package mutating func truncate(to count: Int) { self.count = min(count, self.count) }
+
+  /// Removes everything, and keeps at most so much memory for what follows.
+  package mutating func removeAll(keepingCapacity kept: Int) {
+    count = 0
+    guard capacity > kept else { return }
+    start.deallocate()
+    capacity = max(kept, 64)
+    start = .allocate(byteCount: capacity, alignment: 1)
+  }
+
   /// Text that is JSON already.
+  @inline(__always)
   mutating func write(_ text: StaticString) {
     copy(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
@@ -59,10 +78,25 @@ struct JSONBytes: ~Copyable {
     let microseconds = (Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) + 500) / 1000
     append(microseconds / 1000)
     let rest = microseconds % 1000
-    write(".")
-    append(rest / 100)
-    if rest % 100 > 0 { append(rest / 10 % 10) }
-    if rest % 10 > 0 { append(rest % 10) }
+    reserve(4)
+    put(UInt8(ascii: "."))
+    put(Self.digit(rest / 100))
+    if rest % 100 > 0 { put(Self.digit(rest / 10 % 10)) }
+    if rest % 10 > 0 { put(Self.digit(rest % 10)) }
+  }
+
+  private static func digit(_ value: Int) -> UInt8 { UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value) }
+
+  /// The UUID in quotes.
+  package mutating func append(quoting id: TransactionID) {
+    let text = id.text
+    reserve(text.count + 2)
+    put(UInt8(ascii: "\""))
+    text.span.withUnsafeBytes {
+      UnsafeMutableRawBufferPointer(start: start + count, count: $0.count).copyMemory(from: $0)
+    }
+    count &+= text.count
+    put(UInt8(ascii: "\""))
   }
 
   /// A string in quotes.
@@ -74,20 +108,44 @@ struct JSONBytes: ~Copyable {
   /// A string in quotes. The caller has checked that the text is UTF-8.
   mutating func append(quoting text: UnsafeBufferPointer<UInt8>) {
     let source = UnsafeRawBufferPointer(text)
-    write("\"")
+    reserve(2)
+    put(UInt8(ascii: "\""))
     var index = 0
     while index < source.count {
       let end = min(index + Self.blockBytes, source.count)
       appendEscaped(source, index..<end)
       index = end
     }
-    write("\"")
+    // The escaped text has left room.
+    put(UInt8(ascii: "\""))
   }
 
-  /// ASCII in lower case, without quotes.
-  mutating func append(lowercasing text: UnsafeBufferPointer<UInt8>) {
-    reserve(text.count)
-    for byte in text { put(byte.asciiLowercased) }
+  /// A token as a key: in lower case and in quotes, with a colon after it.
+  mutating func append(key token: UnsafeBufferPointer<UInt8>, isFirst: Bool) {
+    reserve(token.count + 4)
+    if !isFirst { put(UInt8(ascii: ",")) }
+    put(UInt8(ascii: "\""))
+    let source = UnsafeRawBufferPointer(token)
+    var index = 0
+    while index &+ 8 <= source.count {
+      let word = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      start.storeBytes(of: word.asciiLowercased, toByteOffset: count, as: UInt64.self)
+      index &+= 8
+      count &+= 8
+    }
+    if source.count >= 8 {
+      // The last eight bytes again, because that costs less than the rest byte by byte.
+      let word = source.loadUnaligned(fromByteOffset: source.count &- 8, as: UInt64.self)
+      count &+= source.count &- index
+      start.storeBytes(of: word.asciiLowercased, toByteOffset: count &- 8, as: UInt64.self)
+      index = source.count
+    }
+    while index < source.count {
+      put(source[index].asciiLowercased)
+      index &+= 1
+    }
+    put(UInt8(ascii: "\""))
+    put(UInt8(ascii: ":"))
   }
 
   // MARK: Escapes
@@ -96,7 +154,7 @@ struct JSONBytes: ~Copyable {
   private static let blockBytes = 1024
 
   private mutating func appendEscaped(_ source: UnsafeRawBufferPointer, _ range: Range<Int>) {
-    reserve(6 * range.count + 8)
+    reserve(6 * range.count + 9)
     var index = range.lowerBound
     while index &+ 8 <= range.upperBound {
       let word = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
@@ -113,6 +171,19 @@ struct JSONBytes: ~Copyable {
       count &+= plain
       putEscaped(source[index])
       index &+= 1
+    }
+    let rest = range.upperBound &- index
+    guard rest > 0 else { return }
+    if range.upperBound >= 8 {
+      // The last eight bytes, of which those that are written already are shifted out, and spaces follow the rest.
+      let last = source.loadUnaligned(fromByteOffset: range.upperBound &- 8, as: UInt64.self)
+      let shift = UInt64(64 &- rest &* 8)
+      let word = UInt64(littleEndian: last) &>> shift | 0x2020_2020_2020_2020 &<< (64 &- shift)
+      if Self.escapes(in: word.littleEndian) == 0 {
+        start.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+        count &+= rest
+        return
+      }
     }
     while index < range.upperBound {
       putEscaped(source[index])

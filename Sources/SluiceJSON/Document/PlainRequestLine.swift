@@ -10,11 +10,12 @@ package struct PlainRequestLine {
   package let id: ResultID?
   package private(set) var request: Request
 
-  package init?(_ text: UnsafeRawBufferPointer) {
+  /// - Parameter sibling: the URL of an earlier line: a URL that begins like it takes less time.
+  package init?(_ text: UnsafeRawBufferPointer, sibling: HTTPURL? = nil) {
     var scanner = PlainScanner(text)
     var members = Members()
     guard scanner.object({ $0.member($1, of: &members) }), scanner.isAtEnd, let url = members.url else { return nil }
-    guard Self.isAbsolute(url), let target = try? HTTPURL(Self.string(url)) else { return nil }
+    guard let target = sibling?.sibling(url.span) ?? Self.absolute(url) else { return nil }
     var headers = HeaderFields()
     for (name, value) in members.headers {
       guard (try? HeaderFields.check(name: name.span, value: value.span)) != nil else { return nil }
@@ -33,8 +34,9 @@ package struct PlainRequestLine {
   }
 
   /// In lower case and with both slashes, so that no base URL has a part in it.
-  private static func isAbsolute(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
-    PlainScanner.begins(url, with: "http://") || PlainScanner.begins(url, with: "https://")
+  private static func absolute(_ url: UnsafeBufferPointer<UInt8>) -> HTTPURL? {
+    guard PlainScanner.begins(url, with: "http://") || PlainScanner.begins(url, with: "https://") else { return nil }
+    return try? HTTPURL(string(url))
   }
 
   private static func string(_ text: UnsafeBufferPointer<UInt8>) -> String { String(decoding: text, as: UTF8.self) }

@@ -63,55 +63,77 @@ package struct ResultDocument {
     self.explanation = explanation
   }
 
-  /// The document on one line, with its line feed. Written straight into bytes: a tree of values would cost more than all
-  /// else that a short result takes.
+  /// The document on one line, with its line feed.
   package func line() throws(JSONError) -> [UInt8] {
     var line = JSONBytes(capacity: Self.usualBytes + (response?.approximateBytes ?? 0))
-    line.write("{\"id\":")
-    line.append(id.text)
-    if let lineNumber {
-      line.write(",\"line\":")
-      line.append(lineNumber)
-    }
-    if let response {
-      line.write(",\"response\":")
-      try line.append(response)
-    }
-    if let failure { append(failure, to: &line) }
-    line.write(",\"attempts\":")
-    line.append(attempts)
-    try append(",\"attributes\":", attributes, to: &line)
-    try append(",\"metadata\":", metadata, to: &line)
-    try append(",\"explain\":", explanation, to: &line)
-    line.write(",\"durationMs\":")
-    line.append(milliseconds: duration)
-    if let requestID {
-      line.write(",\"requestId\":")
-      line.append(quoting: requestID)
-    }
-    line.write("}\n")
+    try line.append(
+      resultOf: id, line: lineNumber, response: response, failure: failure, attempts: attempts, duration: duration,
+      requestID: requestID.map { .given($0) }, attributes: attributes, metadata: metadata, explanation: explanation)
     return line.bytes
   }
 
   /// Enough for a line without its response.
   private static let usualBytes = 256
+}
 
-  private func append(_ failure: Failure, to line: inout JSONBytes) {
-    line.write(",\"error\":{\"code\":")
-    line.append(quoting: failure.code)
-    line.write(",\"message\":")
-    line.append(quoting: failure.message)
-    if let stage = failure.stage {
-      line.write(",\"stage\":")
-      line.append(quoting: stage)
-    }
-    line.write("}")
+extension JSONBytes {
+  /// The member `requestId` of a result.
+  package enum RequestID {
+    /// The UUID of the transaction.
+    case transaction(TransactionID)
+    case given(String)
   }
 
-  private func append(_ key: StaticString, _ value: JSONValue?, to line: inout JSONBytes) throws(JSONError) {
+  /// A ``ResultDocument`` on one line, with its line feed. Written straight into bytes: a tree of values, or a copy of the
+  /// response, would cost more than all else that a short result takes. After a failure, part of the line is written.
+  package mutating func append(
+    resultOf id: ResultID, line: Int?, response: Response?, failure: ResultDocument.Failure?, attempts: Int,
+    duration: Duration, requestID: RequestID?, attributes: JSONValue?, metadata: JSONValue?, explanation: JSONValue?
+  ) throws(JSONError) {
+    write("{\"id\":")
+    append(id.text)
+    if let line {
+      write(",\"line\":")
+      append(line)
+    }
+    if let response {
+      write(",\"response\":")
+      try append(response)
+    }
+    if let failure { append(failure) }
+    write(",\"attempts\":")
+    append(attempts)
+    try append(",\"attributes\":", attributes)
+    try append(",\"metadata\":", metadata)
+    try append(",\"explain\":", explanation)
+    write(",\"durationMs\":")
+    append(milliseconds: duration)
+    if let requestID {
+      write(",\"requestId\":")
+      switch requestID {
+      case .transaction(let id): append(quoting: id)
+      case .given(let text): append(quoting: text)
+      }
+    }
+    write("}\n")
+  }
+
+  private mutating func append(_ failure: ResultDocument.Failure) {
+    write(",\"error\":{\"code\":")
+    append(quoting: failure.code)
+    write(",\"message\":")
+    append(quoting: failure.message)
+    if let stage = failure.stage {
+      write(",\"stage\":")
+      append(quoting: stage)
+    }
+    write("}")
+  }
+
+  private mutating func append(_ key: StaticString, _ value: JSONValue?) throws(JSONError) {
     guard let value else { return }
-    line.write(key)
-    try line.append(value)
+    write(key)
+    try append(value)
   }
 }
 

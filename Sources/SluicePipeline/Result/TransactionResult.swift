@@ -33,6 +33,9 @@ public struct TransactionResult: Sendable {
   /// The value of the header that `requestId.header` names in the configuration; without the header the UUID as text.
   public var requestID: String { record.givenRequestID ?? record.id.description }
 
+  /// The ``requestID`` if it came from a header; nil if it is the UUID.
+  package var givenRequestID: String? { record.givenRequestID }
+
   /// The response, if there is one, even with an error.
   public var response: Response? {
     get { record.response }

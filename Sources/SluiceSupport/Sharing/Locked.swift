@@ -4,11 +4,11 @@ import Glibc
 ///
 /// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer knows only the pthread mutex, and would report
 /// false races with the other. Unchecked because the compiler cannot see that the lock protects the value.
-package final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value: ~Copyable>: @unchecked Sendable {
   private var value: Value
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-  package init(_ value: sending Value) {
+  package init(_ value: consuming sending Value) {
     self.value = value
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())

@@ -42,7 +42,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// By descriptor.
   @exclusivity(unchecked) private var endpoints: [WireEndpoint?] = []
   @exclusivity(unchecked) private var pools: [Origin: OriginPool] = [:]
-  /// The pool of the last request, since the next request often has the same URL.
+  /// The pool of the last request, since the next request often has the same origin, or even this URL.
   @exclusivity(unchecked) private var lastURL: HTTPURL?
   @exclusivity(unchecked) private var lastPool: OriginPool?
   /// Retained once while they are in the list, and not again when they move within it.
@@ -159,7 +159,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   }
 
   func pool(for url: HTTPURL) -> OriginPool {
-    if let lastPool, url == lastURL { return lastPool }
+    if let lastPool, url == lastURL || url.isAt(lastPool.origin) { return lastPool }
     let origin = url.origin
     let pool = pools[origin] ?? makePool(origin)
     lastURL = url

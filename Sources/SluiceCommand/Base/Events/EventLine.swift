@@ -10,7 +10,7 @@ enum EventLine {
     var text = JSONText(capacity: 512)
     text.object { line in
       line.text("event", event.kind.name)
-      line.text("transaction", exchange.id.description)
+      line.text("transaction", exchange.id)
       line.number("sequence", event.sequence)
       line.number("timeNs", event.time.nanoseconds)
       line.number("attempt", exchange.attempt)

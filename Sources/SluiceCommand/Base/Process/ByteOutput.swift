@@ -71,7 +71,7 @@ final class ByteOutput: Sendable {
     }
     // The file is emptied only after the check that it is not the input.
     let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw CommandError(.failed, Failure(name: path, errorNumber: errno).description) }
+    guard descriptor >= 0 else { throw Self.unopened(path, errno) }
     do throws(CommandError) {
       try ByteOutput.check(descriptor, path, isNot: input)
       if FileIdentity(of: descriptor) != nil { try OutputLock.take(descriptor, PlainText.path(path)) }
@@ -138,6 +138,16 @@ final class ByteOutput: Sendable {
     isWritten.wait(upTo: limit) { $0 ? () : nil }
   }
 
+  private static func unopened(_ path: String, _ errorNumber: Int32) -> CommandError {
+    if path.isEmpty {
+      return CommandError(.usage, "the name of an output file is empty; name a file, or - for standard output")
+    }
+    if errorNumber == EISDIR {
+      return CommandError(.failed, "cannot write \(PlainText.path(path)): it is a folder; name a file")
+    }
+    return CommandError(.failed, Failure(name: path, errorNumber: errorNumber).description)
+  }
+
   private static func check(
     _ descriptor: Int32, _ name: String, isNot input: FileIdentity?
   ) throws(CommandError) {
@@ -156,7 +166,11 @@ final class ByteOutput: Sendable {
   /// Always takes the bytes, even without room; from any thread.
   /// - Returns: whether there is room for more.
   @discardableResult
-  func append(_ bytes: [UInt8]) -> Bool {
+  func append(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { append($0) } }
+
+  /// The same for borrowed bytes.
+  @discardableResult
+  func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let (wakes, hasRoom) = state.withLock { state in
       guard state.failure == nil else { return (false, true) }
       state.pending += bytes

@@ -92,7 +92,8 @@ final class InputLines: @unchecked Sendable {
   }
 
   /// The next line; ``Line/end`` also when reading was interrupted.
-  func next() -> Line {
+  /// - Parameter willRead: called before each read, which may wait.
+  func next(willRead: () -> Void = {}) -> Line {
     var isTooLong = false
     while true {
       if let line = takeLine() {
@@ -103,6 +104,7 @@ final class InputLines: @unchecked Sendable {
         isTooLong = true
         drop()
       }
+      willRead()
       switch readMore() {
       case .success(let isMore): if !isMore { return end(isTooLong: isTooLong) }
       case .failure(let error): return .failure(error)

@@ -26,6 +26,8 @@ final class Interruption: Sendable {
     withUnsafePointer(to: signals) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
     // A write to a closed pipe then fails with EPIPE.
     signal(SIGPIPE, SIG_IGN)
+    // A write beyond the size that files may have (ulimit -f) then fails with EFBIG.
+    signal(SIGXFSZ, SIG_IGN)
     try SystemThread.begin("sluice-signals") { [self] in
       while true { take(Self.wait(for: signals)) }
     }.detach()

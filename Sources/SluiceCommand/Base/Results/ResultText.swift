@@ -5,19 +5,26 @@ import SluicePipeline
 
 /// Result lines.
 enum ResultText {
+  /// Writes a line. After a failure, part of it is written.
   /// - Parameters:
   ///   - line: the number of the request line.
   ///   - mask: hides secrets of the metadata; nil leaves it out.
-  static func line(
-    _ result: TransactionResult, id: ResultID, line: Int? = nil, metadata mask: SecretMask? = nil
-  ) throws -> [UInt8] {
-    let failure = result.error.map { ResultDocument.Failure($0) }
-    return try ResultDocument(
-      id: id, lineNumber: line, response: try result.response.map(whole), failure: failure,
-      attempts: result.attempts, duration: result.duration, requestID: result.requestID,
+  static func append(
+    _ result: TransactionResult, id: ResultID, line: Int? = nil, metadata mask: SecretMask? = nil,
+    to text: inout JSONBytes
+  ) throws {
+    try text.append(
+      resultOf: id, line: line, response: try result.response.map(whole),
+      failure: result.error.map { ResultDocument.Failure($0) }, attempts: result.attempts, duration: result.duration,
+      requestID: result.givenRequestID.map { .given($0) } ?? .transaction(result.id),
       attributes: JSONValue.shown(result.attributes), metadata: mask.map { ResultMetadata.make(result, $0) },
-      explanation: result.explanation.map(ExplanationDocument.make)
-    ).line()
+      explanation: result.explanation.map(ExplanationDocument.make))
+  }
+
+  static func line(_ result: TransactionResult, id: ResultID, metadata mask: SecretMask? = nil) throws -> [UInt8] {
+    var text = JSONBytes(capacity: 1024)
+    try append(result, id: id, metadata: mask, to: &text)
+    return text.withBytes { Array($0) }
   }
 
   static func line(invalidRequest message: String, id: ResultID, line: Int) throws -> [UInt8] {

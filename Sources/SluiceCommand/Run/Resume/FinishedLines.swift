@@ -34,10 +34,15 @@ extension [UInt8] {
   }
 }
 
-/// A hash of an id in one byte, which is never 0. Two ids have the same one by chance in 1 of 255 cases, which is enough
+/// A hash of an id in one byte, which is never 0. Two ids have the same one by chance in 1 of 254 cases, which is enough
 /// to notice another input after a few lines.
 struct IDFingerprint: Equatable, Sendable {
   let rawValue: UInt8
+
+  /// Of a line without an id that can be compared.
+  static let ofUnreadLine = IDFingerprint(hash: 254)
+
+  private init(hash: UInt64) { rawValue = UInt8(truncatingIfNeeded: hash) + 1 }
 
   /// Nil for 0.
   init?(rawValue: UInt8) {
@@ -50,6 +55,6 @@ struct IDFingerprint: Equatable, Sendable {
     // FNV-1a (RFC 9923).
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    rawValue = UInt8(truncatingIfNeeded: hash % 255) + 1
+    self.init(hash: hash % 254)
   }
 }

@@ -15,7 +15,13 @@ struct WrittenResult {
   /// How every result begins.
   private static let beginning = Array(#"{"id":"#.utf8)
 
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
   init(parsing text: UnsafeRawBufferPointer) throws(Damage) {
+    guard !InputLines.isBlank(text) else { throw Damage(reason: "it is blank") }
+    guard !text.starts(with: Self.byteOrderMark) else {
+      throw Damage(reason: "it begins with a byte order mark, which an editor may have added")
+    }
     let document: JSONValue
     do { document = try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
       throw Damage(reason: "column \(error.column ?? 1): not JSON: \(error.message)")
@@ -28,7 +34,9 @@ struct WrittenResult {
     }
     guard let idText = try? id.serialized() else { throw Damage(reason: "its id cannot be written") }
     self.line = line
-    self.id = IDFingerprint(of: idText)
+    // A line that cannot be read has no id that can be compared: its result has the number of the line.
+    let isUnread = document["error"]?["code"]?.string == "invalid_request" && idText.elementsEqual("\(line)".utf8)
+    self.id = isUnread ? .ofUnreadLine : IDFingerprint(of: idText)
     isFailure = document["error"] != nil
   }
 

@@ -1,0 +1,179 @@
+import SluiceJSON
+import SluiceSupport
+import Synchronization
+
+// Reading lines, and beginning jobs at their time.
+extension RunSession {
+  /// Reads the input to its end, or until the session stops; returns when every job has begun or was dropped.
+  /// - Returns: why the input could not be read.
+  func feed() -> CommandError? {
+    var starter: RunStarter?
+    do throws(CommandError) {
+      if settings.hasStarter { starter = try RunStarter(interval: settings.interval, self) }
+    } catch {
+      return error
+    }
+    var pace = settings.hasStarter ? nil : settings.interval.map { RunPace(interval: $0) }
+    var failure: CommandError?
+    var parser = parser
+    var batch = Batch()
+    reading: while !hasStopped.load(ordering: .relaxed) {
+      switch input.next(willRead: { enqueue(&batch) }) {
+      case .text(let text):
+        do throws(CommandError) {
+          if try skips(text) { continue }
+        } catch {
+          failure = error
+          break reading
+        }
+        if InputLines.isBlank(text) { continue }
+        do throws(RunParser.Refusal) {
+          let job = try parser.job(text, line: input.number)
+          if pace == nil { append(job, to: &batch) } else { begin(job, &pace) }
+        } catch {
+          refuse(error)
+        }
+      case .tooLong:
+        if skipsLongLine() { continue }
+        refuse(
+          RunParser.Refusal(
+            id: ResultID(line: input.number), line: input.number,
+            message:
+              "line \(input.number): longer than \(settings.lineLimitBytes) bytes; raise transport.maxRequestBytes"))
+      case .end:
+        do throws(CommandError) {
+          if !hasStopped.load(ordering: .relaxed) { try resumed?.checkEnd(input.number) }
+        } catch {
+          failure = error
+        }
+        break reading
+      case .failure(let error):
+        failure = error
+        break reading
+      }
+    }
+    enqueue(&batch)
+    state.update { $0.isInputEnded = true }
+    waitForQueue()
+    starter?.wait()
+    return failure
+  }
+
+  /// Whether the line has a result of an earlier run.
+  private func skips(_ text: UnsafeRawBufferPointer) throws(CommandError) -> Bool {
+    guard let resumed, try resumed.skips(text, input.number) else { return false }
+    skipped.wrappingAdd(text.count, ordering: .relaxed)
+    return true
+  }
+
+  private func skipsLongLine() -> Bool { resumed?.finished[input.number] != nil }
+
+  private func begin(_ job: RunJob, _ pace: inout RunPace?) {
+    pace?.wait(on: state) { $0.isStopping }
+    if reserveSlot() { submit(job) }
+  }
+
+  /// Waits for a slot without reading ahead; false when the session stops.
+  private func reserveSlot() -> Bool {
+    waitAsReader { state -> Bool? in
+      if state.isStopping {
+        state.counts.dropped += 1
+        return false
+      }
+      guard state.inFlight < self.settings.concurrency, self.hasRoom else { return nil }
+      state.inFlight += 1
+      return true
+    }
+  }
+
+  /// Jobs that the reader has not put into the queue yet.
+  private struct Batch {
+    var jobs: [RunJob] = []
+    var bytes = 0
+  }
+
+  private func append(_ job: RunJob, to batch: inout Batch) {
+    batch.jobs.append(job)
+    batch.bytes += job.lineBytes
+    if batch.jobs.count >= RunQueue.batch.count || batch.bytes >= RunQueue.batch.bytes { enqueue(&batch) }
+  }
+
+  private func enqueue(_ batch: inout Batch) {
+    var rest = batch.jobs[...]
+    while !rest.isEmpty {
+      let hasSlot = waitAsReader { state -> Bool? in
+        if state.queue.isFull, !state.isStopping { return nil }
+        repeat {
+          rest.popFirst().map { state.queue.append($0) }
+        } while !rest.isEmpty
+          && (!state.queue.isFull || state.isStopping)
+        return state.inFlight < self.settings.concurrency
+      }
+      if settings.hasStarter { state.broadcast() } else if hasSlot { beginJobs() }
+    }
+    batch.jobs.removeAll(keepingCapacity: true)
+    batch.bytes = 0
+  }
+
+  /// For ``RunStarter``: waits for the time of the next job, and starts it; false after the last job.
+  func startNext(_ pace: inout RunPace?) -> Bool {
+    pace?.wait(on: state) { $0.isStopping }
+    while true {
+      // Only a job with a free slot waits for the rest of its host.
+      let restEnd = state.withLock { hasFreeSlot($0) ? $0.queue.nextRestEnd : nil }
+      let bound = restEnd.map { $0 - MonotonicClock.now } ?? Self.longWait
+      let step: Step? = state.wait(upTo: bound) { state in
+        if state.isStopping || state.isInputEnded && state.queue.isEmpty { return .ended }
+        guard hasFreeSlot(state) else { return nil }
+        if let job = state.queue.popFirst() {
+          state.inFlight += 1
+          return .start(job)
+        }
+        return state.queue.nextRestEnd == restEnd ? nil : .waitAgain
+      }
+      switch step {
+      case nil, .waitAgain: continue
+      case .ended: return false
+      case .start(let job):
+        // The reader may wait for room in the queue.
+        state.broadcast()
+        submit(job)
+        return true
+      }
+    }
+  }
+
+  private enum Step {
+    case start(RunJob)
+    /// There is a free slot now, so the rest of a host bounds the wait.
+    case waitAgain
+    case ended
+  }
+
+  private func hasFreeSlot(_ state: borrowing State) -> Bool { state.inFlight < settings.concurrency && hasRoom }
+
+  /// A bound for a wait that an event ends.
+  private static let longWait = Duration.seconds(60)
+
+  /// Returns when the queue is empty.
+  private func waitForQueue() {
+    waitAsReader { state -> Void? in
+      if state.isStopping {
+        state.counts.dropped += state.queue.removeAll()
+      }
+      return state.queue.isEmpty ? () : nil
+    }
+  }
+
+  private func refuse(_ refusal: RunParser.Refusal) {
+    if let line = try? ResultText.line(invalidRequest: refusal.message, id: refusal.id, line: refusal.line) {
+      output.append(line)
+    }
+    state.withLock { state in
+      state.counts.completed += 1
+      state.counts.failed += 1
+      state.counts.invalid += 1
+    }
+    waitAsReader { state -> Void? in state.isStopping || self.hasRoom ? () : nil }
+  }
+}
