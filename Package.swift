@@ -42,6 +42,7 @@ let package = Package(
   name: "sluice",
   products: [
     .library(name: "Sluice", targets: ["Sluice"]),
+    .library(name: "SluiceClient", targets: ["SluiceClient"]),
     .library(name: "SluiceControl", targets: ["SluiceControl"]),
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
@@ -198,6 +199,13 @@ let package = Package(
         "SluiceAssembly", "SluiceCurl", "SluiceWire", "SluicePlugin", "SluiceTrial", "SluiceLoop", "SluicePipeline",
         "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
       ], swiftSettings: strict),
+    // Apart from Sluice, because a program may use the engine alone: the calls of a client, downloads, forms.
+    .target(
+      name: "SluiceClient",
+      dependencies: [
+        "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport",
+      ],
+      swiftSettings: strict),
     // Apart from the assembly, because few programs replay: journals as text and JSON, recordings, and their comparison.
     .target(
       name: "SluiceReplay",
@@ -326,6 +334,12 @@ let package = Package(
         "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl", "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
     tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
+    tests(
+      "SluiceClient",
+      [
+        "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
+        "SluiceServer", "SluiceSupport",
+      ]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
     tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON"]),

@@ -64,6 +64,8 @@ extension ErrorCode {
   public static let notProcessed = Self(rawValue: "not_processed")
   /// A body could not be read, or a collected one not written.
   public static let bodyFile = Self(rawValue: "body_file")
+  /// No room for a file: the disk, the quota or the limit of the file size is reached.
+  public static let diskFull = Self(rawValue: "disk_full")
   /// No descriptor, no memory, no thread.
   public static let resources = Self(rawValue: "resources")
   /// A function of an event loop was called on a thread that must not call it.

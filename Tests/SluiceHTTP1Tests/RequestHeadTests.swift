@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `an expectation is sent with a body, and reported`() throws {
-    let url = try HTTPURL("http://example.com/")
+    let url = HTTPURL("http://example.com/")
     var bytes: [UInt8] = []
     let facts = RequestHead.append(
       to: &bytes, method: "PUT", url: url, RequestHead.Preamble(url.origin, RequestHead.Defaults(accept: nil)),

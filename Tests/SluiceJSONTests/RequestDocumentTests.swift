@@ -155,7 +155,7 @@ struct RequestDocumentTests {
     #expect(try RequestDocument.read(document, rules: .line, hosts: hosts).url.string == url)
     #expect(try RequestLine(document, hosts: hosts).request.url.string == url)
     #expect(throws: MessageError.self) { try RequestDocument.read(document, rules: .line) }
-    var changed = Request(url: try HTTPURL("http://h/"))
+    var changed = Request(url: HTTPURL("http://h/"))
     document["method"] = "GET"
     document["headers"] = .object()
     #expect(try RequestDocument.target(of: document, from: changed, hosts: hosts).url.string == url)
@@ -281,7 +281,7 @@ struct LiveDocumentTests {
 
   @Test func `a value becomes a JSON body that names its media type`() throws {
     struct Item: Encodable { let name: String }
-    let url = try HTTPURL("http://h/")
+    let url = HTTPURL("http://h/")
     let request = Request(url: url, body: try .json(Item(name: "a")))
     #expect(request.method == "POST" && request.headers == ["content-type": "application/json"])
     #expect(request.body.bytes == Array(#"{"name":"a"}"#.utf8))
@@ -298,7 +298,7 @@ struct LiveDocumentTests {
   private func sample(_ body: Body = .text("x")) throws -> Request {
     var headers: HeaderFields = ["accept": "text/html"]
     headers.append("authorization", "secret", marks: .sensitive)
-    return Request(url: try HTTPURL("http://h/"), headers: headers, body: body)
+    return Request(url: HTTPURL("http://h/"), headers: headers, body: body)
   }
 
   @Test func `an untouched document changes nothing, including marks`() throws {

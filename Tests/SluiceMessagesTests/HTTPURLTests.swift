@@ -3,7 +3,7 @@ import Testing
 
 struct HTTPURLTests {
   @Test func `the parts of a URL are kept as they were given`() throws {
-    let url = try HTTPURL("HTTPS://user:p%40ss@API.Example.com:8443/a/b%2Fc;d?x=1&y=?/#frag?@ment")
+    let url = HTTPURL("HTTPS://user:p%40ss@API.Example.com:8443/a/b%2Fc;d?x=1&y=?/#frag?@ment")
     #expect(url.origin == Origin(scheme: .https, host: "api.example.com", port: 8443))
     #expect(url.host == "api.example.com")
     #expect(url.userInfo == "user:p%40ss")
@@ -81,13 +81,13 @@ struct HTTPURLTests {
   }
 
   @Test func `an error says what is wrong and shows no control character`() throws {
-    let error = try #require(throws: MessageError.self) { try HTTPURL("http://a/\u{1B}[31m\n") }
+    let error = try #require(throws: MessageError.self) { try HTTPURL.init("http://a/\u{1B}[31m\n") }
     #expect(error.subject == "url \"http://a/\\u{1B}[31m\\n\"")
     #expect(error.reason.contains("the character U+001B at offset 9"))
   }
 
   @Test func `an invalid scheme is named in the error`() throws {
-    let error = try #require(throws: MessageError.self) { try HTTPURL("ht!tp://x") }
+    let error = try #require(throws: MessageError.self) { try HTTPURL.init("ht!tp://x") }
     #expect(error.description == #"url "ht!tp://x": "ht!tp" before :// is no scheme; expected http://… or https://…"#)
   }
 
@@ -110,10 +110,10 @@ struct HTTPURLTests {
   }
 
   @Test func `an origin leaves out its scheme's own port and brackets an address`() throws {
-    #expect(try HTTPURL("http://h:80/x").origin.description == "http://h")
-    #expect(try HTTPURL("https://h:80/x").origin.description == "https://h:80")
-    #expect(try HTTPURL("https://[::1]:8443").origin.description == "https://[::1]:8443")
-    #expect(try HTTPURL("http://h:80/a").origin == HTTPURL("http://H/b").origin)
-    #expect(try HTTPURL("http://h").origin != HTTPURL("https://h:80").origin)
+    #expect(HTTPURL("http://h:80/x").origin.description == "http://h")
+    #expect(HTTPURL("https://h:80/x").origin.description == "https://h:80")
+    #expect(HTTPURL("https://[::1]:8443").origin.description == "https://[::1]:8443")
+    #expect(HTTPURL("http://h:80/a").origin == HTTPURL("http://H/b").origin)
+    #expect(HTTPURL("http://h").origin != HTTPURL("https://h:80").origin)
   }
 }

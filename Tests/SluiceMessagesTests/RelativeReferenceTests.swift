@@ -14,13 +14,13 @@ import Testing
     ("https://other/x", "https://other/x"),
   ])
   func `references resolve as the RFC's examples do`(_ reference: String, _ expected: String) throws {
-    let base = try HTTPURL("http://a/b/c/d;p?q")
+    let base = HTTPURL("http://a/b/c/d;p?q")
     #expect(try RelativeReference.resolve(reference, against: base).string == expected)
   }
 
   @Test(arguments: ["ht!tp://x", "ht!tp:x", "127.0.0.1:8080/x", "a b:c/d", ":", "é:x"])
   func `a reference whose first segment has a colon is not a URL`(_ reference: String) throws {
-    let base = try HTTPURL("http://a/b/c/d;p?q")
+    let base = HTTPURL("http://a/b/c/d;p?q")
     let error = try #require(throws: MessageError.self) { try RelativeReference.resolve(reference, against: base) }
     #expect(error.code == .invalidURL)
     #expect(error.reason.contains("is no scheme; expected http://"))

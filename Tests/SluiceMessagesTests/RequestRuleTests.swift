@@ -54,6 +54,6 @@ struct RequestRuleTests {
   }
 
   private func request(_ headers: HeaderFields) throws -> Request {
-    Request(url: try HTTPURL("http://example.com/"), headers: headers)
+    Request(url: HTTPURL("http://example.com/"), headers: headers)
   }
 }

@@ -54,7 +54,7 @@ struct RequestTrailerTests {
   }
 
   private func request(_ body: Body = .text("a"), _ trailers: HeaderFields = [:]) throws -> Request {
-    var request = Request(method: "PUT", url: try HTTPURL("http://example.com/"), body: body)
+    var request = Request(method: "PUT", url: HTTPURL("http://example.com/"), body: body)
     request.trailers = trailers
     return request
   }

@@ -27,7 +27,7 @@ import Testing
     let fixture = Self.fixture()
     #expect(try fixture.begin().result?.error == nil)
     let second = RetryOutcome()
-    let request = Request(url: try HTTPURL("http://example.com/a"), timeout: .seconds(2))
+    let request = Request(url: HTTPURL("http://example.com/a"), timeout: .seconds(2))
     fixture.loop.perform {
       Transaction.begin(request, on: fixture.environment, through: fixture.pipeline) { second.result = $0 }
     }

@@ -67,7 +67,7 @@ struct HostFieldTests {
       issueStages: issue.map { [StageBinding(name: "stage", interceptor: $0)] } ?? [])
     let environment = LoopEnvironment(loop: loop, transport: transport)
     var result: TransactionResult?
-    let request = Request(method: method, url: try HTTPURL("http://h/"), headers: headers)
+    let request = Request(method: method, url: HTTPURL("http://h/"), headers: headers)
     loop.perform { Transaction.begin(request, on: environment, through: pipeline) { result = $0 } }
     return (try #require(result), transport.issued)
   }

@@ -7,7 +7,7 @@ import Testing
 /// Transactions with a journal and a recording, on a loop whose clock the test moves.
 struct ObservedTransactionTests {
   private static func request(_ change: (inout Request) -> Void = { _ in }) throws -> Request {
-    var request = Request(url: try HTTPURL("http://example.com/a"))
+    var request = Request(url: HTTPURL("http://example.com/a"))
     request.wantsJournal = true
     request.wantsRecording = true
     change(&request)

@@ -33,7 +33,7 @@ import Testing
     }
 
     func begin(withSink: Bool = false) throws {
-      let request = Request(url: try HTTPURL("http://example.com/a"))
+      let request = Request(url: HTTPURL("http://example.com/a"))
       loop.perform {
         transaction = Transaction.begin(
           request, on: environment, through: pipeline, sink: withSink ? sink : nil

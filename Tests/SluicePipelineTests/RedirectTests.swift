@@ -9,7 +9,7 @@ import Testing
   private static func redirect(
     _ status: Int, _ method: String, _ location: String = "/x", body: Body = .text("b")
   ) throws -> Redirect? {
-    let request = Request(method: method, url: try HTTPURL("http://a.com/"), body: body)
+    let request = Request(method: method, url: HTTPURL("http://a.com/"), body: body)
     return try Redirect(Response(status: status, headers: ["Location": location]), to: request)
   }
 
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `two Location fields are followed only if they agree`() throws {
-    let request = Request(url: try HTTPURL("http://a.com/"))
+    let request = Request(url: HTTPURL("http://a.com/"))
     let same = Response(status: 302, headers: ["Location": "/x", "location": "/x"])
     let other = Response(status: 302, headers: ["Location": "/x", "location": "/y"])
     #expect(try Redirect(same, to: request) != nil)
@@ -74,7 +74,7 @@ import Testing
 
   @Test func `a host beyond ASCII is followed as A-labels, and compared as these`() throws {
     let hosts = HostEncoder { _ in "xn--bcher-kva.example" }
-    let request = Request(url: try HTTPURL("http://xn--bcher-kva.example/"))
+    let request = Request(url: HTTPURL("http://xn--bcher-kva.example/"))
     let response = Response(status: 302, headers: ["Location": "http://bücher.example/ä"])
     let redirect = try #require(try Redirect(response, to: request, hosts: hosts))
     #expect(redirect.url.string == "http://xn--bcher-kva.example/%C3%A4")
@@ -121,7 +121,7 @@ import Testing
 
   private static func following(_ status: Int, _ location: String, _ settings: RedirectSettings) throws -> Request {
     let request = Request(
-      method: "POST", url: try HTTPURL("http://a.com/"), headers: headers(), body: .text("b"))
+      method: "POST", url: HTTPURL("http://a.com/"), headers: headers(), body: .text("b"))
     let redirect = try #require(
       try Redirect(Response(status: status, headers: ["Location": location]), to: request))
     return request.following(redirect, settings)

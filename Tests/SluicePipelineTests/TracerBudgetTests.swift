@@ -27,7 +27,7 @@ import Testing
 
   private func run(_ pipeline: Pipeline, count: Int = 1) throws {
     let environment = LoopEnvironment(loop: loop, transport: StubTransport(loop: loop))
-    let request = Request(url: try HTTPURL("http://example.com/"))
+    let request = Request(url: HTTPURL("http://example.com/"))
     var ended = 0
     for _ in 0..<count {
       loop.perform { Transaction.begin(request, on: environment, through: pipeline) { _ in ended += 1 } }

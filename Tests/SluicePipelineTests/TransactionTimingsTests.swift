@@ -16,7 +16,7 @@ import Testing
     let transport = StubTransport(loop: loop)
     let environment = LoopEnvironment(loop: loop, transport: transport)
     let pipeline = Pipeline(issueStages: [StageBinding(name: "stage", interceptor: Refusing())])
-    let request = Request(url: try HTTPURL("http://example.com/a"))
+    let request = Request(url: HTTPURL("http://example.com/a"))
     var result: TransactionResult?
     loop.perform { Transaction.begin(request, on: environment, through: pipeline) { result = $0 } }
     #expect(result?.error?.code == "no")

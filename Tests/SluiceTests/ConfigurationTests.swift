@@ -39,7 +39,7 @@ import Testing
     #expect(plugin.onFault == .skip)
     guard case .library(let path) = plugin.source else { throw CancellationError() }
     #expect(path == "conf/plugins/libauth.so")
-    let request = Request(url: try HTTPURL("https://a.example.com/v1/x"))
+    let request = Request(url: HTTPURL("https://a.example.com/v1/x"))
     #expect(configuration.request.first?.match?.matches(request) == true)
     #expect(configuration.deadline == .milliseconds(1500))
     #expect(configuration.transport.tls.ca == "conf/ca.pem")

@@ -81,7 +81,7 @@ import Testing
     var configuration = Configuration()
     configuration.addStage("trace", StageCode(observing: { events.append($0.kind) }))
     let engine = try Engine(configuration)
-    let result = try await engine.transaction(Request(url: HTTPURL("http://127.0.0.1:1/")))
+    let result = await engine.transaction(Request(url: HTTPURL("http://127.0.0.1:1/")))
     #expect(result.error?.code == "connect")
     #expect(events.kinds == [.willExecute, .didConfigure, .didEndHop, .didComplete])
     await engine.shutdown()

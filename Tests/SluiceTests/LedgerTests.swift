@@ -113,7 +113,7 @@ import Testing
     var configuration = Configuration()
     configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
-    let result = await engine.transaction(Request(method: "NO METHOD", url: try HTTPURL("http://127.0.0.1:1/")))
+    let result = await engine.transaction(Request(method: "NO METHOD", url: HTTPURL("http://127.0.0.1:1/")))
     await engine.shutdown()
     #expect(result.error != nil)
     #expect(log.kinds == [.willExecute, .didComplete])

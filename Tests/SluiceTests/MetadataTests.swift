@@ -81,7 +81,7 @@ import Testing
   @Test func `a request that a closed engine refuses keeps its original`() async throws {
     let engine = try Engine(Configuration())
     await engine.shutdown()
-    let result = await engine.transaction(Request(url: try HTTPURL("http://127.0.0.1:1/x")))
+    let result = await engine.transaction(Request(url: HTTPURL("http://127.0.0.1:1/x")))
     #expect(result.originalRequest.url.path == "/x")
     #expect(result.issuedRequest == nil)
     #expect(result.timings == nil)

@@ -250,7 +250,7 @@ import Testing
     ])
     defer { proxy.stop() }
     let engine = try Self.engine { $0.transport.proxy = proxy.baseURL }
-    let result = await Self.run(engine, Request(url: try HTTPURL("http://a.example/")))
+    let result = await Self.run(engine, Request(url: HTTPURL("http://a.example/")))
     #expect(result.error == nil)
     #expect(result.finalURL?.string == "http://xn--bcher-kva.example/s%C3%BC%C3%9F?%C3%BC")
     #expect(

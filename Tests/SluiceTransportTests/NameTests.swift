@@ -21,7 +21,7 @@ import Testing
     }
     let wire = try Wire(resolver: resolver)
     let probes = (0..<500).map { _ in Probe() }
-    for probe in probes { wire.start(Request(url: try HTTPURL("http://nowhere.test/")), probe) }
+    for probe in probes { wire.start(Request(url: HTTPURL("http://nowhere.test/")), probe) }
     try await asked.wait(for: "the look-up") { $0.count == 1 }
     await wire.onLoop {}
     // Not one for each transfer. Other tests of this process have resolvers too, with at most 32 threads each.

@@ -63,7 +63,7 @@ private struct Line {
   init() throws {
     wire = try Wire()
     transport = try #require(wire.transport as? CurlTransport)
-    request = Request(url: try HTTPURL("http://service.test/"))
+    request = Request(url: HTTPURL("http://service.test/"))
     for _ in 0..<CurlMulti.streamsPerConnection {
       _ = gate.admit()
       gate.didIssue(onPort: 1)

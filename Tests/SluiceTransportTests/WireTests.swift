@@ -91,7 +91,7 @@ import Testing
     }
     let first = Probe()
     let crowd = Probe()
-    let request = Request(url: try HTTPURL("http://any.test/"))
+    let request = Request(url: HTTPURL("http://any.test/"))
     wire.start(request, first)
     try await first.record.wait(for: "the first request") { !$0.issued.isEmpty }
     for _ in 0..<20_000 { wire.start(request, crowd) }

@@ -6,6 +6,8 @@ public final class Cancellation: Sendable {
   private enum State {
     case waiting
     case running(Transaction)
+    /// Whatever happens to this one happens to the other.
+    case forwarding(Cancellation)
     /// Cancelled, or ended with an error of the caller.
     case over(TransactionError?)
   }
@@ -15,6 +17,9 @@ public final class Cancellation: Sendable {
   /// A cancellation for one transaction: pass it along when you submit that transaction.
   public init() {}
 
+  /// Whether it was cancelled, before or after its transaction began.
+  package var isCancelled: Bool { state.withLock { if case .over = $0 { true } else { false } } }
+
   /// Ends the transaction as cancelled unless it has ended; further calls do nothing.
   public func cancel() { end(nil) }
 
@@ -23,13 +28,25 @@ public final class Cancellation: Sendable {
   package func fail(_ error: TransactionError) { end(error) }
 
   private func end(_ error: TransactionError?) {
-    let running: Transaction? = state.withLock { state in
-      if case .over = state { return nil }
-      defer { state = .over(error) }
-      if case .running(let transaction) = state { return transaction }
-      return nil
+    let previous = state.withLock { state in
+      defer { if case .over = state {} else { state = .over(error) } }
+      return state
     }
-    if let running { Self.end(running, error) }
+    switch previous {
+    case .running(let transaction): Self.end(transaction, error)
+    case .forwarding(let other): other.end(error)
+    case .waiting, .over: break
+    }
+  }
+
+  /// Makes this one end the transaction of another one, for a call that consists of several transactions, one after the
+  /// other. Replaces an earlier one.
+  package func forward(to other: Cancellation) {
+    let previous = state.withLock { state in
+      defer { if case .over = state {} else { state = .forwarding(other) } }
+      return state
+    }
+    if case .over(let error) = previous { other.end(error) }
   }
 
   private static func end(_ transaction: Transaction, _ error: TransactionError?) {
@@ -38,11 +55,11 @@ public final class Cancellation: Sendable {
 
   /// Continues a response body after its sink has paused; does nothing if the transaction is cancelled.
   public func resumeReceiving() {
-    let running: Transaction? = state.withLock { state in
-      if case .running(let transaction) = state { return transaction }
-      return nil
+    switch state.withLock({ $0 }) {
+    case .running(let transaction): transaction.resumeReceiving()
+    case .forwarding(let other): other.resumeReceiving()
+    case .waiting, .over: break
     }
-    running?.resumeReceiving()
   }
 
   func adopt(_ transaction: Transaction) {

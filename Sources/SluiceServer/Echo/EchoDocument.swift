@@ -6,7 +6,7 @@ enum EchoDocument {
   static func make(of request: ServerRequest) throws -> JSONValue {
     let text = url(of: request)
     // A document shows what arrived, even a target that Sluice's client would never send.
-    let url = try (try? HTTPURL(text)) ?? HTTPURL("http://localhost/")
+    let url = (try? HTTPURL(text)) ?? "http://localhost/"
     var message = Request(
       method: request.method, url: url, headers: fields(request.headers), body: .bytes(request.body))
     message.trailers = fields(request.trailers)

@@ -95,10 +95,7 @@ struct TrafficGenerator {
 
   private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
-  private static let url: HTTPURL = {
-    guard let url = try? HTTPURL("http://example.com/") else { preconditionFailure("a URL that is one") }
-    return url
-  }()
+  private static let url: HTTPURL = "http://example.com/"
 
   /// A request without anything special.
   static var plainRequest: Request { Request(method: "GET", url: url) }

@@ -25,7 +25,7 @@ import Testing
     }
 
     func begin(_ body: Body = .empty, isRecorded: Bool = false, sink: (any BodySink)? = nil) throws {
-      var request = Request(method: "PUT", url: try HTTPURL("http://example.com/a"), body: body)
+      var request = Request(method: "PUT", url: HTTPURL("http://example.com/a"), body: body)
       request.wantsRecording = isRecorded
       loop.perform {
         _ = Transaction.begin(request, on: environment, through: pipeline, sink: sink) { self.result = $0 }

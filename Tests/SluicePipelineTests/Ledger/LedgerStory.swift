@@ -29,7 +29,7 @@ struct LedgerStory {
     let pipeline = Pipeline(
       requestStages: [binding], issueStages: [binding], responseStages: [binding],
       tracers: [TracerBinding(name: "recorder", tracer: recorder)], settings: settings)
-    let request = Request(url: try HTTPURL("http://example.com/a"))
+    let request = Request(url: HTTPURL("http://example.com/a"))
     var isOver = false
     loop.perform {
       loop.spend(.milliseconds(1))

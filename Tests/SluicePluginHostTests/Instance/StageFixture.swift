@@ -93,7 +93,7 @@ final class StageFixture {
   }
 
   static func request(_ method: String = "GET", _ headers: HeaderFields = [:], body: Body = .empty) throws -> Request {
-    Request(method: method, url: try HTTPURL("http://example.com/path?a=1"), headers: headers, body: body)
+    Request(method: method, url: HTTPURL("http://example.com/path?a=1"), headers: headers, body: body)
   }
 
   /// The numbers that the plugin logged under a name, in order.

@@ -290,7 +290,7 @@ import Testing
     defer { proxy.stop() }
     let log = Watched<[String]>([])
     let delegate = DecidingDelegate(log) { _ in .credentials(user: "u", password: "p") }
-    let url = try HTTPURL("http://127.0.0.2:8/x")
+    let url = HTTPURL("http://127.0.0.2:8/x")
     let result = try await Self.run(Request(url: url), delegate) { $0.transport.proxy = proxy.baseURL }
     #expect(result.response?.status == 200)
     let text = proxy.receivedText.joined()

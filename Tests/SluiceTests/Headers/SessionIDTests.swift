@@ -48,7 +48,7 @@ import Testing
 
   @Test func `the loops share the session, on the clock of the hop`() throws {
     var settings = HeadersStage.Settings()
-    settings.hosts = HostList(origin: try HTTPURL("http://a.example").origin)
+    settings.hosts = HostList(origin: HTTPURL("http://a.example").origin)
     settings.session = (Array("X-Session-ID".utf8), .rotating(RotatingSessionID(idle: .seconds(60))))
     let stage = HeadersStage(settings)
     let sender = Sender(stage)
@@ -81,7 +81,7 @@ private struct Sender {
 
   /// The session id that is sent.
   func send(on index: Int) throws -> String {
-    let request = Request(url: try HTTPURL("http://a.example/"))
+    let request = Request(url: HTTPURL("http://a.example/"))
     loops[index].perform { Transaction.begin(request, on: environments[index], through: pipeline) { _ in } }
     let issued = try #require(transports[index].issued.last)
     return try #require(issued.headers["X-Session-ID"])

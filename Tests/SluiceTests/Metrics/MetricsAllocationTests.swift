@@ -29,7 +29,7 @@ struct MetricsAllocationTests {
 private func ledger() throws -> [TraceEvent] {
   let loop = IdleLoop()
   let exchange = Exchange(
-    loop: loop, id: TransactionID(using: &loop.random), request: Request(url: try HTTPURL("http://a.example/")),
+    loop: loop, id: TransactionID(using: &loop.random), request: Request(url: HTTPURL("http://a.example/")),
     started: loop.now, deadline: .distantFuture, parent: ParentContext(), requestIDHeader: "X-Request-ID")
   let kinds: [TraceEvent.Kind] = [
     .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .willRetry, .didIssue, .didReceive, .didEndHop,

@@ -26,7 +26,7 @@ import Testing
     defer { server.stop() }
     let engine = try Engine(Self.configuration())
     let urls = [try HTTPURL(server.baseURL + "/found"), try HTTPURL(server.baseURL + "/missing")]
-    let nowhere = try HTTPURL("http://127.0.0.1:1/")
+    let nowhere = HTTPURL("http://127.0.0.1:1/")
     await withTaskGroup { group in
       for index in 0..<600 {
         group.addTask {

@@ -136,7 +136,7 @@ import Testing
   @Test func `transport errors are answers too`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     var request = try fixture.request()
-    request.url = try HTTPURL("http://127.0.0.1:1/")
+    request.url = HTTPURL("http://127.0.0.1:1/")
     let report = try await fixture.compare(try await fixture.record([request]))
     #expect(Self.lines(report) == ["a header x-build: 1 → 2"])
   }

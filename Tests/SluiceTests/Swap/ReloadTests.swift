@@ -71,7 +71,7 @@ import Testing
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
     other.acceptedStatuses = StatusSet([500...599])
-    other.baseURL = try HTTPURL("http://example.com/")
+    other.baseURL = HTTPURL("http://example.com/")
     #expect(try await fixture.engine.reload(other).outcome == .published)
     let error = try await fixture.engine.transaction(Request(url: fixture.url)).error
     #expect(error?.code == "http_status")

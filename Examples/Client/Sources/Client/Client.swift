@@ -19,6 +19,7 @@ struct Client {
       try await notify()
       try await explain(url)
       try await route(url)
+      try await useClient(url)
     } catch { print("failed: \(error)") }
   }
 }

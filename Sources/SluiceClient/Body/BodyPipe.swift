@@ -1,0 +1,222 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// The response body on its way from the loop to the task that reads it.
+///
+///     loop ── receive ──► chunks, at most 1 MiB ──► nextChunk ── task
+///
+/// One buffer with a bound: at 1 MiB the socket is paused, at 256 KiB it is resumed. Only one task reads.
+final class BodyPipe: BodySink {
+  static let pauseBytes = 1 << 20
+  static let resumeBytes = 1 << 18
+  /// What a chunk costs beside its bytes, so that many small ones are bounded too.
+  private static let chunkCost = 64
+
+  fileprivate enum End {
+    case whole
+    case failed(TransactionError)
+  }
+
+  fileprivate struct State {
+    var head: Response?
+    var hasGivenHead = false
+    var chunks = FIFOQueue<[UInt8]>()
+    var waitingBytes = 0
+    var isPaused = false
+    /// The rest of the body, if the engine collected it in a file.
+    var file: HeldFile?
+    var trailers: HeaderFields?
+    var end: End?
+    var isAbandoned = false
+    /// The reader waits for a change.
+    var waiter: Handover<Void>?
+  }
+
+  private let state = Locked(State())
+  private let cancellation: Cancellation
+  private let failureOf: @Sendable (TransactionResult) -> TransactionError?
+
+  /// - Parameters:
+  ///   - cancellation: that of the transaction.
+  ///   - failure: why a transaction counts as failed.
+  init(_ cancellation: Cancellation, failure: @escaping @Sendable (TransactionResult) -> TransactionError?) {
+    self.cancellation = cancellation
+    failureOf = failure
+  }
+
+  // MARK: The loop
+
+  var failure: TransactionError? { nil }
+
+  func begin(_ head: Response) {
+    let (waiter, isLate) = state.withLock { state -> (Handover<Void>?, Bool) in
+      guard !state.hasGivenHead, state.waitingBytes == 0 else { return (nil, true) }
+      state.head = head
+      return (state.takeWaiter(), false)
+    }
+    if isLate {
+      cancellation.fail(
+        TransactionError(code: .sink, message: "the response began again after a part of it had been read"))
+    }
+    waiter?.give()
+  }
+
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    let (waiter, progress) = state.withLock { state -> (Handover<Void>?, BodyProgress) in
+      guard !state.isAbandoned else { return (nil, .stop) }
+      guard !piece.isEmpty else { return (nil, .proceed) }
+      state.chunks.append(piece)
+      state.waitingBytes += piece.count + Self.chunkCost
+      if state.waitingBytes >= Self.pauseBytes { state.isPaused = true }
+      return (state.takeWaiter(), state.isPaused ? .pause : .proceed)
+    }
+    waiter?.give()
+    return progress
+  }
+
+  /// The transaction has ended. If its body did not come piece by piece, because a stage wanted all of it or made it, it
+  /// is in the result.
+  func complete(_ result: TransactionResult) {
+    let error = failureOf(result)
+    let waiter = state.withLock { state -> Handover<Void>? in
+      guard state.end == nil else { return nil }
+      if let error {
+        state.end = .failed(error)
+        return state.takeWaiter()
+      }
+      guard var response = result.response else {
+        state.end = .failed(TransactionError(code: .transport, message: "no response and no error"))
+        return state.takeWaiter()
+      }
+      if state.head == nil {
+        switch response.body {
+        case .bytes(let bytes) where !bytes.isEmpty: state.chunks.append(bytes)
+        case .file(let file): state.file = HeldFile(file)
+        case .bytes, .empty, .stream: break
+        }
+        response.body = .empty
+        state.head = response
+      }
+      state.trailers = response.trailers
+      state.end = .whole
+      return state.takeWaiter()
+    }
+    waiter?.give()
+  }
+
+  // MARK: The reader
+
+  /// Waits for the head.
+  func head() async throws(TransactionError) -> Response {
+    while true {
+      if Task.isCancelled { cancel() }
+      let step = state.withLock { state -> Result<Response?, TransactionError> in
+        if case .failed(let error) = state.end, state.isAbandoned || state.head == nil { return .failure(error) }
+        if state.head != nil { state.hasGivenHead = true }
+        return .success(state.head)
+      }
+      if let head = try step.get() { return head }
+      try await waitForChange { $0.head != nil || $0.end != nil }
+    }
+  }
+
+  /// The next chunk; nil at the end. Throws what the transaction failed with after the last chunk.
+  func nextChunk() async throws(TransactionError) -> [UInt8]? {
+    while true {
+      if Task.isCancelled { cancel() }
+      switch take() {
+      case .chunk(let chunk): return chunk
+      case .file(let file):
+        if let chunk = try await file.next() { return chunk }
+        state.withLock { $0.file = nil }
+      case .end: return nil
+      case .failed(let error): throw error
+      case .nothing: try await waitForChange { !$0.chunks.isEmpty || $0.end != nil }
+      }
+    }
+  }
+
+  /// All chunks that are here, at least one; nil at the end. Throws as ``nextChunk()``.
+  func nextChunks() async throws(TransactionError) -> [[UInt8]]? {
+    guard let first = try await nextChunk() else { return nil }
+    var chunks = [first]
+    while case .chunk(let chunk) = take(onlyChunks: true) { chunks.append(chunk) }
+    return chunks
+  }
+
+  /// The fields after the body, once it has ended.
+  var trailers: HeaderFields? { state.withLock { $0.trailers } }
+
+  private enum Step {
+    case chunk([UInt8])
+    case file(HeldFile)
+    case end
+    case failed(TransactionError)
+    case nothing
+  }
+
+  /// - Parameter onlyChunks: whether an end stays for the next call.
+  private func take(onlyChunks: Bool = false) -> Step {
+    let (step, resumes) = state.withLock { state -> (Step, Bool) in
+      if state.isAbandoned, case .failed(let error) = state.end { return (.failed(error), false) }
+      if let chunk = state.chunks.popFirst() {
+        state.waitingBytes -= chunk.count + Self.chunkCost
+        let resumes = state.isPaused && state.waitingBytes <= Self.resumeBytes
+        if resumes { state.isPaused = false }
+        return (.chunk(chunk), resumes)
+      }
+      if onlyChunks { return (.nothing, false) }
+      if let file = state.file { return (.file(file), false) }
+      switch state.end {
+      case .whole: return (.end, false)
+      case .failed(let error): return (.failed(error), false)
+      case nil: return (.nothing, false)
+      }
+    }
+    if resumes { cancellation.resumeReceiving() }
+    return step
+  }
+
+  private func waitForChange(_ hasCome: (borrowing State) -> Bool) async throws(TransactionError) {
+    var isSecond = false
+    await withTaskCancellationHandler {
+      await Handover<Void>.wait { waiter in
+        let waits = state.withLock { state in
+          guard !hasCome(state) else { return false }
+          isSecond = state.waiter != nil
+          if !isSecond { state.waiter = waiter }
+          return !isSecond
+        }
+        if !waits { waiter.give() }
+      }
+    } onCancel: {
+      cancel()
+    }
+    if isSecond { throw TransactionError(code: .sink, message: "two tasks read the same body at the same time") }
+  }
+
+  /// Ends the transfer, and every call that reads or will read the body. Does nothing to a transaction that has ended.
+  func cancel() {
+    let (waiter, wasRunning) = state.withLock { state -> (Handover<Void>?, Bool) in
+      guard !state.isAbandoned else { return (nil, false) }
+      let wasRunning = state.end == nil
+      state.isAbandoned = true
+      state.chunks = FIFOQueue()
+      state.file = nil
+      state.end = .failed(Self.cancelled)
+      return (state.takeWaiter(), wasRunning)
+    }
+    waiter?.give()
+    if wasRunning { cancellation.cancel() }
+  }
+
+  private static let cancelled = TransactionError(code: .cancelled, message: "the caller cancelled the request")
+}
+
+extension BodyPipe.State {
+  fileprivate mutating func takeWaiter() -> Handover<Void>? {
+    defer { waiter = nil }
+    return waiter
+  }
+}

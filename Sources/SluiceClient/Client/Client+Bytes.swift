@@ -1,0 +1,42 @@
+public import SluiceAssembly
+public import SluiceMessages
+public import SluicePipeline
+
+// Requests whose response body is read while it arrives.
+extension Client {
+  /// Gets a URL, and returns when the head has arrived. See ``bytes(for:delegate:cancellation:)``.
+  public func bytes(
+    from url: HTTPURL, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
+  ) async throws(TransactionError) -> (bytes: ResponseBytes, response: Response) {
+    try await bytes(for: Request(url: url), delegate: delegate, cancellation: cancellation)
+  }
+
+  /// Sends a request, and returns when the head of the response has passed the response stages.
+  ///
+  /// A stage that wants the whole body, or makes it, delays this until it has it; the body is then read in the same way.
+  /// - Parameters:
+  ///   - delegate: asked before the delegates of the client and the engine; retained until the request has ended.
+  ///   - cancellation: ends the request and its body from any thread; use one for each call.
+  /// - Returns: the body, and the response without it.
+  /// - Throws: why there is no response. With `acceptsEveryStatus` false, an error status is thrown after the body was
+  ///   read, because its body arrives later than this returns.
+  public func bytes(
+    for request: Request, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
+  ) async throws(TransactionError) -> (bytes: ResponseBytes, response: Response) {
+    let (source, response) = try await open(request, delegate, cancellation)
+    return (ResponseBytes(source), response)
+  }
+
+  /// Sends a request, and waits for the head.
+  func open(
+    _ request: Request, _ delegate: (any TransactionDelegate)?, _ cancellation: Cancellation?
+  ) async throws(TransactionError) -> (source: BodySource, response: Response) {
+    let cancellation = try Self.begin(cancellation)
+    let pipe = BodyPipe(cancellation) { [self] in failure(of: $0) }
+    let source = BodySource(pipe)
+    engine.submit(
+      request, sink: pipe, delegate: DelegateChain.of(delegate, self.delegate), cancellation: cancellation
+    ) { pipe.complete($0) }
+    return (source, try await pipe.head())
+  }
+}

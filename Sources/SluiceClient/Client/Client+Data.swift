@@ -1,0 +1,74 @@
+public import SluiceAssembly
+public import SluiceMessages
+public import SluicePipeline
+
+// Requests whose response is collected.
+extension Client {
+  /// Gets a URL, and collects the body in memory. See ``data(for:delegate:cancellation:)``.
+  public func data(
+    from url: HTTPURL, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
+  ) async throws(TransactionError) -> (bytes: [UInt8], response: Response) {
+    try await data(for: Request(url: url), delegate: delegate, cancellation: cancellation)
+  }
+
+  /// Sends a request, and collects the body in memory: at most `transport.maxResponseBytes`.
+  ///
+  /// - Parameters:
+  ///   - delegate: asked before the delegates of the client and the engine; retained until the request has ended.
+  ///   - cancellation: ends this call from any thread; use one for each call.
+  /// - Returns: the decoded body, and the response with its head and trailers.
+  /// - Throws: why there is no whole response. A status is no error, unless the client was made so.
+  public func data(
+    for request: Request, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
+  ) async throws(TransactionError) -> (bytes: [UInt8], response: Response) {
+    var response = try await run(request, delegate, cancellation)
+    if case .file(let file) = response.body { response.body = .bytes(try await HeldFile.readAll(file)) }
+    return (response.body.bytes ?? [], response)
+  }
+
+  /// Sends a request with these bytes as its body.
+  ///
+  /// - Parameter request: its own body is replaced. A content type is the caller's to set.
+  public func upload(
+    for request: Request, from bytes: [UInt8], delegate: (any TransactionDelegate)? = nil,
+    cancellation: Cancellation? = nil
+  ) async throws(TransactionError) -> (bytes: [UInt8], response: Response) {
+    var request = request
+    request.body = bytes.isEmpty ? .empty : .bytes(bytes)
+    return try await data(for: request, delegate: delegate, cancellation: cancellation)
+  }
+
+  /// Sends a request with the content of a file as its body. The file is read while it is sent, and again if the request
+  /// is repeated.
+  ///
+  /// - Parameter path: a regular file. A change of its size while it is sent fails with `body_file`.
+  public func upload(
+    for request: Request, fromFile path: String, delegate: (any TransactionDelegate)? = nil,
+    cancellation: Cancellation? = nil
+  ) async throws(TransactionError) -> (bytes: [UInt8], response: Response) {
+    var request = request
+    request.body = try await Body.file(at: path)
+    return try await data(for: request, delegate: delegate, cancellation: cancellation)
+  }
+
+  /// Sends a request with the pieces of a sequence as its body, while they are produced.
+  ///
+  /// The sequence is read in a task of its own, from when the request is sent, at most 1 MiB ahead of the socket; the
+  /// task is cancelled when the call ends. The body can be sent only once: a retry, and a redirect that keeps the body,
+  /// fail with `body_not_replayable`.
+  ///
+  /// - Parameters:
+  ///   - pieces: an error of it fails the request with `body_file`, or as it is if it is a `TransactionError`.
+  ///   - byteCount: the size, if it is known; otherwise the body is sent in chunks, or without a length over HTTP/2. A
+  ///     sequence that ends earlier, and a piece that goes beyond it, fail with `body_file`; later pieces are not read.
+  public func upload<Pieces: AsyncSequence & Sendable>(
+    for request: Request, from pieces: Pieces, byteCount: Int? = nil, delegate: (any TransactionDelegate)? = nil,
+    cancellation: Cancellation? = nil
+  ) async throws(TransactionError) -> (bytes: [UInt8], response: Response) where Pieces.Element == [UInt8] {
+    let upload = SequenceUpload(pieces, byteCount: byteCount)
+    defer { upload.stop() }
+    var request = request
+    request.body = .stream(upload.stream)
+    return try await data(for: request, delegate: delegate, cancellation: cancellation)
+  }
+}

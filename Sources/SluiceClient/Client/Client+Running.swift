@@ -1,0 +1,46 @@
+import SluiceAssembly
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+// How the calls use the engine.
+extension Client {
+  /// The cancellation of one transaction, which the caller's ends too.
+  static func begin(_ handle: Cancellation?) throws(TransactionError) -> Cancellation {
+    let cancellation = Cancellation()
+    handle?.forward(to: cancellation)
+    guard !Task.isCancelled, !cancellation.isCancelled else { throw TransactionError.cancelledEarly }
+    return cancellation
+  }
+
+  /// Runs a request whose body is collected.
+  func run(
+    _ request: Request, _ delegate: (any TransactionDelegate)?, _ cancellation: Cancellation?
+  ) async throws(TransactionError) -> Response {
+    let cancellation = try Self.begin(cancellation)
+    let delegate = DelegateChain.of(delegate, self.delegate)
+    let result = await withTaskCancellationHandler {
+      await Handover.wait { result in
+        engine.submit(request, delegate: delegate, cancellation: cancellation) { result.give($0) }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+    return try response(of: result)
+  }
+
+  /// The response of a transaction that succeeded, or that failed because of a status that this client accepts.
+  private func response(of result: TransactionResult) throws(TransactionError) -> Response {
+    if let error = failure(of: result) { throw error }
+    guard let response = result.response else {
+      throw TransactionError(code: .transport, message: "no response and no error")
+    }
+    return response
+  }
+
+  /// Why the transaction failed, in the eyes of this client.
+  func failure(of result: TransactionResult) -> TransactionError? {
+    guard let error = result.error else { return nil }
+    return acceptsEveryStatus && error.code == .status && result.response != nil ? nil : error
+  }
+}

@@ -1,0 +1,89 @@
+import Glibc
+public import SluiceAssembly
+public import SluiceMessages
+import SluicePipeline
+
+// Responses that become files.
+extension Client {
+  /// Gets a URL into a file. See ``download(for:to:delegate:cancellation:)``.
+  public func download(
+    from url: HTTPURL, to path: String, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
+  ) async throws(DownloadFailure) -> Response {
+    try await download(for: Request(url: url), to: path, delegate: delegate, cancellation: cancellation)
+  }
+
+  /// Sends a request, and writes the body of its response into a file, which is whole or absent.
+  ///
+  /// The body goes to a hidden file in the folder of the target, with the mode 0600. When all of it is on disk, the file
+  /// gets the name of the target and replaces what has that name; a symbolic link there is replaced, and not followed.
+  /// The file keeps its mode. No loop waits for the disk.
+  ///
+  /// Without an `Accept-Encoding` of the caller, no content coding is asked for, so that the download can be resumed.
+  /// - Parameters:
+  ///   - path: the file; its folder must exist. A relative path counts from the working folder at the call.
+  ///   - delegate: asked before the delegates of the client and the engine; retained until the download has ended.
+  ///   - cancellation: ends the download from any thread; use one for each call.
+  /// - Returns: the response without its body.
+  /// - Throws: why there is no file, and what is needed to resume. A status other than 2xx fails with `http_status`, and a
+  ///   206 that was not asked for with `invalid_response`. A full disk is `disk_full`. A failure leaves no hidden file,
+  ///   except the one that its ``DownloadFailure/resumeData`` names; a killed process can leave one.
+  public func download(
+    for request: Request, to path: String, delegate: (any TransactionDelegate)? = nil,
+    cancellation: Cancellation? = nil
+  ) async throws(DownloadFailure) -> Response {
+    let file = try await Self.file { PartialFile.create(for: path) }
+    var download = Download(self, request, file, delegate, cancellation)
+    return try await download.run()
+  }
+
+  /// Gets a URL into a new file in the folder for temporary files (`TMPDIR`), which the caller moves or deletes.
+  ///
+  /// - Returns: the path of the file, and the response without its body.
+  public func download(
+    from url: HTTPURL, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
+  ) async throws(DownloadFailure) -> (path: String, response: Response) {
+    try await download(for: Request(url: url), delegate: delegate, cancellation: cancellation)
+  }
+
+  /// Sends a request, and writes the body of its response into a new file in the folder for temporary files (`TMPDIR`),
+  /// which the caller moves or deletes. Otherwise like ``download(for:to:delegate:cancellation:)``.
+  ///
+  /// - Returns: the path of the file, and the response without its body.
+  public func download(
+    for request: Request, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
+  ) async throws(DownloadFailure) -> (path: String, response: Response) {
+    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+    let name = "sluice-download-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+    let path = "\(folder.isEmpty ? "/tmp" : folder)/\(name)"
+    return (path, try await download(for: request, to: path, delegate: delegate, cancellation: cancellation))
+  }
+
+  /// Continues a download that failed, into the same target.
+  ///
+  /// The server is asked for the rest, provided that its file is still the same (`Range` with `If-Range`, RFC 9110
+  /// §13.1.5). If the file has changed, or the answer does not fit, all of it is downloaded again. A part is never taken
+  /// for the whole.
+  /// - Parameters:
+  ///   - data: can be used for one call; that call takes over the partial file, and gives new data if it fails too.
+  ///   - headers: those of the original request, for instance its `Authorization`; they are not in the data.
+  /// - Throws: as for a new download. `body_file` if the partial file is not the one that was left.
+  public func download(
+    resumeFrom data: ResumeData, headers: HeaderFields = HeaderFields(), delegate: (any TransactionDelegate)? = nil,
+    cancellation: Cancellation? = nil
+  ) async throws(DownloadFailure) -> Response {
+    let file = try await Self.file { PartialFile.reopen(data) }
+    var download = Download(self, Request(url: data.url, headers: headers), file, delegate, cancellation)
+    download.offset = data.offset
+    download.totalBytes = data.totalBytes
+    download.validator = data.validator
+    return try await download.run()
+  }
+
+  private static func file(
+    _ open: @escaping @Sendable () -> Result<PartialFile, TransactionError>
+  ) async throws(DownloadFailure) -> PartialFile {
+    do throws(TransactionError) { return try await FileThreads.run(open).get() } catch {
+      throw DownloadFailure(error: error, resumeData: nil)
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import SluiceAssembly
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// One download under way: from a response body to a whole file, or to what is needed to resume.
+struct Download {
+  let client: Client
+  let delegate: (any TransactionDelegate)?
+  let cancellation: Cancellation?
+  let file: PartialFile
+  /// The request as the caller gave it.
+  let request: Request
+  /// The bytes in the file.
+  var offset = 0
+  /// The size of the whole; nil if it is unknown.
+  var totalBytes: Int?
+  var validator: StrongValidator?
+  /// Whether the file may hold bytes that do not belong to it.
+  private var isSpoiled = false
+
+  init(
+    _ client: Client, _ request: Request, _ file: PartialFile, _ delegate: (any TransactionDelegate)?,
+    _ cancellation: Cancellation?
+  ) {
+    self.client = client
+    self.request = request
+    self.file = file
+    self.delegate = delegate
+    self.cancellation = cancellation
+  }
+
+  /// What the head of a response means for the file.
+  private enum Judgement {
+    /// Its body is the whole file.
+    case whole
+    /// Its body continues the file up to here.
+    case continues(end: Int)
+    /// It says nothing about the file; the whole file must be asked for.
+    case asksAgain
+  }
+
+  // MARK: The course
+
+  /// Gets the whole file, or its rest if something of it is here already.
+  mutating func run() async throws(DownloadFailure) -> Response {
+    do throws(TransactionError) {
+      let response = try await receive()
+      let file = file
+      try await FileThreads.run { file.finish() }.get()
+      return response
+    } catch { throw await fail(error) }
+  }
+
+  private mutating func receive() async throws(TransactionError) -> Response {
+    let resumes = validator != nil && offset > 0
+    let (source, head) = try await client.open(resumes ? rangeRequest : wholeRequest, delegate, cancellation)
+    switch try resumes ? judgeRest(head) : judge(head) {
+    case .whole:
+      try await startOver(head)
+      try await write(source.pipe, upTo: nil)
+      return head
+    case .continues(let end):
+      try await write(source.pipe, upTo: end)
+      guard offset == end, totalBytes == end else {
+        throw TransactionError(
+          code: .invalidResponse,
+          message:
+            "the server sent the file up to byte \(offset), and its size is \(totalBytes.map(String.init) ?? "unknown")"
+        )
+      }
+      return head
+    case .asksAgain:
+      validator = nil
+      return try await receive()
+    }
+  }
+
+  /// Coded bytes cannot be continued, so no content coding is wanted unless the caller asks for one.
+  private var wholeRequest: Request {
+    var request = request
+    if !request.headers.contains("accept-encoding") { request.headers.append("accept-encoding", "identity") }
+    return request
+  }
+
+  /// RFC 9110 §14.2 and §13.1.5: the rest, if the file is still the same, and otherwise all of it.
+  private var rangeRequest: Request {
+    var request = wholeRequest
+    request.headers["range"] = "bytes=\(offset)-"
+    request.headers["if-range"] = validator?.text
+    return request
+  }
+
+  // MARK: The head
+
+  private func judge(_ head: Response) throws(TransactionError) -> Judgement {
+    // The caller asked for a part.
+    if head.status == 206, request.headers.contains("range") { return .whole }
+    guard head.status != 206, (200...299).contains(head.status) else { throw unexpected(head) }
+    return .whole
+  }
+
+  private mutating func judgeRest(_ head: Response) throws(TransactionError) -> Judgement {
+    switch head.status {
+    case 206: break
+    case 416: return .asksAgain
+    default: return try judge(head)
+    }
+    guard let range = head.headers["content-range"].flatMap({ ContentRange($0) }), range.bytes.lowerBound == offset,
+      validator?.isCompatible(with: head.headers) == true, !head.headers.contains("content-encoding"),
+      totalBytes == nil || range.total == nil || totalBytes == range.total
+    else { return .asksAgain }
+    totalBytes = totalBytes ?? range.total
+    return .continues(end: range.bytes.upperBound + 1)
+  }
+
+  private func unexpected(_ head: Response) -> TransactionError {
+    TransactionError(
+      code: head.status == 206 ? .invalidResponse : .status,
+      message: "the server answered \(head.status), which is not the whole file; \(file.target) was left as it is")
+  }
+
+  private mutating func startOver(_ head: Response) async throws(TransactionError) {
+    if offset > 0 {
+      let file = file
+      offset = 0
+      try await FileThreads.run { file.truncate(to: 0) }.get()
+    }
+    let isCoded = head.headers.contains("content-encoding")
+    let isResumable =
+      request.method == "GET" && head.status == 200 && !isCoded
+      && head.headers["accept-ranges"]?.lowercased() != "none"
+    validator = isResumable ? StrongValidator(head.headers) : nil
+    totalBytes = isCoded ? nil : head.headers["content-length"].flatMap { Int($0) }
+  }
+
+  // MARK: The body
+
+  private mutating func write(_ pipe: BodyPipe, upTo end: Int?) async throws(TransactionError) {
+    while let pieces = try await pipe.nextChunks() {
+      let count = pieces.reduce(0) { $0 + $1.count }
+      if let end, offset + count > end {
+        isSpoiled = true
+        throw TransactionError(
+          code: .invalidResponse, message: "the server sent more of the file than its Content-Range says")
+      }
+      let (file, start) = (file, offset)
+      try await FileThreads.run { file.write(pieces, at: start) }.get()
+      offset += count
+    }
+  }
+
+  // MARK: The end
+
+  /// Keeps what can be continued, on disk, and removes everything else.
+  private func fail(_ error: TransactionError) async -> DownloadFailure {
+    let (file, data) = (file, resumeData)
+    let isKept = try? await FileThreads.run { () -> Bool in
+      guard let data else {
+        file.remove()
+        return false
+      }
+      guard case .success = file.truncate(to: data.offset).flatMap({ file.sync() }) else {
+        file.remove()
+        return false
+      }
+      return true
+    }
+    return DownloadFailure(error: error, resumeData: isKept == true ? data : nil)
+  }
+
+  private var resumeData: ResumeData? {
+    guard let validator, offset > 0, !isSpoiled else { return nil }
+    return ResumeData(
+      url: request.url, target: file.target, offset: offset, totalBytes: totalBytes, partialFile: file.path,
+      validator: validator)
+  }
+}

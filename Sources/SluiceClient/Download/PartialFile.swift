@@ -1,0 +1,157 @@
+import Glibc
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// The hidden file of a download, in the folder of its target: only its owner can read it (0600), and it gets the name of
+/// the target when it is whole.
+///
+/// Every function blocks until the disk has answered: call them on ``FileThreads``.
+final class PartialFile: Sendable {
+  typealias Outcome = Result<Void, TransactionError>
+
+  /// The path of the target.
+  let target: String
+  private let folderPath: String
+  private let targetName: String
+  private let name: String
+  private let folder: CInt
+  private let file: CInt
+
+  /// The path of the file.
+  var path: String { folderPath == "/" ? "/\(name)" : "\(folderPath)/\(name)" }
+
+  private init(_ target: String, _ path: TargetPath, _ name: String, folder: CInt, file: CInt) {
+    self.target = target
+    folderPath = path.folder
+    targetName = path.name
+    self.name = name
+    self.folder = folder
+    self.file = file
+  }
+
+  /// For a file that cannot be written, such as `/dev/full`.
+  init(testing descriptor: CInt, target: String) {
+    self.target = target
+    (folderPath, targetName, name, folder, file) = ("/", "x", "y", -1, descriptor)
+  }
+
+  deinit {
+    close(file)
+    if folder >= 0 { close(folder) }
+  }
+
+  static func isName(_ name: String) -> Bool { name.hasPrefix(".sluice-") && name.hasSuffix(".part") }
+
+  // MARK: Opening
+
+  /// Creates the file. It has a name that nobody can foresee, and follows no link.
+  static func create(for target: String) -> Result<PartialFile, TransactionError> {
+    open(for: target) { folder, _ in
+      let name = ".sluice-\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
+      let file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      return (name, file)
+    }
+  }
+
+  /// Opens the file of an earlier download, and cuts it to the bytes that are known to be good.
+  ///
+  /// Fails if it is not the file that was left: a link, another user's, open to others, or too short.
+  static func reopen(_ data: ResumeData) -> Result<PartialFile, TransactionError> {
+    guard let partial = TargetPath(data.partialFile) else { return .failure(noFile(data.target)) }
+    return open(for: data.target) { folder, _ in
+      (partial.name, openat(folder, partial.name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0))
+    }.flatMap { file in file.check(data.offset).map { file } }
+  }
+
+  private static func open(
+    for target: String, _ open: (CInt, TargetPath) -> (String, CInt)
+  ) -> Result<PartialFile, TransactionError> {
+    let target = TargetPath.absolute(target)
+    guard let path = TargetPath(target) else { return .failure(noFile(target)) }
+    let folder = Glibc.open(path.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return .failure(failure("open the folder of", target, errno)) }
+    let (name, file) = open(folder, path)
+    guard file >= 0 else {
+      let number = errno
+      close(folder)
+      return .failure(failure("create a file beside", target, number))
+    }
+    return .success(PartialFile(target, path, name, folder: folder, file: file))
+  }
+
+  private func check(_ offset: Int) -> Outcome {
+    var status = stat()
+    guard fstat(file, &status) == 0 else { return .failure(failure("examine", errno)) }
+    guard status.isRegularFile, status.st_uid == geteuid(), status.st_mode & 0o077 == 0, status.st_nlink == 1,
+      Int(status.st_size) >= offset
+    else {
+      return .failure(
+        TransactionError(
+          code: .bodyFile, message: "\(path) is not the file that the download left: delete it, and begin again",
+          isBeforeSending: true))
+    }
+    return truncate(to: offset)
+  }
+
+  // MARK: Writing
+
+  /// Writes the pieces one after the other.
+  func write(_ pieces: [[UInt8]], at offset: Int) -> Outcome {
+    var offset = offset
+    for piece in pieces {
+      var written = 0
+      while written < piece.count {
+        let count = piece.withUnsafeBytes {
+          pwrite(file, $0.baseAddress?.advanced(by: written), $0.count - written, off_t(offset + written))
+        }
+        if count < 0, errno == EINTR { continue }
+        // A device cannot be written at a position.
+        guard count > 0 else { return .failure(failure("write", count == 0 ? ENOSPC : errno)) }
+        written += count
+      }
+      offset += piece.count
+    }
+    return .success(())
+  }
+
+  func truncate(to offset: Int) -> Outcome {
+    ftruncate(file, off_t(offset)) == 0 ? .success(()) : .failure(failure("cut", errno))
+  }
+
+  /// Waits until everything is on disk.
+  func sync() -> Outcome { fsync(file) == 0 ? .success(()) : .failure(failure("sync", errno)) }
+
+  /// Gives the whole file the name of the target, and replaces what has that name. A link there is replaced, and not
+  /// followed. A crash leaves either what was there or the whole file.
+  func finish() -> Outcome {
+    sync().flatMap {
+      guard renameat(folder, name, folder, targetName) == 0 else { return .failure(failure("rename", errno)) }
+      // The name is on disk too. If it cannot be, the file is there all the same.
+      fsync(folder)
+      return .success(())
+    }
+  }
+
+  func remove() { unlinkat(folder, name, 0) }
+
+  // MARK: Errors
+
+  private func failure(_ verb: String, _ number: CInt) -> TransactionError {
+    Self.failure("\(verb) the file for", target, number)
+  }
+
+  private static func failure(_ verb: String, _ target: String, _ number: CInt) -> TransactionError {
+    let isFull = [ENOSPC, EDQUOT, EFBIG].contains(number)
+    return TransactionError(
+      code: isFull ? .diskFull : .bodyFile,
+      message: "cannot \(verb) \(target): \(SystemError.text(number))\(isFull ? "; free some space there" : "")")
+  }
+
+  private static func noFile(_ target: String) -> TransactionError {
+    TransactionError(
+      code: .bodyFile, message: "\(target.isEmpty ? "an empty path" : target) does not name a file",
+      isBeforeSending: true
+    )
+  }
+}

@@ -1,0 +1,102 @@
+import SluiceJSON
+public import SluiceMessages
+public import SluicePipeline
+
+/// What is needed to continue a download that failed: its URL, what identifies the file on the server, and how much of it
+/// is in which file here.
+///
+/// ``document`` is JSON for a file of the caller. It has the URL as it was given, with its query, and no header: pass
+/// those again.
+public struct ResumeData: Sendable, Hashable {
+  /// The URL of the request, before redirects.
+  public let url: HTTPURL
+  /// The path that the whole file will get; absolute.
+  public let target: String
+  /// The bytes that are here.
+  public let offset: Int
+  /// The size of the whole file; nil if the server did not say.
+  public let totalBytes: Int?
+  /// The file with the first ``offset`` bytes: hidden, in the folder of the target. Delete it if you do not resume.
+  public let partialFile: String
+  let validator: StrongValidator
+
+  init(
+    url: HTTPURL, target: String, offset: Int, totalBytes: Int?, partialFile: String, validator: StrongValidator
+  ) {
+    self.url = url
+    self.target = target
+    self.offset = offset
+    self.totalBytes = totalBytes
+    self.partialFile = partialFile
+    self.validator = validator
+  }
+
+  /// Compares the documents.
+  public static func == (left: ResumeData, right: ResumeData) -> Bool { left.document == right.document }
+  /// Combines the document.
+  public func hash(into hasher: inout Hasher) { hasher.combine(document) }
+}
+
+// The document.
+extension ResumeData {
+  /// A longer document is refused.
+  static let maximumBytes = 1 << 18
+
+  private struct Form: Codable {
+    var version = 1
+    var url: String
+    var target: String
+    var offset: Int
+    var totalBytes: Int?
+    var partialFile: String
+    var entityTag: String?
+    var lastModified: String?
+  }
+
+  /// The document as UTF-8.
+  public var document: [UInt8] {
+    var form = Form(url: url.string, target: target, offset: offset, totalBytes: totalBytes, partialFile: partialFile)
+    switch validator {
+    case .entityTag(let tag): form.entityTag = tag
+    case .lastModified(let date): form.lastModified = date
+    }
+    return (try? JSONValue(encoding: form).serialized()) ?? []
+  }
+
+  /// Reads a document that ``document`` gave. Whether the partial file is whole is checked when the download resumes.
+  ///
+  /// - Throws: `invalid_document` for anything else.
+  public init(document: [UInt8]) throws(TransactionError) {
+    guard document.count <= Self.maximumBytes else {
+      throw Self.failure("it is longer than \(Self.maximumBytes) bytes")
+    }
+    let form: Form
+    do { form = try JSONValue(parsing: document, options: .rejectDuplicates).decode(Form.self) } catch {
+      throw Self.failure("\(error)")
+    }
+    guard form.version == 1 else { throw Self.failure("its version is \(form.version), and this reads 1") }
+    do throws(MessageError) { url = try HTTPURL(form.url) } catch { throw Self.failure("\(error)") }
+    switch (form.entityTag, form.lastModified) {
+    case (let tag?, nil) where StrongValidator.isStrongTag(tag): validator = .entityTag(tag)
+    case (nil, let date?) where HTTPDate(date, now: HTTPDate(secondsSince1970: 0)) != nil:
+      validator = .lastModified(date)
+    default: throw Self.failure("it has no strong validator")
+    }
+    guard form.offset >= 0, form.totalBytes.map({ $0 >= form.offset }) ?? true else {
+      throw Self.failure("its sizes do not fit together")
+    }
+    // No other file may be overwritten, whoever wrote the document.
+    guard let target = TargetPath(form.target), let partial = TargetPath(form.partialFile), form.target.hasPrefix("/"),
+      partial.folder == target.folder, PartialFile.isName(partial.name)
+    else { throw Self.failure("its files do not belong together") }
+    self.target = form.target
+    partialFile = form.partialFile
+    offset = form.offset
+    totalBytes = form.totalBytes
+  }
+
+  private static func failure(_ reason: String) -> TransactionError {
+    TransactionError(
+      code: .invalidDocument, message: "the document of a download cannot be used: \(reason)", isBeforeSending: true)
+  }
+}

@@ -1,0 +1,62 @@
+/// Interprets the lines of an event stream (WHATWG HTML §9.2.6). Pure.
+struct EventStreamParser: Sendable {
+  /// The largest event that is accepted: the bytes of its data.
+  let maximumBytes: Int
+  private var data: [UInt8] = []
+  private var hasData = false
+  private var type = ""
+  private var lastEventID = ""
+  private var reconnectionTime: Duration?
+  private var isFirstLine = true
+
+  struct TooLarge: Error {}
+
+  init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+  /// Takes a line without its end.
+  /// - Returns: the event that an empty line completes. An event without data is none.
+  mutating func take(_ line: [UInt8]) throws(TooLarge) -> ServerSentEvent? {
+    var line = line[...]
+    // One byte order mark at the beginning of the stream is no part of it.
+    if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+    isFirstLine = false
+    guard !line.isEmpty else { return dispatch() }
+    let colon = line.firstIndex(of: UInt8(ascii: ":"))
+    guard colon != line.startIndex else { return nil }
+    let name = line[..<(colon ?? line.endIndex)]
+    var value = colon.map { line[($0 + 1)...] } ?? []
+    if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+    try take(String(decoding: name, as: UTF8.self), value)
+    return nil
+  }
+
+  private mutating func take(_ name: String, _ value: ArraySlice<UInt8>) throws(TooLarge) {
+    switch name {
+    case "data":
+      guard data.count + value.count < maximumBytes else { throw TooLarge() }
+      if hasData { data.append(0x0A) }
+      data += value
+      hasData = true
+    case "event": type = String(decoding: value, as: UTF8.self)
+    case "id" where !value.contains(0): lastEventID = String(decoding: value, as: UTF8.self)
+    case "retry" where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
+      // A number without bound is no time to wait.
+      if let milliseconds = Int32(String(decoding: value, as: UTF8.self)) {
+        reconnectionTime = .milliseconds(Int(milliseconds))
+      }
+    default: break
+    }
+  }
+
+  private mutating func dispatch() -> ServerSentEvent? {
+    defer {
+      data = []
+      hasData = false
+      type = ""
+    }
+    guard hasData, !data.isEmpty else { return nil }
+    return ServerSentEvent(
+      type: type.isEmpty ? "message" : type, data: String(decoding: data, as: UTF8.self), lastEventID: lastEventID,
+      reconnectionTime: reconnectionTime)
+  }
+}

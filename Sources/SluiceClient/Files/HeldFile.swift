@@ -1,0 +1,58 @@
+import Glibc
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// Reads a response body that the engine has collected in a file.
+final class HeldFile: Sendable {
+  private static let pieceBytes = 1 << 18
+
+  private let body: FileBody
+  private let position = Locked((descriptor: CInt(-1), offset: 0))
+
+  init(_ body: FileBody) { self.body = body }
+
+  deinit {
+    let descriptor = position.withLock { $0.descriptor }
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// All of a file.
+  static func readAll(_ body: FileBody) async throws(TransactionError) -> [UInt8] {
+    let file = HeldFile(body)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(body.byteCount)
+    while let piece = try await file.next() { bytes += piece }
+    return bytes
+  }
+
+  /// The next piece; nil at the end.
+  func next() async throws(TransactionError) -> [UInt8]? {
+    try await FileThreads.run { self.read() }.get()
+  }
+
+  private func read() -> Result<[UInt8]?, TransactionError> {
+    position.withLock { position in
+      let count = min(Self.pieceBytes, body.byteCount - position.offset)
+      guard count > 0 else { return .success(nil) }
+      if position.descriptor < 0 { position.descriptor = open(body.path, O_RDONLY | O_CLOEXEC) }
+      guard position.descriptor >= 0 else { return .failure(failure("open", SystemError.text(errno))) }
+      var status = 0
+      let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        repeat {
+          status = pread(position.descriptor, buffer.baseAddress, count, off_t(position.offset))
+        } while status < 0 && errno == EINTR
+        filled = max(status, 0)
+      }
+      guard status > 0 else {
+        return .failure(failure("read", status < 0 ? SystemError.text(errno) : "it is too short"))
+      }
+      position.offset += status
+      return .success(piece)
+    }
+  }
+
+  private func failure(_ verb: String, _ reason: String) -> TransactionError {
+    TransactionError(code: .bodyFile, message: "cannot \(verb) the file of a response body: \(reason)")
+  }
+}

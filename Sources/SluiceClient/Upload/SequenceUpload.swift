@@ -1,0 +1,142 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// Reads an asynchronous sequence in a task, and gives its pieces to the stream of a request body.
+///
+///     sequence ── task ──► waiting pieces, at most 1 MiB ──► BodyStream ──► transport
+final class SequenceUpload: Sendable {
+  private static let fullBytes = 1 << 20
+
+  fileprivate struct State {
+    var pieces = FIFOQueue<[UInt8]>()
+    var waitingBytes = 0
+    /// How much of the first piece was read.
+    var offset = 0
+    var isOver = false
+    var failure: (any Error)?
+    var task: Task<Void, Never>?
+    /// The task waits for room.
+    var waiter: Handover<Void>?
+  }
+
+  /// The body.
+  let stream: BodyStream
+  private let state: Locked<State>
+  private let start: @Sendable () -> Task<Void, Never>
+
+  init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces, byteCount: Int?) where Pieces.Element == [UInt8] {
+    let state = Locked(State())
+    self.state = state
+    let weakly = WeakStream()
+    start = {
+      Task {
+        do {
+          for try await piece in pieces {
+            guard await Self.put(piece, state, weakly) else { return }
+          }
+          Self.end(state, weakly, nil)
+        } catch { Self.end(state, weakly, error) }
+      }
+    }
+    let start = start
+    stream = BodyStream(byteCount: byteCount) { maximum in
+      try Self.take(maximum, state, start)
+    }
+    weakly.stream.withLock { [stream] in $0.value = stream }
+  }
+
+  /// Ends the task, whether or not the body was sent.
+  func stop() {
+    let (task, waiter) = state.withLock { state in
+      // Not the end of the body, should anyone still read it.
+      if !state.isOver { state.failure = TransactionError.cancelledEarly }
+      state.isOver = true
+      state.pieces = FIFOQueue()
+      defer { state.waiter = nil }
+      return (state.task, state.waiter)
+    }
+    task?.cancel()
+    waiter?.give()
+  }
+
+  /// Called on the loop; begins the task when the first piece is wanted.
+  private static func take(
+    _ maximum: Int, _ state: Locked<State>, _ start: @Sendable () -> Task<Void, Never>
+  ) throws -> [UInt8]? {
+    let isFirst = state.withLock { $0.task == nil && !$0.isOver }
+    if isFirst {
+      let task = start()
+      // If the upload was stopped in the meantime, nobody else cancels the task.
+      let isOver = state.withLock { state in
+        state.task = task
+        return state.isOver
+      }
+      if isOver { task.cancel() }
+    }
+    let (piece, waiter, failure) = state.withLock { state in
+      let piece = state.next(maximum)
+      var waiter: Handover<Void>?
+      if state.waitingBytes <= fullBytes / 4 { swap(&waiter, &state.waiter) }
+      return (piece, waiter, state.failure)
+    }
+    waiter?.give()
+    if let piece, !piece.isEmpty { return piece }
+    if let failure { throw failure }
+    return piece
+  }
+
+  /// Returns false if no more pieces are wanted.
+  private static func put(_ piece: [UInt8], _ state: Locked<State>, _ stream: WeakStream) async -> Bool {
+    guard !piece.isEmpty else { return true }
+    let (isWanted, isFull) = state.withLock { state in
+      guard !state.isOver else { return (false, false) }
+      state.pieces.append(piece)
+      state.waitingBytes += piece.count
+      return (true, state.waitingBytes >= fullBytes)
+    }
+    stream.wake()
+    guard isWanted, isFull else { return isWanted }
+    await Handover<Void>.wait { waiter in
+      let hasRoom = state.withLock { state in
+        if state.isOver || state.waitingBytes <= fullBytes / 4 { return true }
+        state.waiter = waiter
+        return false
+      }
+      if hasRoom { waiter.give() }
+    }
+    return state.withLock { !$0.isOver }
+  }
+
+  private static func end(_ state: Locked<State>, _ stream: WeakStream, _ error: (any Error)?) {
+    state.withLock { state in
+      state.isOver = true
+      state.failure = error
+    }
+    stream.wake()
+  }
+}
+
+extension SequenceUpload.State {
+  /// A part of the first piece; empty if none waits, nil at the end.
+  fileprivate mutating func next(_ maximum: Int) -> [UInt8]? {
+    guard let first = pieces.first else { return isOver ? nil : [] }
+    let end = min(first.count, offset + maximum)
+    let part = offset == 0 && end == first.count ? first : Array(first[offset..<end])
+    offset = end
+    if end == first.count {
+      _ = pieces.popFirst()
+      offset = 0
+    }
+    waitingBytes -= part.count
+    return part
+  }
+}
+
+/// The stream of an upload, which owns the function that needs it.
+private final class WeakStream: Sendable {
+  struct Reference { weak var value: BodyStream? }
+  let stream = Locked(Reference())
+
+  func wake() { stream.withLock { $0.value }?.wake() }
+}

@@ -1,0 +1,42 @@
+import SluiceAssembly
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+@testable import SluiceClient
+
+@Suite struct BodyPipeTests {
+  private static func pipe() -> BodyPipe { BodyPipe(Cancellation()) { $0.error } }
+
+  @Test func `it pauses at 1 MiB and goes on at 256 KiB`() async throws {
+    let pipe = Self.pipe()
+    let piece = [UInt8](repeating: 1, count: 64 << 10)
+    var count = 0
+    repeat { count += 1 } while pipe.receive(piece) == .proceed
+    #expect(count == 16)
+    // A piece that was on its way is taken too, and the pause holds.
+    #expect(pipe.receive(piece) == .pause)
+    for _ in 0..<13 { _ = try await pipe.nextChunk() }
+    #expect(pipe.receive(piece) == .pause)
+    for _ in 0..<2 { _ = try await pipe.nextChunk() }
+    #expect(pipe.receive(piece) == .proceed)
+  }
+
+  @Test func `many small pieces are bounded by their cost, not only by their bytes`() {
+    let pipe = Self.pipe()
+    var count = 0
+    repeat { count += 1 } while pipe.receive([1]) == .proceed
+    #expect(count < 20_000)
+  }
+
+  @Test func `after a cancellation nothing is taken and nothing is given`() async throws {
+    let pipe = Self.pipe()
+    _ = pipe.receive([1])
+    pipe.cancel()
+    #expect(pipe.receive([2]) == .stop)
+    let error = await #expect(throws: TransactionError.self) { try await pipe.nextChunk() }
+    #expect(error?.code == .cancelled)
+    await #expect(throws: TransactionError.self) { try await pipe.head() }
+  }
+}

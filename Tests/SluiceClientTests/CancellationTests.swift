@@ -1,0 +1,161 @@
+import SluiceAssembly
+import SluiceClient
+import SluiceMessages
+import SluiceMetrics
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+@Suite struct CancellationTests {
+  /// A server that sends a head and the first bytes of a body that never ends.
+  private static func endless() throws -> ScriptedServer {
+    try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nab"), .receiveToEnd)
+  }
+
+  private static func silent() throws -> ScriptedServer { try ScriptedServer(.receiveHead, .receiveToEnd) }
+
+  @Test func `a cancelled task sends nothing`() async throws {
+    let server = try Self.silent()
+    defer { server.stop() }
+    try await withClient { client in
+      let url = try server.url()
+      for isStream in [false, true] {
+        let go = Signal()
+        let task = Task {
+          try? await go.wait()
+          return await failure { () throws(TransactionError) in
+            if isStream { _ = try await client.bytes(from: url) } else { _ = try await client.data(from: url) }
+          }
+        }
+        task.cancel()
+        go.set()
+        let error = await task.value
+        #expect(error?.code == .cancelled && error?.isBeforeSending == true)
+      }
+      #expect(server.connectionCount == 0)
+    }
+  }
+
+  @Test func `a handle that was cancelled before the call sends nothing`() async throws {
+    let server = try Self.silent()
+    defer { server.stop() }
+    try await withClient { client in
+      let url = try server.url()
+      let handle = Cancellation()
+      handle.cancel()
+      let error = await failure { () throws(TransactionError) in
+        _ = try await client.data(from: url, cancellation: handle)
+      }
+      #expect(error?.code == .cancelled && server.connectionCount == 0)
+    }
+  }
+
+  @Test(arguments: [false, true]) func `a call that waits for its head is cancelled`(byHandle: Bool) async throws {
+    let server = try Self.silent()
+    defer { server.stop() }
+    try await withClient { client in
+      let url = try server.url()
+      for isStream in [false, true] {
+        let handle = Cancellation()
+        let task = Task {
+          await failure { () throws(TransactionError) in
+            if isStream {
+              _ = try await client.bytes(from: url, cancellation: handle)
+            } else {
+              _ = try await client.data(from: url, cancellation: handle)
+            }
+          }
+        }
+        try await server.waitForConnections(isStream ? 2 : 1)
+        if byHandle { handle.cancel() } else { task.cancel() }
+        #expect(await task.value?.code == .cancelled)
+      }
+      // The connections end with their requests.
+      try await server.waitForScripts()
+    }
+  }
+
+  @Test(arguments: [false, true]) func `a task that reads a body is cancelled`(byHandle: Bool) async throws {
+    let server = try Self.endless()
+    defer { server.stop() }
+    try await withClient { client in
+      let url = try server.url()
+      let handle = Cancellation()
+      let hasBegun = Signal()
+      let task = Task {
+        await #expect(throws: TransactionError.self) {
+          for try await _ in try await client.bytes(from: url, cancellation: handle).bytes { hasBegun.set() }
+        }
+      }
+      try await hasBegun.wait()
+      if byHandle { handle.cancel() } else { task.cancel() }
+      #expect(await task.value?.code == .cancelled)
+      try await server.waitForScripts()
+    }
+  }
+
+  @Test func `dropping the sequence ends the transfer`() async throws {
+    let server = try Self.endless()
+    defer { server.stop() }
+    try await withClient { client in
+      do { _ = try await client.bytes(from: server.url()) }
+      try await server.waitForScripts()
+      // A reader that stops in the middle, too.
+      for try await _ in try await client.bytes(from: server.url()).bytes { break }
+      try await server.waitForScripts()
+      #expect(client.engine.metrics().outcomes[.cancelled] == 2)
+    }
+  }
+
+  @Test func `an iterator keeps the transfer alive without its sequence`() async throws {
+    let rest = Signal()
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .wait(rest), .send("cd"))
+    defer { server.stop() }
+    try await withClient { client in
+      var iterator = try await client.bytes(from: server.url()).bytes.makeAsyncIterator()
+      rest.set()
+      var read: [UInt8] = []
+      while let byte = try await iterator.next() { read.append(byte) }
+      #expect(read == Array("abcd".utf8))
+    }
+  }
+
+  @Test func `cancelling twice, and after the end, does nothing more`() async throws {
+    let server = try LoopbackServer { _ in .text("ok") }
+    defer { server.stop() }
+    try await withClient { client in
+      let handle = Cancellation()
+      let (bytes, _) = try await client.data(from: server.url(), cancellation: handle)
+      handle.cancel()
+      handle.cancel()
+      #expect(bytes.count == 2)
+    }
+  }
+
+  @Test func `a thousand calls that are cancelled at different moments all end`() async throws {
+    let server = try LoopbackServer { _ in .text("ok") }
+    defer { server.stop() }
+    try await withClient { client in
+      let url = try server.url()
+      await withTaskGroup { group in
+        for number in 0..<1000 {
+          group.addTask {
+            let task = Task {
+              if number % 2 == 0 {
+                for try await _ in try await client.bytes(from: url).bytes {}
+              } else {
+                _ = try await client.data(from: url)
+              }
+            }
+            for _ in 0..<(number % 50) { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+          }
+        }
+      }
+      #expect(client.engine.metrics().inFlight == 0)
+    }
+  }
+}

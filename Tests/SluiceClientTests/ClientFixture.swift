@@ -1,0 +1,67 @@
+import SluiceClient
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+
+/// Runs the body with a client, and ends the client afterwards.
+func withClient<Result>(
+  acceptsEveryStatus: Bool = true, delegate: (any TransactionDelegate)? = nil,
+  _ change: (inout Configuration) -> Void = { _ in },
+  _ body: (Client) async throws -> Result
+) async throws -> Result {
+  var configuration = Configuration()
+  configuration.transport.loops = 1
+  change(&configuration)
+  let client = try Client(configuration, delegate: delegate, acceptsEveryStatus: acceptsEveryStatus)
+  do {
+    let result = try await body(client)
+    await client.shutdown(drain: .zero)
+    return result
+  } catch {
+    await client.shutdown(drain: .zero)
+    throw error
+  }
+}
+
+/// The error that the body throws; nil if it throws none.
+func failure(_ body: () async throws(TransactionError) -> Void) async -> TransactionError? {
+  do throws(TransactionError) { try await body() } catch { return error }
+  return nil
+}
+
+/// A sequence that yields these pieces, and then ends or throws.
+struct Pieces: AsyncSequence, Sendable {
+  var pieces: [[UInt8]]
+  var error: (any Error)?
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    var rest: ArraySlice<[UInt8]>
+    let error: (any Error)?
+
+    mutating func next() async throws -> [UInt8]? {
+      await Task.yield()
+      if let first = rest.popFirst() { return first }
+      if let error { throw error }
+      return nil
+    }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: pieces[...], error: error) }
+}
+
+extension LoopbackServer {
+  func url(_ path: String = "/") throws -> HTTPURL { try HTTPURL(baseURL + path) }
+}
+
+extension ScriptedServer {
+  func url(_ path: String = "/") throws -> HTTPURL { try HTTPURL(baseURL + path) }
+}
+
+extension ServerRequest {
+  /// The first value of a header, whose name is in lower case.
+  func value(of name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
+}
+
+/// Bytes whose order shows.
+let pattern = BytePattern(Array("0123456789abc\n".utf8))

@@ -1,0 +1,88 @@
+import Glibc
+import SluiceAssembly
+import SluiceClient
+import SluiceMessages
+import SluicePipeline
+import SluicePlugin
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+@Suite struct DataTests {
+  @Test func `a URL is read as bytes and a response`() async throws {
+    let server = try LoopbackServer { _ in .text("hello") }
+    defer { server.stop() }
+    try await withClient { client in
+      let (bytes, response) = try await client.data(from: server.url())
+      #expect(bytes == Array("hello".utf8) && response.status == 200)
+      #expect(response.headers["content-type"] == "text/plain; charset=utf-8")
+    }
+  }
+
+  @Test func `an error status is a result, unless the client was made otherwise`() async throws {
+    let server = try LoopbackServer { _ in .text("no such thing", status: 404) }
+    defer { server.stop() }
+    try await withClient { client in
+      let (bytes, response) = try await client.data(from: server.url())
+      #expect(bytes == Array("no such thing".utf8) && response.status == 404)
+    }
+    try await withClient(acceptsEveryStatus: false) { client in
+      let url = try server.url()
+      let error = await failure { () throws(TransactionError) in _ = try await client.data(from: url) }
+      #expect(error?.code == .status)
+    }
+  }
+
+  @Test func `a body that the engine keeps in a file is read into memory`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(body: .generated(pattern, byteCount: 700_001, chunked: true))
+    }
+    defer { server.stop() }
+    try await withClient {
+      $0.transport.spillBytes = 1000
+    } _: { client in
+      let (bytes, _) = try await client.data(from: server.url())
+      #expect(bytes == pattern.bytes(from: 0, count: 700_001))
+    }
+  }
+
+  @Test func `a client of someone else's engine uses its stages and leaves it running`() async throws {
+    let server = try LoopbackServer { _ in .text("ok") }
+    defer { server.stop() }
+    var configuration = Configuration()
+    configuration.addStage("mark", StageCode(request: { request, _ in request.headers["x-mark"] = "yes" }))
+    let engine = try Engine(configuration)
+    let client = Client(engine: engine)
+    _ = try await client.data(from: server.url())
+    await client.shutdown()
+    _ = try await Client(engine: engine).data(from: server.url())
+    #expect(server.requests.map { $0.value(of: "x-mark") } == ["yes", "yes"])
+    await engine.shutdown()
+  }
+
+  @Test func `a connection that is refused is the engine's error`() async throws {
+    try await withClient { client in
+      let error = await failure { () throws(TransactionError) in _ = try await client.data(from: "http://127.0.0.1:1/")
+      }
+      #expect(error?.code == .connect && error?.isBeforeSending == true)
+    }
+  }
+
+  @Test func `a body that is cut off is an error, not a short body`() async throws {
+    let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .close)
+    defer { server.stop() }
+    try await withClient { client in
+      let url = try server.url()
+      let error = await failure { () throws(TransactionError) in _ = try await client.data(from: url) }
+      #expect(error?.code == .connectionLost)
+    }
+  }
+
+  @Test func `a request of a client that was shut down is refused`() async throws {
+    let client = try Client()
+    await client.shutdown()
+    await client.shutdown()
+    let error = await failure { () throws(TransactionError) in _ = try await client.data(from: "http://127.0.0.1:1/") }
+    #expect(error?.code == .shutdown)
+  }
+}

@@ -1,0 +1,79 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+@testable import SluiceClient
+
+/// The interpretation of event streams (WHATWG HTML §9.2.6); the examples are those of that section.
+@Suite struct EventStreamTests {
+  private static func events(_ text: String, maximumBytes: Int = 1000) throws -> [ServerSentEvent] {
+    var splitter = LineSplitter(maximumBytes: maximumBytes)
+    var parser = EventStreamParser(maximumBytes: maximumBytes)
+    splitter.append(Array(text.utf8))
+    var events: [ServerSentEvent] = []
+    while let line = try splitter.nextLine() { if let event = try parser.take(line) { events.append(event) } }
+    return events
+  }
+
+  @Test func `the lines of data are joined`() throws {
+    #expect(try Self.events("data: YHOO\ndata: +2\ndata: 10\n\n").map(\.data) == ["YHOO\n+2\n10"])
+  }
+
+  @Test func `ids are kept until the next one, and comments are ignored`() throws {
+    let events = try Self.events(
+      ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n")
+    #expect(events.map(\.data) == ["first event", "second event"])
+    #expect(events.map(\.lastEventID) == ["1", ""])
+  }
+
+  @Test func `an event without data is none, an empty line of data is one`() throws {
+    #expect(try Self.events("data\n\ndata\ndata\n\ndata:").map(\.data) == ["\n"])
+  }
+
+  @Test func `one space after the colon is left out`() throws {
+    #expect(try Self.events("data:test\n\ndata: test\n\ndata:  test\n\n").map(\.data) == ["test", "test", " test"])
+  }
+
+  @Test func `a type holds for one event`() throws {
+    let events = try Self.events("event: add\ndata: 7\n\nevent: x\n\ndata: 8\n\n")
+    #expect(events.map(\.type) == ["add", "message"])
+  }
+
+  @Test func `only digits set the time for connecting again, and only an id without NUL is taken`() throws {
+    let events = try Self.events(
+      "retry: 1500\nid: a\ndata: 1\n\nretry: 1x\nid: b\0\ndata: 2\n\nretry: 99999999999999999999\ndata: 3\n\n")
+    #expect(events.map(\.reconnectionTime) == [.milliseconds(1500), .milliseconds(1500), .milliseconds(1500)])
+    #expect(events.map(\.lastEventID) == ["a", "a", "a"])
+  }
+
+  @Test func `a byte order mark is left out at the beginning alone`() throws {
+    #expect(try Self.events("\u{FEFF}data: 1\n\n\u{FEFF}data: 2\n\n").map(\.data) == ["1"])
+  }
+
+  @Test func `unknown fields are ignored`() throws {
+    #expect(try Self.events("Data: 1\nfoo: bar\ndata: 2\r\r").map(\.data) == ["2"])
+  }
+
+  @Test func `an event has a bound`() throws {
+    #expect(throws: EventStreamParser.TooLarge.self) {
+      try Self.events(String(repeating: "data: 12345\n", count: 3) + "\n", maximumBytes: 12)
+    }
+  }
+
+  @Test func `events arrive one by one, and an unfinished one is left out`() async throws {
+    let more = Signal()
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n"), .wait(more),
+      .send("data: 2\r\n\r\ndata: 3\n"), .close)
+    defer { server.stop() }
+    try await withClient { client in
+      var data: [String] = []
+      for try await event in try await client.bytes(from: server.url()).bytes.events {
+        data.append(event.data)
+        more.set()
+      }
+      #expect(data == ["1", "2"])
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import Glibc
+import SluiceAssembly
+import SluiceClient
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+@Suite struct UploadTests {
+  private static func echo() throws -> LoopbackServer {
+    try LoopbackServer { request in ServerResponse(body: .bytes(request.body)) }
+  }
+
+  private static func post(_ server: LoopbackServer) throws -> Request {
+    Request(method: "POST", url: try server.url())
+  }
+
+  @Test(arguments: [0, 1, 3_000_000]) func `bytes are sent as they are`(count: Int) async throws {
+    let server = try Self.echo()
+    defer { server.stop() }
+    let sent = pattern.bytes(from: 0, count: count)
+    try await withClient { client in
+      let (bytes, response) = try await client.upload(for: Self.post(server), from: sent)
+      #expect(bytes == sent && response.status == 200)
+      #expect(server.requests.first?.value(of: "content-length") == "\(count)")
+    }
+  }
+
+  @Test func `a file is sent with its length`() async throws {
+    let server = try Self.echo()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let sent = pattern.bytes(from: 0, count: 400_000)
+    let path = try folder.write(sent, to: "body")
+    try await withClient { client in
+      let (bytes, _) = try await client.upload(for: Self.post(server), fromFile: path)
+      #expect(bytes == sent && server.requests.first?.value(of: "content-length") == "400000")
+    }
+  }
+
+  @Test func `what is not a file is refused before anything is sent`() async throws {
+    let server = try Self.echo()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    try await withClient { client in
+      let request = try Self.post(server)
+      for path in [folder.path, folder.path("missing"), "/dev/zero"] {
+        let error = await failure { () throws(TransactionError) in
+          _ = try await client.upload(for: request, fromFile: path)
+        }
+        #expect(error?.code == .bodyFile && error?.isBeforeSending == true && error?.message.contains(path) == true)
+      }
+      #expect(server.requestCount == 0)
+    }
+  }
+
+  @Test(arguments: [0, 1, 2, 500]) func `a sequence is sent piece by piece, in order`(count: Int) async throws {
+    let server = try Self.echo()
+    defer { server.stop() }
+    let pieces = (0..<count).map { [UInt8](repeating: UInt8($0 % 251), count: $0 * 37 % 9000) }
+    try await withClient { client in
+      let (bytes, _) = try await client.upload(for: Self.post(server), from: Pieces(pieces: pieces))
+      #expect(bytes == Array(pieces.joined()))
+      #expect(server.requests.first?.value(of: "transfer-encoding") == "chunked")
+    }
+  }
+
+  @Test func `a sequence of a known size is sent with its length`() async throws {
+    let server = try Self.echo()
+    defer { server.stop() }
+    try await withClient { client in
+      let pieces = Pieces(pieces: [[1, 2], [], [3]])
+      let (bytes, _) = try await client.upload(for: Self.post(server), from: pieces, byteCount: 3)
+      #expect(bytes == [1, 2, 3] && server.requests.first?.value(of: "content-length") == "3")
+    }
+  }
+
+  @Test func `pieces after the announced size are not sent`() async throws {
+    let server = try Self.echo()
+    defer { server.stop() }
+    try await withClient { client in
+      let pieces = Pieces(pieces: [[1, 2], [3], [4]])
+      let (bytes, _) = try await client.upload(for: Self.post(server), from: pieces, byteCount: 2)
+      #expect(bytes == [1, 2])
+    }
+  }
+
+  @Test func `a piece that goes beyond the announced size fails`() async throws {
+    let server = try Self.echo()
+    defer { server.stop() }
+    try await withClient { client in
+      let request = try Self.post(server)
+      let error = await failure { () throws(TransactionError) in
+        _ = try await client.upload(for: request, from: Pieces(pieces: [[1], [2, 3]]), byteCount: 2)
+      }
+      #expect(error?.code == .bodyFile)
+    }
+  }
+
+  @Test func `a sequence that is shorter than announced fails`() async throws {
+    let server = try Self.echo()
+    defer { server.stop() }
+    try await withClient { client in
+      let request = try Self.post(server)
+      let error = await failure { () throws(TransactionError) in
+        _ = try await client.upload(for: request, from: Pieces(pieces: [[1, 2], [3]]), byteCount: 4)
+      }
+      #expect(error?.code == .bodyFile)
+    }
+  }
+
+  @Test func `an error of the sequence fails the request, which is never taken for whole`() async throws {
+    struct Broken: Error {}
+    let server = try Self.echo()
+    defer { server.stop() }
+    try await withClient { client in
+      let request = try Self.post(server)
+      let error = await failure { () throws(TransactionError) in
+        _ = try await client.upload(for: request, from: Pieces(pieces: [[1]], error: Broken()))
+      }
+      #expect(error?.code == .bodyFile && error?.message.contains("Broken") == true)
+      #expect(server.requestCount == 0)
+    }
+  }
+
+  @Test func `the task that reads the sequence ends when the call is cancelled`() async throws {
+    let server = try ScriptedServer(.receiveHead, .receiveToEnd)
+    defer { server.stop() }
+    try await withClient { client in
+      let request = Request(method: "POST", url: try server.url())
+      let ended = Signal()
+      let (pieces, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+      continuation.onTermination = { _ in ended.set() }
+      continuation.yield([1, 2, 3])
+      let task = Task { try await client.upload(for: request, from: pieces) }
+      try await server.waitForConnections(1)
+      task.cancel()
+      await #expect(throws: TransactionError.self) { try await task.value }
+      try await ended.wait(for: "the end of the sequence")
+    }
+  }
+
+  @Test func `a server that reads nothing holds the sequence back`() async throws {
+    let server = try ScriptedServer(.receiveHead, .wait(Signal()))
+    defer { server.stop() }
+    try await withClient { client in
+      let request = Request(method: "POST", url: try server.url())
+      let produced = Watched(0)
+      let piece = [UInt8](repeating: 1, count: 100_000)
+      let pieces = AsyncStream<[UInt8]> {
+        produced.update { $0 += 1 }
+        return piece
+      }
+      let task = Task { try await client.upload(for: request, from: pieces) }
+      // The kernel's buffers take some megabytes, the client one.
+      try await produced.wait(for: "the first pieces") { $0 > 10 }
+      var last = -1
+      while last != produced.value {
+        last = produced.value
+        for _ in 0..<1000 { await Task.yield() }
+      }
+      #expect(produced.value < 500)
+      task.cancel()
+      await #expect(throws: TransactionError.self) { try await task.value }
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import SluiceMessages
+import Testing
+
+@Suite struct HTTPURLLiteralTests {
+  @Test func `a literal is the URL that the text is`() throws {
+    let literal: HTTPURL = "https://example.com/a?b"
+    let text = "https://example.com/a?b"
+    #expect(try literal == HTTPURL(text))
+  }
+
+  @Test func `a literal that is not a URL ends the process, and says why`() async throws {
+    let result = try #require(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let url: HTTPURL = "ftp://example.com/"
+        print(url)
+      })
+    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+    // A release build leaves the message out.
+    #expect(text.isEmpty || text.contains("the literal \"ftp://example.com/\" is not a URL"), "\(text)")
+  }
+}
