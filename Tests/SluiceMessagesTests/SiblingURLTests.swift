@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `two origins differ in scheme, host or port`() throws {
-    let url = try HTTPURL("http://h:443/")
+    let url = HTTPURL("http://h:443/")
     #expect(url.isAt(Origin(scheme: .http, host: "h", port: 443)))
     for other in [
       Origin(scheme: .https, host: "h", port: 443), Origin(scheme: .http, host: "h", port: 80),
