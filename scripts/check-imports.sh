@@ -18,6 +18,7 @@ edge  SluiceSupport
 edge  SluiceJSON        SluiceMessages CJansson
 edge  SluiceJSONSchema  SluiceMessages SluiceJSON CJSONSchema
 edge  SluiceIDNA        SluiceMessages CIDN2
+edge  SluiceCookies     SluiceMessages CPSL
 edge  SluiceContentCoding CZlib CBrotli CZstd
 edge  SluiceLoop        SluicePipeline SluiceMessages CLinux
 edge  SluiceTransport   SluiceLoop SluicePipeline SluiceMessages SluiceContentCoding CTLS CLinux
@@ -30,7 +31,7 @@ edge  SluiceTrial       SluicePluginHost SluicePluginImage SluiceCrash SluiceLoo
 edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
 edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CCrypto
 edge  Sluice            SluiceAssembly SluiceCurl SluiceWire SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
-edge  SluiceClient      Sluice SluiceAssembly SluicePlugin SluicePipeline SluiceMessages SluiceJSON
+edge  SluiceClient      Sluice SluiceCookies SluiceAssembly SluicePlugin SluicePipeline SluiceRecords SluiceMessages SluiceJSON
 edge  SluiceReplay      SluiceAssembly SluiceWire SluicePluginHost SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceJSON
 edge  SluiceControl     Sluice SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
