@@ -44,6 +44,7 @@ let package = Package(
     .library(name: "Sluice", targets: ["Sluice"]),
     .library(name: "SluiceClient", targets: ["SluiceClient"]),
     .library(name: "SluiceCookies", targets: ["SluiceCookies"]),
+    .library(name: "SluiceFoundation", targets: ["SluiceFoundation"]),
     .library(name: "SluiceControl", targets: ["SluiceControl"]),
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
@@ -211,6 +212,14 @@ let package = Package(
         "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ],
       swiftSettings: strict),
+    // Apart from the client, because nothing else needs Foundation.
+    .target(
+      name: "SluiceFoundation",
+      dependencies: [
+        "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
+        "SluiceIDNA", "SluiceSupport",
+      ],
+      swiftSettings: strict),
     // Apart from the assembly, because few programs replay: journals as text and JSON, recordings, and their comparison.
     .target(
       name: "SluiceReplay",
@@ -349,6 +358,12 @@ let package = Package(
       "SluiceCookies",
       [
         "SluiceClient", "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceRecords", "SluiceMessages",
+        "SluiceServer", "SluiceSupport",
+      ]),
+    tests(
+      "SluiceFoundation",
+      [
+        "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
         "SluiceServer", "SluiceSupport",
       ]),
     tests("CacheRules", ["SluiceMessages"]),

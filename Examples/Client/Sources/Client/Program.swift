@@ -21,6 +21,7 @@ struct Program {
       try await route(url)
       try await useClient(url)
       try await keepCookies(url)
+      try await useFoundation(url.string)
     } catch { print("failed: \(error)") }
   }
 }
