@@ -156,6 +156,7 @@ import Testing
 
   @Test func `a link, a folder, and a file that others can read are refused, and not touched`() async throws {
     let target = try folder.write("", to: "target")
+    chmod(target, 0o600)
     #expect(symlink(target, path) == 0)
     #expect(await failure { () throws(CookieJarError) in _ = try await jar() }?.code == .unsafe)
     unlink(path)

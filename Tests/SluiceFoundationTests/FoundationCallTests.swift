@@ -157,6 +157,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, -1, .infinity, .nan, 1e300]) func `a timeoutInterval without a meaning sets no limit`(
+    seconds: Double
+  ) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    try await withClient { client in
+      let request = URLRequest(url: try url(server.baseURL), timeoutInterval: seconds)
+      #expect(try await client.data(for: request).1.statusCode == 200)
+    }
+  }
+
+  @Test func `a download of an error status fails`() async throws {
+    let server = try LoopbackServer { _ in .text("no", status: 404) }
+    defer { server.stop() }
+    try await withClient { client in
+      let url = try url(server.baseURL)
+      let error = await failure { () throws(URLError) in _ = try await client.download(from: url) }
+      #expect(error?.code == .badServerResponse && error?.engineCode == "http_status")
+    }
+  }
+
   @Test func `a body over the limit is an error`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(pattern, byteCount: 200_000, chunked: true))

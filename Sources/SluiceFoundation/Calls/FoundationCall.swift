@@ -28,7 +28,7 @@ struct FoundationCall: Sendable {
     self.client = client
     self.url = url
     request = try Request(urlRequest)
-    let watch = IdleWatch(.seconds(max(urlRequest.timeoutInterval, 0)))
+    let watch = IdleWatch(seconds: urlRequest.timeoutInterval)
     self.watch = watch
     var upload: SequenceUpload?
     if let body {

@@ -7,19 +7,25 @@ import SluiceSupport
 final class IdleWatch: Sendable {
   private typealias Clock = ContinuousClock
 
-  private let limit: Duration
+  /// A longer time is none: the deadline of the configuration comes first.
+  private static let longest = 366.0 * 86_400
+
+  /// Nil if it does not watch.
+  private let limit: Duration?
   private let last = Locked(Clock.now)
   private let task = Locked<Task<Void, Never>?>(nil)
 
-  init(_ limit: Duration) { self.limit = limit }
+  /// - Parameter seconds: if zero, negative or not a number, nothing is watched.
+  init(seconds: Double) { limit = seconds > 0 && seconds < Self.longest ? .seconds(seconds) : nil }
 
   /// Something has happened.
   func touch() { last.withLock { $0 = Clock.now } }
 
   /// Begins to watch; once.
   func start(_ cancellation: Cancellation) {
+    guard let limit else { return }
     touch()
-    let watching = Task { [limit, last] in
+    let watching = Task { [last] in
       while !Task.isCancelled {
         let due = last.withLock { $0 } + limit
         guard Clock.now < due else {

@@ -26,7 +26,7 @@ extension URLError {
     .timeout: .timedOut, .connectTimeout: .timedOut, .deadline: .timedOut, .stageTimeout: .timedOut,
     .nameLookup: .cannotFindHost, .connect: .cannotConnectToHost, .proxy: .cannotConnectToHost,
     .tls: .secureConnectionFailed, .connectionLost: .networkConnectionLost, .notProcessed: .networkConnectionLost,
-    .invalidResponse: .badServerResponse, .tooManyRedirects: .httpTooManyRedirects,
+    .invalidResponse: .badServerResponse, .status: .badServerResponse, .tooManyRedirects: .httpTooManyRedirects,
     .redirectLoop: .httpTooManyRedirects, .invalidURL: .badURL, .unsupportedScheme: .unsupportedURL,
     .responseTooLarge: .dataLengthExceedsMaximum, .decoding: .cannotDecodeContentData,
     .bodyFile: .cannotOpenFile, .diskFull: .cannotWriteToFile, .bodyNotReplayable: .requestBodyStreamExhausted,

@@ -22,6 +22,9 @@ final class ProtocolLoad: Sendable {
     case nothing
   }
 
+  /// Not a thread of Swift's pool, and one for all tasks: suspending and resuming waits for the queue of all sessions.
+  private static let queue = DispatchQueue(label: "sluice-url-protocol")
+
   private let state = Locked(State.waiting)
 
   /// What to do when the session asks to load.
@@ -51,8 +54,7 @@ final class ProtocolLoad: Sendable {
         return true
       }
       guard isWanted else { return }
-      // Not on a thread of Swift's pool: each of the two calls waits for the session's queue.
-      DispatchQueue.global().async {
+      Self.queue.async {
         task.suspend()
         task.resume()
       }
