@@ -87,6 +87,27 @@ import Testing
     #expect(jar.cookies.map(\.name) == ["good"])
   }
 
+  @Test func `a Secure cookie is set and sent over TLS, and not over http`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let secure = try await TLSServer.start(certificates.server)
+    let plain = try LoopbackServer()
+    defer { plain.stop() }
+    try await withClient(CookieJar()) {
+      $0.transport.tls.ca = certificates.authority
+    } _: { client in
+      for (target, awaited) in [("/first", "GET /first"), ("/second", "Cookie: __Host-s=1")] {
+        let task = Task { try await client.data(from: HTTPURL(secure.baseURL + target)) }
+        try await secure.waitForInput(containing: awaited)
+        let fields = "Content-Length: 0\r\nSet-Cookie: __Host-s=1; Secure; Path=/\r\n"
+        try secure.send(Array("HTTP/1.1 200 OK\r\n\(fields)\r\n".utf8))
+        _ = try await task.value
+      }
+      _ = try await client.data(from: HTTPURL("http://localhost:\(plain.port)/plain"))
+    }
+    #expect(Self.cookies(plain) == ["/plain: "])
+    try secure.close()
+  }
+
   @Test func `a Cookie field of the caller wins, for its own origin alone`() async throws {
     let ports = Watched<UInt16>(0)
     let server = try LoopbackServer { request in
