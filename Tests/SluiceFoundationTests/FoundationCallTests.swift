@@ -153,6 +153,8 @@ import Testing
       request.httpBody = Data(count: bodyBytes)
       let error = await failure { () throws(URLError) in _ = try await client.data(for: request) }
       #expect(error?.code == .timedOut && error?.engineCode == "timeout")
+      // Not the limit of the attempt, which has the same code.
+      #expect(error?.localizedDescription.contains("timeoutInterval") == true)
       try await server.waitForScripts()
     }
   }

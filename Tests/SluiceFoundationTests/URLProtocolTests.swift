@@ -20,6 +20,9 @@ import Testing
   ) async throws {
     try await withClient {
       $0.addStage("mark", Self.mark)
+      // Nothing but a cancellation ends a request.
+      $0.deadline = nil
+      $0.transport.timeout = .seconds(3600)
       $0.addCookies(CookieJar())
     } _: { client in
       SluiceURLProtocol.client = client
@@ -163,9 +166,9 @@ import Testing
     let server = try ScriptedServer(.receiveHead, .receiveToEnd)
     defer { server.stop() }
     try await withSession { session in
-      let address = try url(server.baseURL)
+      let request = URLRequest(url: try url(server.baseURL), timeoutInterval: 0)
       let answer = Watched<URLError.Code?>(nil)
-      let task = session.dataTask(with: address) { _, _, error in answer.update { $0 = (error as? URLError)?.code } }
+      let task = session.dataTask(with: request) { _, _, error in answer.update { $0 = (error as? URLError)?.code } }
       task.resume()
       try await server.waitForConnections(1)
       task.cancel()
