@@ -43,6 +43,8 @@ let package = Package(
   products: [
     .library(name: "Sluice", targets: ["Sluice"]),
     .library(name: "SluiceClient", targets: ["SluiceClient"]),
+    .library(name: "SluiceCookies", targets: ["SluiceCookies"]),
+    .library(name: "SluiceFoundation", targets: ["SluiceFoundation"]),
     .library(name: "SluiceControl", targets: ["SluiceControl"]),
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
@@ -106,6 +108,7 @@ let package = Package(
     .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+    .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "CStreamEvents", cSettings: strictC),
     .target(name: "CJSONSchema"),
@@ -131,6 +134,8 @@ let package = Package(
       name: "SluiceJSONSchema", dependencies: ["SluiceMessages", "SluiceJSON", "CJSONSchema"], swiftSettings: strict),
     // Apart from SluiceMessages, which plugins carry.
     .target(name: "SluiceIDNA", dependencies: ["SluiceMessages", "CIDN2"], swiftSettings: strict),
+    // Apart from the client, so that the rules of cookies are tested without an engine, and only clients link libpsl.
+    .target(name: "SluiceCookies", dependencies: ["SluiceMessages", "SluiceSupport", "CPSL"], swiftSettings: strict),
     // Apart from the transport, which has libcurl: what undoes a content coding needs no wire.
     .target(
       name: "SluiceContentCoding", dependencies: ["CZlib", "CBrotli", "CZstd"], swiftSettings: strict),
@@ -203,7 +208,16 @@ let package = Package(
     .target(
       name: "SluiceClient",
       dependencies: [
-        "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport",
+        "Sluice", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceRecords",
+        "SluiceMessages", "SluiceJSON", "SluiceSupport",
+      ],
+      swiftSettings: strict),
+    // Apart from the client, because nothing else needs Foundation.
+    .target(
+      name: "SluiceFoundation",
+      dependencies: [
+        "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
+        "SluiceIDNA", "SluiceSupport",
       ],
       swiftSettings: strict),
     // Apart from the assembly, because few programs replay: journals as text and JSON, recordings, and their comparison.
@@ -338,6 +352,18 @@ let package = Package(
       "SluiceClient",
       [
         "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
+        "SluiceServer", "SluiceSupport",
+      ]),
+    tests(
+      "SluiceCookies",
+      [
+        "SluiceClient", "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceRecords", "SluiceMessages",
+        "SluiceServer", "SluiceSupport",
+      ]),
+    tests(
+      "SluiceFoundation",
+      [
+        "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
         "SluiceServer", "SluiceSupport",
       ]),
     tests("CacheRules", ["SluiceMessages"]),

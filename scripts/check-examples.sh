@@ -14,10 +14,12 @@ cleanup() {
 }
 trap cleanup EXIT
 
-for package in Client Tenant Relay; do
+for package in Client Compare Tenant Relay; do
   swift build --package-path "Examples/$package" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 done
 scripts/check-outside-package.sh
+
+Examples/Compare/.build/debug/Compare sluice >"$work/out" || { cat "$work/out" >&2; echo "check-examples: a call of Compare fails" >&2; exit 1; }
 
 "$SLUICE" echo >"$work/url" &
 server=$!

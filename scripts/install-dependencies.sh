@@ -5,7 +5,7 @@
 set -eu
 
 packages="pkg-config libjansson-dev libcurl4-openssl-dev libmicrohttpd-dev libelf-dev libssl-dev
-  zlib1g-dev libbrotli-dev libzstd-dev libidn2-dev libnghttp2-dev"
+  zlib1g-dev libbrotli-dev libzstd-dev libidn2-dev libnghttp2-dev libpsl-dev"
 for_tests="nginx-light json-schema-test-suite openssl binutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross
   libhttp-parser-dev"
 for_cost="nginx-light binutils valgrind"
@@ -28,7 +28,7 @@ fi
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install-dependencies: no apt-get here; these Debian packages, or what your system calls them, are needed:" >&2
   echo "  $packages" >&2
-  pkg-config --exists jansson libcurl libmicrohttpd libelf libcrypto libssl zlib libbrotlidec libzstd libidn2 libnghttp2 && exit 0
+  pkg-config --exists jansson libcurl libmicrohttpd libelf libcrypto libssl zlib libbrotlidec libzstd libidn2 libnghttp2 libpsl && exit 0
   exit 1
 fi
 

@@ -9,7 +9,8 @@ let package = Package(
       name: "Client",
       dependencies: [
         .product(name: "Sluice", package: "sluice"), .product(name: "SluiceClient", package: "sluice"),
-        .product(name: "SluiceControl", package: "sluice"),
+        .product(name: "SluiceControl", package: "sluice"), .product(name: "SluiceCookies", package: "sluice"),
+        .product(name: "SluiceFoundation", package: "sluice"),
         .product(name: "SluiceJSON", package: "sluice"), .product(name: "SluiceLoop", package: "sluice"),
         .product(name: "SluicePlugin", package: "sluice"), .product(name: "SluiceReplay", package: "sluice"),
         .product(name: "SluiceTraceContext", package: "sluice"), .product(name: "SluiceTrial", package: "sluice"),

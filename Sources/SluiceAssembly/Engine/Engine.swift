@@ -60,6 +60,9 @@ public final class Engine: Sendable {
   /// The base of relative URLs.
   public var baseURL: HTTPURL? { swaps.published.configuration.baseURL }
 
+  /// The limit for response bodies that are collected.
+  package var maximumHeldResponseBytes: Int { swaps.published.configuration.transport.maximumHeldResponseBytes }
+
   /// Where a configuration for this engine finds libraries that it gives by name.
   package var installedPlugins: InstalledPlugins { swaps.published.configuration.installedPlugins }
 

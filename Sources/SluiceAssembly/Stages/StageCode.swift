@@ -62,9 +62,11 @@ public struct StageCode: Sendable {
   }
 
   /// A stage that the pipeline calls directly.
-  package init(direct stage: any Interceptor & Tracer) {
+  /// - Parameter isTrusted: whether its tracer never waits, so that it is neither timed nor switched off.
+  package init(direct stage: any Interceptor & Tracer, isTrusted: Bool = false) {
     form = .direct(PipelineStage(interceptor: stage, tracer: stage))
     configuration = .object()
+    isTrustedTracer = isTrusted
   }
 
   /// A tracer that the pipeline calls directly.

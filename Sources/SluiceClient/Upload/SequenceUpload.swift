@@ -5,7 +5,7 @@ import SluiceSupport
 /// Reads an asynchronous sequence in a task, and gives its pieces to the stream of a request body.
 ///
 ///     sequence ── task ──► waiting pieces, at most 1 MiB ──► BodyStream ──► transport
-final class SequenceUpload: Sendable {
+package final class SequenceUpload: Sendable {
   private static let fullBytes = 1 << 20
 
   fileprivate struct State {
@@ -21,11 +21,11 @@ final class SequenceUpload: Sendable {
   }
 
   /// The body.
-  let stream: BodyStream
+  package let stream: BodyStream
   private let state: Locked<State>
   private let start: @Sendable () -> Task<Void, Never>
 
-  init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces, byteCount: Int?) where Pieces.Element == [UInt8] {
+  package init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces, byteCount: Int?) where Pieces.Element == [UInt8] {
     let state = Locked(State())
     self.state = state
     let weakly = WeakStream()
@@ -47,7 +47,7 @@ final class SequenceUpload: Sendable {
   }
 
   /// Ends the task, whether or not the body was sent.
-  func stop() {
+  package func stop() {
     let (task, waiter) = state.withLock { state in
       // Not the end of the body, should anyone still read it.
       if !state.isOver { state.failure = TransactionError.cancelledEarly }

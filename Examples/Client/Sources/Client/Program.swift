@@ -2,7 +2,7 @@ import Sluice
 
 /// Shows each way to use the engine, against the server whose URL it is given: `Client http://127.0.0.1:8080`.
 @main
-struct Client {
+struct Program {
   static func main() async {
     guard CommandLine.arguments.count == 2 else { return print("usage: Client URL") }
     do {
@@ -20,6 +20,8 @@ struct Client {
       try await explain(url)
       try await route(url)
       try await useClient(url)
+      try await keepCookies(url)
+      try await useFoundation(url.string)
     } catch { print("failed: \(error)") }
   }
 }

@@ -1,0 +1,32 @@
+import SluiceCookies
+import SluiceMessages
+import SluicePipeline
+import SluiceRecords
+
+/// Sends the cookies of a jar with each hop, and takes those that the hop's response sets.
+///
+/// The jar is asked for the URL of the hop, and the field belongs to the hop alone: no redirect takes it along.
+final class CookieStage: Interceptor, Tracer {
+  let capabilities: StageCapabilities = .issue
+  let interests = TraceInterests(.didReceive, .didEndHop)
+  private static let name = Array("Cookie".utf8)
+  private let jar: CookieJar
+
+  init(_ jar: CookieJar) { self.jar = jar }
+
+  func interceptIssue(_ exchange: Exchange) -> Verdict {
+    guard exchange.issueHeaders?.firstIndex(named: Self.name.span) == nil,
+      let value = jar.header(for: exchange.nativeRequest.url)
+    else { return .proceed }
+    exchange.issueHeaders?.append(Self.name.span, value.span, marks: [.sensitive, .addedByStage])
+    return .proceed
+  }
+
+  func record(_ event: TraceEvent) {
+    // The head of a hop that broke off while its body was awaited is not reported by itself.
+    guard event.kind == .didReceive || event.status != 0 && event.receivedStatus == 0,
+      let response = event.exchange.nativeResponse
+    else { return }
+    jar.receive(response.headers, from: event.exchange.nativeRequest.url)
+  }
+}

@@ -1,0 +1,81 @@
+/// A cookie as a jar keeps it (draft-ietf-httpbis-rfc6265bis-22 §5.7).
+///
+/// Name and value are bytes on the wire. ``name`` and ``value`` show bytes that are not UTF-8 as U+FFFD; they are sent as
+/// they came.
+public struct Cookie: Sendable, Hashable {
+  /// To which requests from other sites a browser would restrict the cookie (§5.6.7). Has no effect here: a program has no
+  /// site, so each of its requests counts as one of the cookie's own site.
+  public enum SameSite: String, Sendable, Hashable, CaseIterable {
+    case strict = "Strict"
+    case lax = "Lax"
+    case none = "None"
+    /// The server did not say.
+    case unspecified = "Default"
+  }
+
+  package let nameBytes: [UInt8]
+  package let valueBytes: [UInt8]
+  /// The host, in lower case and without a dot at either end.
+  public internal(set) var domain: String
+  /// Whether only ``domain`` itself gets the cookie; otherwise the hosts below it do, too.
+  public internal(set) var isHostOnly = true
+  /// Begins with `/`; percent-encoded as the server wrote it.
+  public internal(set) var path: String
+  /// Whether the cookie is sent over https alone.
+  public internal(set) var isSecure = false
+  /// Whether scripts of a page may not see it. Has no effect here.
+  public internal(set) var isHTTPOnly = false
+  /// See ``SameSite-swift.enum``.
+  public internal(set) var sameSite = SameSite.unspecified
+  /// When it expires, in seconds since 1970-01-01T00:00:00Z; nil for a cookie that ends with the program. At most 400 days
+  /// after the response that set it.
+  public internal(set) var expires: Int64?
+
+  /// Counts the cookies of a store in the order of their creation.
+  var creation: UInt64 = 0
+  /// Counts the uses of the cookies of a store.
+  var lastAccess: UInt64 = 0
+
+  init(name: [UInt8], value: [UInt8], domain: String, path: String) {
+    nameBytes = name
+    valueBytes = value
+    self.domain = domain
+    self.path = path
+  }
+
+  /// May be empty: then the value alone is sent.
+  public var name: String { String(decoding: nameBytes, as: UTF8.self) }
+  /// A secret in most cases.
+  public var value: String { String(decoding: valueBytes, as: UTF8.self) }
+
+  /// Whether its time is over at a moment, in seconds since 1970.
+  package func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
+
+  /// Compares what a server can set, and neither the order of creation nor the last use.
+  public static func == (left: Cookie, right: Cookie) -> Bool {
+    left.key == right.key && left.valueBytes == right.valueBytes && left.isSecure == right.isSecure
+      && left.isHTTPOnly == right.isHTTPOnly && left.sameSite == right.sameSite && left.expires == right.expires
+  }
+
+  /// Combines name, domain and path.
+  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+extension Cookie {
+  /// What a store has at most one cookie of (§5.7 step 23).
+  package struct Key: Sendable, Hashable {
+    let name: [UInt8]
+    let domain: String
+    let isHostOnly: Bool
+    let path: String
+  }
+
+  package var key: Key { Key(name: nameBytes, domain: domain, isHostOnly: isHostOnly, path: path) }
+}
+
+extension Cookie: CustomStringConvertible, CustomDebugStringConvertible {
+  /// Name, domain and path; never the value.
+  public var description: String { "\(name)=REDACTED for \(isHostOnly ? "" : "*.")\(domain)\(path)" }
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+}

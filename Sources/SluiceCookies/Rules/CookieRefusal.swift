@@ -1,0 +1,29 @@
+/// Why a `Set-Cookie` field sets no cookie, with its step in draft-ietf-httpbis-rfc6265bis-22.
+package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
+  /// §5.6 step 1.
+  case controlCharacter
+  /// §5.6 step 5 and §5.7 step 4.
+  case tooLong
+  /// §5.7 step 1: a name or a path with a tab, which the file of a jar cannot express.
+  case tab
+  /// §5.7 step 2: neither a name nor a value.
+  case empty
+  /// §5.7 step 8: the domain is not ASCII.
+  case domainNotASCII
+  /// §5.7 step 9: the domain is a public suffix, or may be one as no list is at hand.
+  case publicSuffix
+  /// §5.7 step 10: the host of the request is not in the domain.
+  case otherHost
+  /// §5.7 step 13: `Secure` over http.
+  case secureOverHTTP
+  /// §5.7 step 16: a cookie that was set over https would be hidden.
+  case hidesSecure
+  /// §5.7 step 19: `SameSite=None` without `Secure`.
+  case crossSiteNotSecure
+  /// §5.7 step 20.
+  case securePrefix
+  /// §5.7 step 21.
+  case hostPrefix
+  /// §5.7 step 22: a value without a name that a server would read as a name with a prefix.
+  case namelessPrefix
+}

@@ -1,0 +1,86 @@
+public import Foundation
+public import FoundationNetworking
+public import SluiceAssembly
+public import SluiceClient
+import SluiceMessages
+import SluicePipeline
+
+// The calls of URLSession, with its types. Each throws a `URLError`; its `NSUnderlyingErrorKey` is the engine's error.
+//
+// `timeoutInterval` is the longest time without a part of the response, as in URLSession. A request body of more than
+// 64 KiB that is not a stream is not watched while it is sent, and a download is not watched. The deadline of the
+// configuration holds for all of them.
+extension Client {
+  /// Gets a URL, and collects the body in memory: at most `transport.maxResponseBytes`.
+  public func data(
+    from url: URL, delegate: (any TransactionDelegate)? = nil
+  ) async throws(URLError) -> (Data, HTTPURLResponse) {
+    try await data(for: URLRequest(url: url), delegate: delegate)
+  }
+
+  /// Sends a request, and collects the body in memory: at most `transport.maxResponseBytes`.
+  ///
+  /// Of the request, method, URL, header fields, `httpBody` or `httpBodyStream`, and `timeoutInterval` count.
+  /// - Parameter delegate: asked before the delegates of the client and the engine.
+  public func data(
+    for request: URLRequest, delegate: (any TransactionDelegate)? = nil
+  ) async throws(URLError) -> (Data, HTTPURLResponse) {
+    try await FoundationCall(self, request, delegate: delegate).collect()
+  }
+
+  /// Sends a request with these bytes as its body.
+  public func upload(
+    for request: URLRequest, from data: Data, delegate: (any TransactionDelegate)? = nil
+  ) async throws(URLError) -> (Data, HTTPURLResponse) {
+    let body = data.isEmpty ? Body.empty : .bytes([UInt8](data))
+    return try await FoundationCall(self, request, body: body, delegate: delegate).collect()
+  }
+
+  /// Sends a request with the content of a file as its body.
+  public func upload(
+    for request: URLRequest, fromFile file: URL, delegate: (any TransactionDelegate)? = nil
+  ) async throws(URLError) -> (Data, HTTPURLResponse) {
+    let body = try await Body.file(at: file)
+    return try await FoundationCall(self, request, body: body, delegate: delegate).collect()
+  }
+
+  /// Gets a URL into a new file in the folder for temporary files (`TMPDIR`), which the caller moves or deletes.
+  public func download(
+    from url: URL, delegate: (any TransactionDelegate)? = nil
+  ) async throws(URLError) -> (URL, HTTPURLResponse) {
+    try await download(for: URLRequest(url: url), delegate: delegate)
+  }
+
+  /// Sends a request, and writes the body of its response into a new file in the folder for temporary files (`TMPDIR`),
+  /// which the caller moves or deletes. A status other than 2xx is an error, whose underlying `DownloadFailure` may be
+  /// resumed.
+  public func download(
+    for request: URLRequest, delegate: (any TransactionDelegate)? = nil
+  ) async throws(URLError) -> (URL, HTTPURLResponse) {
+    try await FoundationCall(self, request, delegate: delegate).download()
+  }
+
+  /// Gets a URL, and returns when the head has arrived.
+  public func bytes(
+    from url: URL, delegate: (any TransactionDelegate)? = nil
+  ) async throws(URLError) -> (ResponseBytes, HTTPURLResponse) {
+    try await bytes(for: URLRequest(url: url), delegate: delegate)
+  }
+
+  /// Sends a request, and returns when the head has arrived. `timeoutInterval` counts until then.
+  ///
+  /// Errors of the body are those of ``ResponseBytes``.
+  public func bytes(
+    for request: URLRequest, delegate: (any TransactionDelegate)? = nil
+  ) async throws(URLError) -> (ResponseBytes, HTTPURLResponse) {
+    try await FoundationCall(self, request, delegate: delegate).open()
+  }
+}
+
+extension Body {
+  /// A file, for a request.
+  static func file(at url: URL) async throws(URLError) -> Body {
+    guard url.isFileURL else { throw URLError(.cannotOpenFile) }
+    do throws(TransactionError) { return try await Body.file(at: url.path) } catch { throw URLError(error) }
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import FoundationNetworking
+import SluiceAssembly
+import SluiceClient
+import SluiceMessages
+import SluicePipeline
+
+/// One request of Foundation on its way through a client.
+struct FoundationCall: Sendable {
+  /// A body in memory up to this size is on the wire as soon as it is sent, as far as anyone here can see. A longer one may
+  /// take its time, and is not watched before the response.
+  private static let watchedBodyBytes = 1 << 16
+
+  private let client: Client
+  private let url: URL
+  private var request: Request
+  private let visited: VisitedURLs
+  private let cancellation = Cancellation()
+  private let watch: IdleWatch
+  private let isStreamed: Bool
+
+  /// - Parameter body: replaces that of the request.
+  init(
+    _ client: Client, _ urlRequest: URLRequest, body: Body? = nil, stream: InputStream? = nil,
+    delegate: (any TransactionDelegate)? = nil
+  ) throws(URLError) {
+    guard let url = urlRequest.url else { throw URLError(.badURL) }
+    self.client = client
+    self.url = url
+    request = try Request(urlRequest)
+    let watch = IdleWatch(seconds: urlRequest.timeoutInterval)
+    self.watch = watch
+    var upload: SequenceUpload?
+    if let body {
+      request.body = body
+    } else if let stream = stream ?? (request.body.isEmpty ? urlRequest.httpBodyStream : nil) {
+      let byteCount = request.headers["content-length"].flatMap { Int($0) }
+      let reader = SequenceUpload(InputStreamPieces(stream) { watch.touch() }, byteCount: byteCount)
+      request.body = .stream(reader.stream)
+      upload = reader
+    }
+    isStreamed = upload != nil
+    visited = VisitedURLs(request.url, delegate, upload)
+  }
+
+  /// Ends the call from any thread.
+  func cancel() { cancellation.cancel() }
+
+  /// The response, when its head has arrived.
+  func open() async throws(URLError) -> (bytes: ResponseBytes, response: HTTPURLResponse) {
+    defer { watch.stop() }
+    let (bytes, response) = try await begin()
+    return (bytes, try made(response))
+  }
+
+  /// The response with its whole body.
+  func collect() async throws(URLError) -> (data: Data, response: HTTPURLResponse) {
+    defer { watch.stop() }
+    let (bytes, response) = try await begin()
+    let limit = client.engine.maximumHeldResponseBytes
+    var data = Data()
+    do throws(TransactionError) {
+      for try await chunk in bytes.chunks {
+        watch.touch()
+        guard chunk.count <= limit - data.count else { throw Self.tooLarge(limit) }
+        data.append(contentsOf: chunk)
+      }
+    } catch { throw URLError(error) }
+    return (data, try made(response))
+  }
+
+  private func begin() async throws(URLError) -> (ResponseBytes, Response) {
+    if isWatchedFromTheStart { watch.start(cancellation) }
+    do throws(TransactionError) {
+      let result = try await client.bytes(for: request, delegate: visited, cancellation: cancellation)
+      if isWatchedFromTheStart { watch.touch() } else { watch.start(cancellation) }
+      return result
+    } catch { throw URLError(error) }
+  }
+
+  private var isWatchedFromTheStart: Bool {
+    isStreamed || request.body.byteCount.map { $0 <= Self.watchedBodyBytes } ?? false
+  }
+
+  /// The response into a file.
+  func download() async throws(URLError) -> (file: URL, response: HTTPURLResponse) {
+    let result: (path: String, response: Response)
+    do throws(DownloadFailure) {
+      result = try await client.download(for: request, delegate: visited, cancellation: cancellation)
+    } catch { throw URLError(error) }
+    return (URL(fileURLWithPath: result.path), try made(result.response))
+  }
+
+  private func made(_ response: Response) throws(URLError) -> HTTPURLResponse {
+    let last = visited.last(response).flatMap { $0 == request.url ? nil : URL(string: $0.string) }
+    return try .of(response, last ?? url)
+  }
+
+  private static func tooLarge(_ limit: Int) -> TransactionError {
+    TransactionError(
+      code: .responseTooLarge,
+      message: "the response body has more than \(limit) bytes; read it with bytes(for:), or raise"
+        + " transport.maxResponseBytes")
+  }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import FoundationNetworking
+import SluiceMessages
+
+extension HTTPURLResponse {
+  /// - Parameter url: that of the last hop.
+  static func of(_ response: Response, _ url: URL) throws(URLError) -> HTTPURLResponse {
+    var fields: [String: String] = [:]
+    // Names are compared without case; the first spelling stays.
+    var spellings: [String: String] = [:]
+    for (name, value) in response.headers {
+      let spelling = spellings[name.lowercased()] ?? name
+      spellings[name.lowercased()] = spelling
+      fields[spelling] = fields[spelling].map { "\($0), \(value)" } ?? value
+    }
+    let version = response.version == .http2 ? "HTTP/2" : "HTTP/1.1"
+    guard
+      let made = HTTPURLResponse(url: url, statusCode: response.status, httpVersion: version, headerFields: fields)
+    else { throw URLError(.badServerResponse) }
+    return made
+  }
+}

@@ -1,0 +1,49 @@
+import Dispatch
+import Foundation
+
+/// The content of an `InputStream`, read on a queue, because a stream blocks its reader until it has bytes.
+///
+/// Unchecked because one task reads it, one piece after the other.
+struct InputStreamPieces: AsyncSequence, @unchecked Sendable {
+  private static let pieceBytes = 1 << 16
+
+  private let stream: InputStream
+  /// Called after each piece.
+  private let didRead: @Sendable () -> Void
+
+  init(_ stream: InputStream, didRead: @escaping @Sendable () -> Void) {
+    self.stream = stream
+    self.didRead = didRead
+  }
+
+  /// Opens the stream, and closes it at its end.
+  struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate let pieces: InputStreamPieces
+    private let queue = DispatchQueue(label: "sluice-input-stream")
+
+    fileprivate init(_ pieces: InputStreamPieces) { self.pieces = pieces }
+
+    mutating func next() async throws -> [UInt8]? {
+      let piece = try await withCheckedThrowingContinuation { continuation in
+        queue.async { [pieces] in continuation.resume(with: Result { try pieces.read() }) }
+      }
+      pieces.didRead()
+      return piece
+    }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+  private func read() throws -> [UInt8]? {
+    if stream.streamStatus == .notOpen { stream.open() }
+    var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
+    let count = stream.read(&buffer, maxLength: buffer.count)
+    guard count > 0 else {
+      // Not `streamError`: without an error, swift-corelibs-foundation ends the process there.
+      stream.close()
+      if count < 0 { throw CocoaError(.fileReadUnknown) }
+      return nil
+    }
+    return Array(buffer[..<count])
+  }
+}

@@ -1,0 +1,23 @@
+public import Foundation
+public import FoundationNetworking
+public import SluiceMessages
+import SluicePipeline
+
+extension Request {
+  /// A request of Foundation: its method, URL, header fields and `httpBody`.
+  ///
+  /// Not taken over: `httpBodyStream`, which the calls of a client read; `timeoutInterval`, which they observe; and what
+  /// has no meaning here, such as the cache policy.
+  ///
+  /// - Throws: `badURL` or `unsupportedURL`.
+  public init(_ request: URLRequest) throws(URLError) {
+    guard let url = request.url else { throw URLError(.badURL) }
+    do throws(MessageError) { self.init(url: try HTTPURL(url)) } catch { throw URLError(error) }
+    method = request.httpMethod ?? "GET"
+    // The dictionary has no order. Without one, equal requests would differ.
+    for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+      headers.append(name, value)
+    }
+    if let data = request.httpBody, !data.isEmpty { body = .bytes([UInt8](data)) }
+  }
+}

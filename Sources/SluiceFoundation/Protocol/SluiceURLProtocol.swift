@@ -1,0 +1,126 @@
+import Foundation
+public import FoundationNetworking
+import SluiceAssembly
+public import SluiceClient
+import SluiceMessages
+import SluiceSupport
+
+/// Carries the data and upload tasks of a `URLSession` through a client:
+///
+///     configuration.protocolClasses = [SluiceURLProtocol.self]
+///
+/// The client follows redirects; the response has the last URL. It keeps cookies by its own jar; cookies that the session
+/// adds from its `HTTPCookieStorage` are sent in their place. The whole body is given to the session at once, at most
+/// `transport.maxResponseBytes`, because a session of swift-corelibs-foundation gives a completion handler the last piece
+/// alone. A download task fails, because such a session takes no file from a protocol; use ``SluiceClient/Client``.
+///
+/// A session's delegate is not asked about redirects and challenges. A 401 is a response without `WWW-Authenticate`: with
+/// it, the session would send the request again by itself, past the client. Credentials go into the header field
+/// `Authorization`, or into a delegate of the client.
+public final class SluiceURLProtocol: URLProtocol {
+  private static let chosen = Locked<Client?>(nil)
+
+  private let load = ProtocolLoad()
+
+  /// The client for all tasks that begin from now on; retained. Nil, as at the start, means `Client.shared`.
+  public static var client: Client? {
+    get { chosen.withLock { $0 } }
+    set { chosen.withLock { $0 = newValue } }
+  }
+
+  /// Whether the URL has the scheme `http` or `https`.
+  override public class func canInit(with request: URLRequest) -> Bool {
+    ["http", "https"].contains(request.url?.scheme?.lowercased())
+  }
+
+  /// The request as it is.
+  override public class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+  /// Sends the request, or delivers its response. Called by the session, on its queue.
+  override public func startLoading() {
+    switch load.next() {
+    case .nothing: return
+    case .deliver(let outcome): deliver(outcome)
+    case .start:
+      guard let task else { return fail(Self.error("it was made without a task")) }
+      guard !(task is URLSessionDownloadTask) else {
+        return fail(Self.error("a session takes no file from a protocol; use Client.download(for:)"))
+      }
+      do throws(URLError) { try start(task) } catch { fail(error) }
+    }
+  }
+
+  /// Ends the request of a cancelled task. Called by the session, on its queue, for suspended tasks too, which continue.
+  override public func stopLoading() {
+    if task?.state == .canceling || task == nil { load.cancel() }
+  }
+
+  private func start(_ task: URLSessionTask) throws(URLError) {
+    let make = try Self.call(try Self.clientNow(), request, task)
+    load.start(task) {
+      do throws(URLError) {
+        let call = try await make()
+        return .success(try await call.collect())
+      } catch { return .failure(error) }
+    }
+  }
+
+  private static func clientNow() throws(URLError) -> Client {
+    if let client { return client }
+    do throws(EngineError) { return try Client.shared } catch {
+      throw self.error("no engine could be started: \(error)")
+    }
+  }
+
+  /// A function that makes the call; the file of an upload is looked at there, and not on the session's queue.
+  private static func call(
+    _ client: Client, _ request: URLRequest, _ task: URLSessionTask
+  ) throws(URLError) -> @Sendable () async throws(URLError) -> FoundationCall {
+    guard let upload = task as? URLSessionUploadTask else {
+      let call = try FoundationCall(client, request)
+      return { () throws(URLError) in call }
+    }
+    switch TaskBody(of: upload) {
+    case .data(let bytes):
+      let call = try FoundationCall(client, request, body: bytes.isEmpty ? .empty : .bytes(bytes))
+      return { () throws(URLError) in call }
+    case .file(let file):
+      return { () throws(URLError) in try await FoundationCall(client, request, body: Body.file(at: file)) }
+    case .stream(let stream):
+      let call = try FoundationCall(client, request, stream: stream)
+      return { () throws(URLError) in call }
+    case .absent: throw error("the body of the upload comes from a delegate, which cannot be asked")
+    case nil: throw error("the body of the upload was not found in this release of Foundation")
+    }
+  }
+
+  private func deliver(_ outcome: ProtocolLoad.Outcome) {
+    switch outcome {
+    case .failure(let error): fail(error)
+    case .success(let (data, response)):
+      client?.urlProtocol(self, didReceive: Self.unchallenged(response), cacheStoragePolicy: .notAllowed)
+      if !data.isEmpty { client?.urlProtocol(self, didLoad: data) }
+      client?.urlProtocolDidFinishLoading(self)
+    }
+  }
+
+  private func fail(_ error: URLError) { client?.urlProtocol(self, didFailWithError: error) }
+
+  /// A 401 that the session does not answer by itself.
+  private static func unchallenged(_ response: HTTPURLResponse) -> HTTPURLResponse {
+    guard response.statusCode == 401, let url = response.url else { return response }
+    let fields = response.allHeaderFields.compactMap { field -> (String, String)? in
+      guard let name = field.key as? String, let value = field.value as? String,
+        name.lowercased() != "www-authenticate"
+      else { return nil }
+      return (name, value)
+    }
+    let copy = HTTPURLResponse(
+      url: url, statusCode: 401, httpVersion: "HTTP/1.1", headerFields: Dictionary(fields) { first, _ in first })
+    return copy ?? response
+  }
+
+  private static func error(_ reason: String) -> URLError {
+    URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: "SluiceURLProtocol: \(reason)"])
+  }
+}

@@ -1,0 +1,43 @@
+import Dispatch
+import Foundation
+import FoundationNetworking
+import SluiceClient
+import SluiceMessages
+
+/// The body of an upload task, which swift-corelibs-foundation keeps in the task and does not show to protocols.
+///
+/// Read by reflection, since no public name leads to it. If a release of Foundation keeps it elsewhere, the task fails
+/// instead of sending an empty body.
+enum TaskBody {
+  case data([UInt8])
+  case file(URL)
+  case stream(InputStream)
+  case absent
+
+  /// Nil if it is not found.
+  init?(of task: URLSessionUploadTask) {
+    guard let body = Self.knownBody(Mirror(reflecting: task)) else { return nil }
+    guard let content = Mirror(reflecting: body).children.first else {
+      guard "\(body)" == "none" else { return nil }
+      self = .absent
+      return
+    }
+    switch content.value {
+    case let data as DispatchData: self = .data([UInt8](data))
+    case let file as URL: self = .file(file)
+    case let stream as InputStream: self = .stream(stream)
+    default: return nil
+    }
+  }
+
+  private static func knownBody(_ mirror: Mirror) -> Any? {
+    var next: Mirror? = mirror
+    while let mirror = next {
+      if let found = mirror.children.first(where: { $0.label == "knownBody" }) {
+        return Mirror(reflecting: found.value).children.first?.value
+      }
+      next = mirror.superclassMirror
+    }
+    return nil
+  }
+}

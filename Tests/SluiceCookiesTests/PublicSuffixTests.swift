@@ -1,0 +1,32 @@
+import SluiceCookies
+import SluiceMessages
+import Testing
+
+/// The list of libpsl, as this machine has it.
+@Suite struct PublicSuffixTests {
+  private func refusal(_ domain: String, _ url: HTTPURL) -> CookieRefusal? {
+    var store = CookieStore()
+    return store.set("a=b; domain=\(domain)", from: url, suffixes: .system)
+  }
+
+  @Test func `the list knows suffixes of one and of two labels, private ones, wildcards and their exceptions`() {
+    #expect(refusal("com", "http://x.com/") == .publicSuffix)
+    #expect(refusal("co.uk", "http://x.co.uk/") == .publicSuffix)
+    #expect(refusal("github.io", "http://x.github.io/") == .publicSuffix)
+    #expect(refusal("foo.ck", "http://x.foo.ck/") == .publicSuffix)
+    #expect(refusal("www.ck", "http://x.www.ck/") == nil)
+    #expect(refusal("xn--55qx5d.cn", "http://x.xn--55qx5d.cn/") == .publicSuffix)
+    #expect(refusal("COM", "http://x.com/") == .publicSuffix)
+  }
+
+  @Test func `a domain that somebody registered is not a suffix`() {
+    #expect(refusal("x.com", "http://www.x.com/") == nil)
+    #expect(refusal("x.co.uk", "http://www.x.co.uk/") == nil)
+    #expect(refusal("x.github.io", "http://www.x.github.io/") == nil)
+  }
+
+  @Test func `a last label that the list does not name is a suffix`() {
+    #expect(refusal("intranet", "http://x.intranet/") == .publicSuffix)
+    #expect(refusal("x.intranet", "http://y.x.intranet/") == nil)
+  }
+}

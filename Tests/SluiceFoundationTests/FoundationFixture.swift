@@ -1,0 +1,56 @@
+import FoundationNetworking
+import SluiceAssembly
+import SluiceClient
+import SluiceFoundation
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+
+/// Runs the body with a client, and ends the client afterwards.
+func withClient<Result>(
+  _ change: (inout Configuration) -> Void = { _ in }, _ body: (Client) async throws -> Result
+) async throws -> Result {
+  var configuration = Configuration()
+  configuration.transport.loops = 1
+  change(&configuration)
+  let client = try Client(configuration)
+  do {
+    let result = try await body(client)
+    await client.shutdown(drain: .zero)
+    return result
+  } catch {
+    await client.shutdown(drain: .zero)
+    throw error
+  }
+}
+
+/// A URL of a test; the text is known to be one.
+func url(_ text: String) throws -> URL {
+  guard let url = URL(string: text) else { throw URLError(.badURL) }
+  return url
+}
+
+/// The error that the body throws; nil if it throws none.
+func failure(_ body: () async throws(URLError) -> Void) async -> URLError? {
+  do throws(URLError) { try await body() } catch { return error }
+  return nil
+}
+
+extension URLError {
+  /// The code of the engine's error behind it.
+  var engineCode: String? {
+    switch errorUserInfo[NSUnderlyingErrorKey] {
+    case let error as TransactionError: error.code.rawValue
+    case let failure as DownloadFailure: failure.error.code.rawValue
+    default: nil
+    }
+  }
+}
+
+extension ServerRequest {
+  /// The first value of a header, whose name is in lower case.
+  func value(of name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
+}
+
+/// Bytes whose order shows.
+let pattern = BytePattern(Array("0123456789abc\n".utf8))
