@@ -1,3 +1,4 @@
+import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
@@ -120,6 +121,45 @@ import Testing
     #expect(result.status == 1)
     #expect(
       result.errorText.contains("cannot write \(folder.path): it is a folder; name a file"), "\(result.errorText)")
+  }
+
+  @Test func `an output file that is removed while the run writes it ends it with 1`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let folder = try TemporaryDirectory()
+    let output = folder.path("out.jsonl")
+    let running = try Tool.start("run", "-q", "-o", output)
+    try running.write(lines(0..<1, server.baseURL))
+    try await server.waitForHeld(1)
+    try #require(unlink(output) == 0)
+    server.release()
+    running.closeInput()
+    let result = try await running.wait()
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("\(output) was removed or replaced while it was written"), "\(result.errorText)")
+  }
+
+  @Test func `after a signal, an output that nobody reads does not keep the run`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let pipe = folder.path("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    // Both ends are open, so that opening does not wait. The pipe is full, and nobody reads it.
+    let reader = FileDescriptor(adopting: open(pipe, O_RDWR | O_CLOEXEC | O_NONBLOCK))
+    defer { withExtendedLifetime(reader) {} }
+    let bytes = [UInt8](repeating: 0, count: 4096)
+    while write(reader.number, bytes, bytes.count) > 0 {}
+    try #require(errno == EAGAIN)
+    let running = try Tool.start("run", "-q", "--drain", "10ms", "-o", pipe)
+    try running.write(lines(0..<4, server.baseURL))
+    try await server.waitForRequests(4)
+    running.send(signal: 15)
+    let result = try await running.wait()
+    #expect(result.status == 143)
+    #expect(
+      result.errorText.contains("interrupted, but \(pipe) has taken no bytes for 5 seconds"), "\(result.errorText)")
   }
 
   @Test func `a slow reader delays the run, and gets every result`() async throws {

@@ -51,7 +51,7 @@ enum RunCommand {
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     LogOutput.adopt(try LogOutput.Settings(arguments))
     let settings = try RunSettings(arguments)
-    let interruption = try Interruption(takesHangUp: settings.configurationFile != nil)
+    let interruption = try Interruption(takesHangUp: settings.configurationFile != nil, drain: settings.drain)
     let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
     let earlier = try earlierOutput(arguments, settings, input, interruption)
     var resumed = earlier.map { ResumedInput($0, input) }

@@ -59,7 +59,9 @@ struct RunSummary {
     ]
     if counts.invalid > 0 { parts.append("\(Figures.count(counts.invalid)) of them not valid request lines") }
     if !isWhole { parts.append("interrupted") }
-    if counts.dropped > 0 { parts.append("\(Figures.count(counts.dropped)) lines read but not sent") }
+    if counts.dropped > 0 {
+      parts.append("\(Figures.count(counts.dropped)) \(counts.dropped == 1 ? "line" : "lines") read but not sent")
+    }
     if counts.kept > 0 {
       let failed = counts.keptFailed > 0 ? " (\(Figures.count(counts.keptFailed)) failed)" : ""
       parts.append("\(Figures.count(counts.kept)) \(counts.kept == 1 ? "result" : "results") kept\(failed)")

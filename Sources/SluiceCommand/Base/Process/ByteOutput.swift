@@ -10,9 +10,14 @@ final class ByteOutput: Sendable {
   struct Failure: Error, Sendable, Equatable {
     let name: String
     let errorNumber: Int32
+    /// The file was deleted, or another one took its name, while it was written.
+    var isRemoved = false
 
     var isBrokenPipe: Bool { errorNumber == EPIPE }
-    var description: String { "cannot write \(name): \(String(cString: strerror(errorNumber)))" }
+    var description: String {
+      if isRemoved { return "\(name) was removed or replaced while it was written; what was written is lost" }
+      return "cannot write \(name): \(String(cString: strerror(errorNumber)))"
+    }
   }
 
   /// Handlers that the writer's thread calls.
@@ -34,6 +39,16 @@ final class ByteOutput: Sendable {
     /// The file must exist at the end, even if it is empty.
     var isWanted = false
     var hasBytes = false
+    /// The writer has taken bytes that it has not written.
+    var isWriting = false
+    var writtenBytes = 0
+  }
+
+  /// An output that has bytes to write, and how many it has written. Two equal ones mean that it writes nothing.
+  struct Waiting: Hashable, Sendable {
+    let name: String
+    let output: ObjectIdentifier?
+    let writtenBytes: Int
   }
 
   /// Writes a whole file, and waits until it is written. Does not follow a link at that path.
@@ -55,6 +70,8 @@ final class ByteOutput: Sendable {
   /// The file, which is opened with the first bytes; nil if the descriptor is already open.
   private let file: OutputFile?
   private let ownsDescriptor: Bool
+  /// False for a file without a name, as behind a descriptor that `/dev/fd` names.
+  private let hasName: Bool
   private let state: Monitor<State>
   private let listener = Locked<Listener?>(nil)
   private let ended = Monitor(false)
@@ -70,7 +87,7 @@ final class ByteOutput: Sendable {
       return
     }
     // The file is emptied only after the check that it is not the input.
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    let descriptor = Self.open(path)
     guard descriptor >= 0 else { throw Self.unopened(path, errno) }
     do throws(CommandError) {
       try ByteOutput.check(descriptor, path, isNot: input)
@@ -105,6 +122,7 @@ final class ByteOutput: Sendable {
     self.name = name
     self.file = file
     self.ownsDescriptor = ownsDescriptor
+    hasName = descriptor < 0 || Self.hasName(descriptor)
     Self.writing.withLock { $0[ObjectIdentifier(self)] = self }
     do throws(CommandError) {
       try SystemThread.begin("sluice-output") { [self] in
@@ -120,6 +138,29 @@ final class ByteOutput: Sendable {
 
   /// All outputs that have a writing thread.
   private static let writing = Locked<[ObjectIdentifier: ByteOutput]>([:])
+
+  /// The file that is being opened: a pipe waits for its reader.
+  private static let opening = Locked<String?>(nil)
+
+  private static func open(_ path: String) -> Int32 {
+    opening.withLock { $0 = path }
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    let errorNumber = errno
+    opening.withLock { $0 = nil }
+    errno = errorNumber
+    return descriptor
+  }
+
+  /// The outputs that have something to write, or are being opened.
+  static var waiting: Set<Waiting> {
+    var found: Set<Waiting> = []
+    if let path = opening.withLock({ $0 }) { found.insert(Waiting(name: path, output: nil, writtenBytes: 0)) }
+    for (id, output) in writing.withLock({ $0 }) {
+      let (isBusy, count) = output.state.withLock { ($0.isWriting || !$0.pending.isEmpty, $0.writtenBytes) }
+      if isBusy { found.insert(Waiting(name: output.name, output: id, writtenBytes: count)) }
+    }
+    return found
+  }
 
   /// For the case that something other than the command ends the process: makes every output write its pending bytes,
   /// and accept no more. Bytes that are not written within the limit are lost. From any thread, whatever state the
@@ -200,12 +241,16 @@ final class ByteOutput: Sendable {
     state.withLock { $0.isFinishing = true }
     state.broadcast()
     ended.wait { $0 ? () : nil }
-    let descriptor = state.withLock { $0.descriptor }
-    if ownsDescriptor, descriptor >= 0, close(descriptor) != 0 {
-      let failure = Failure(name: name, errorNumber: errno)
-      return state.withLock { $0.failure ?? failure }
-    }
-    return state.withLock { $0.failure }
+    let (descriptor, earlier) = state.withLock { ($0.descriptor, $0.failure) }
+    guard ownsDescriptor, descriptor >= 0 else { return earlier }
+    let isRemoved = hasName && !Self.hasName(descriptor)
+    guard close(descriptor) == 0 else { return earlier ?? Failure(name: name, errorNumber: errno) }
+    return earlier ?? (isRemoved ? Failure(name: name, errorNumber: ENOENT, isRemoved: true) : nil)
+  }
+
+  private static func hasName(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) != 0 || status.st_nlink > 0
   }
 
   private func writeAll() {
@@ -240,6 +285,7 @@ final class ByteOutput: Sendable {
   /// Waits for bytes and swaps them for the empty batch; false at the end.
   private func take(_ batch: inout [UInt8]) -> Bool {
     let isWorthwhile: Bool? = state.wait { state in
+      state.isWriting = false
       if !state.pending.isEmpty { return state.isFinishing || state.pending.count >= Self.worthwhileBytes }
       if state.isFinishing { return true }
       state.isWriterIdle = true
@@ -252,6 +298,7 @@ final class ByteOutput: Sendable {
     let (isMore, makesRoom) = state.withLock { state in
       swap(&state.pending, &batch)
       defer { state.wasFull = false }
+      state.isWriting = !batch.isEmpty
       return (!batch.isEmpty || !state.isFinishing, state.wasFull)
     }
     if makesRoom { listener.withLock { $0 }?.onRoom() }
@@ -271,6 +318,7 @@ final class ByteOutput: Sendable {
       }
       guard count > 0 else { throw Failure(name: name, errorNumber: count < 0 ? errno : EIO) }
       written += count
+      state.withLock { $0.writtenBytes += count }
     }
   }
 }

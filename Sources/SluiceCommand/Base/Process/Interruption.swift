@@ -18,9 +18,13 @@ final class Interruption: Sendable {
   /// Readable from the first signal on, for `poll`.
   let descriptor: Int32
   private let state = Locked(State())
+  private let drain: Duration
 
-  /// - Parameter takesHangUp: if false, SIGHUP ends the process, as it does by default.
-  init(takesHangUp: Bool = false) throws(CommandError) {
+  /// - Parameters:
+  ///   - takesHangUp: if false, SIGHUP ends the process, as it does by default.
+  ///   - drain: the time that the command takes to finish. After it, an output that takes no bytes ends the process.
+  init(takesHangUp: Bool = false, drain: Duration = .zero) throws(CommandError) {
+    self.drain = drain
     descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     let signals = Self.signals(takesHangUp)
     withUnsafePointer(to: signals) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
@@ -65,6 +69,7 @@ final class Interruption: Sendable {
       return state.handler
     }
     eventfd_write(descriptor, 1)
+    StuckOutput.watch(after: drain, signal)
     handler?()
   }
 
