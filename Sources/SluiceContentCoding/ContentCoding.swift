@@ -16,9 +16,6 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     self.init(rawValue: name == "x-gzip" ? "gzip" : name)
   }
 
-  /// Whether servers label empty bodies with this coding: some compress nothing and leave the field in place.
-  package var labelsEmptyBodies: Bool { self == .gzip || self == .deflate }
-
   func makeDecoder() throws(ContentDecodingError) -> any StreamDecoder {
     switch self {
     case .gzip, .deflate: InflateDecoder(self)

@@ -47,6 +47,10 @@ package struct ContentCodings: Sendable, Hashable {
     guard count <= Self.maximumCount else {
       throw ContentDecodingError(.tooManyCodings, "it has \(count) codings; at most \(Self.maximumCount) are accepted")
     }
+    for coding in [ContentCoding.brotli, .zstd] where codings.count(where: { $0 == coding }) > 1 {
+      throw ContentDecodingError(
+        .tooManyCodings, "it has the coding \(coding.rawValue) more than once, and each takes megabytes of memory")
+    }
     if let unknownName {
       let known = ContentCoding.allCases.map(\.rawValue).joined(separator: ", ")
       throw ContentDecodingError(.unknownCoding, "unknown coding \"\(unknownName)\"; known codings: \(known)")

@@ -87,6 +87,11 @@ import Testing
     #expect(Self.code(encoded, "zstd, br, gzip") == .invalid)
   }
 
+  @Test(arguments: ["br, gzip, br", "zstd, zstd"])
+  func `codings with large windows are accepted once each`(_ codings: String) {
+    #expect(Self.code([], codings) == .tooManyCodings)
+  }
+
   @Test func `the inner one of two codings can be truncated too`() {
     let inner = EncodedBody.bytes(.gzip, Self.text)
     #expect(Self.code(EncodedBody.bytes(.brotli, Array(inner.dropLast(4))), "gzip, br") == .truncated)

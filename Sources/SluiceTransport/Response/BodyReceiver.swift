@@ -157,12 +157,9 @@ package final class BodyReceiver {
     } catch { throw undecodable(error) }
   }
 
-  /// Whether a missing body counts as a valid coded body. It does if the server announces an empty body and servers
-  /// commonly label empty bodies with this coding, or if a coding is unknown or there are too many.
-  private var mayBeEmpty: Bool {
-    guard (try? codings.check()) != nil else { return true }
-    return announcedBytes == 0 && codings.codings.allSatisfy(\.labelsEmptyBodies)
-  }
+  /// Whether a missing body counts as a valid coded body. It does if the server announces an empty body, because some
+  /// servers compress nothing and leave the field in place, or if a coding is unknown or there are too many.
+  private var mayBeEmpty: Bool { announcedBytes == 0 || (try? codings.check()) == nil }
 
   private func accept(_ piece: UnsafeRawBufferPointer, total: Int, _ observer: any TransferObserver) -> Bool {
     guard total <= maximumBytes else {
