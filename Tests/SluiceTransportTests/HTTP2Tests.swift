@@ -367,6 +367,34 @@ import Testing
     #expect(record.error == nil && record.bodyText.utf8.count == 30_000)
   }
 
+  @Test func `a head of many frames is taken up to the limits of heads`() async throws {
+    let block = [0x88] + repeated(HTTP2Frame.field("a", String(repeating: "b", count: 120)), 1900)
+    var frames: [UInt8] = []
+    for start in stride(from: 0, to: block.count, by: 1000) {
+      let isLast = start + 1000 >= block.count
+      let flags: UInt8 = (start == 0 ? 1 : 0) | (isLast ? 4 : 0)
+      frames += HTTP2Frame.frame(
+        type: start == 0 ? 1 : 9, flags: flags, stream: 1, Array(block[start..<min(start + 1000, block.count)]))
+    }
+    let record = try await end(HTTP2Frame.settings + frames)
+    #expect(record.error == nil, "\(String(describing: record.error))")
+  }
+
+  @Test func `why a server ends the connection is in the error`() async throws {
+    let text = Array("too many\u{1B} requests".utf8)
+    let calm = HTTP2Frame.frame(type: 7, [0, 0, 0, 1, 0, 0, 0, 11] + text)
+    let server = try ScriptedServer([Self.request + [.send(HTTP2Frame.settings + calm)]])
+    let closed = try await Wire(settings()).get(server.baseURL)
+    #expect(closed.code == .connectionLost)
+    #expect(
+      closed.error?.message.contains("ENHANCE_YOUR_CALM (err 11), \"too many. requests\"") == true,
+      "\(String(describing: closed.error))")
+
+    let old = try await end(HTTP2Frame.settings + HTTP2Frame.frame(type: 7, [0, 0, 0, 0, 0, 0, 0, 13]))
+    #expect(old.code == .invalidResponse)
+    #expect(old.error?.message.contains("HTTP_1_1_REQUIRED") == true, "\(String(describing: old.error))")
+  }
+
   @Test func `limits for heads hold, each with its name`() async throws {
     let many = HTTP2Frame.headers([0x88]) + repeated(HTTP2Frame.headers(HTTP2Frame.field(":status", "103")), 1)
     #expect(try await end(many).code == .invalidResponse)

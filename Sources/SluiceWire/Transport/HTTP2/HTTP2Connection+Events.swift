@@ -158,6 +158,7 @@ extension HTTP2Connection {
       hasSettings = true
       hasNewRoom = true
     case NGHTTP2_PING where head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0: endTry()
+    case NGHTTP2_GOAWAY: farewell = HTTP2Farewell(frame.goaway)
     default: return
     }
   }
@@ -213,7 +214,7 @@ extension HTTP2Connection {
     streams[id] = nil
     guard let transfer = stream.transfer.take() else { return }
     if code == NGHTTP2_REFUSED_STREAM.rawValue, !stream.hasHead, stream.failure == nil { refusals.noteRefusal() }
-    transfer.fail(stream.failure ?? HTTP2Failure(transfer).reset(stream, code))
+    transfer.fail(stream.failure ?? HTTP2Failure(transfer).reset(stream, farewell?.code(instead: code) ?? code))
   }
 
   private func didSend(_ head: nghttp2_frame_hd) {

@@ -25,6 +25,8 @@ final class HTTP2Connection: HTTPConnection {
   private static let assumedStreams = 100
   /// The bytes of the fields of a request.
   private static let maximumHeadBytes = 1 << 20
+  /// The frames after the first one of a head; nghttp2 alone takes 8, which are about 140 KiB.
+  private static let maximumContinuations = 1024
   /// The bytes that are written before other connections have their turn.
   private static let bytesPerTurn = 1 << 20
   private static let bytesPerSend = 65_536
@@ -52,6 +54,8 @@ final class HTTP2Connection: HTTPConnection {
   private var lastReceived: Instant
   /// A PING is out: no request is sent before its answer.
   private(set) var isTrying = false
+  /// What the server's last GOAWAY says.
+  var farewell: HTTP2Farewell?
   private let pingTimer = LoopTimer()
 
   /// nil without memory.
@@ -98,6 +102,8 @@ final class HTTP2Connection: HTTPConnection {
     nghttp2_option_set_no_auto_window_update(options, 1)
     nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(assumedStreams))
     nghttp2_option_set_max_send_header_block_length(options, maximumHeadBytes)
+    // The limits of a head are `ResponseLimits`; this only bounds empty frames, which these do not count.
+    nghttp2_option_set_max_continuations(options, maximumContinuations)
     return options
   }()
 
@@ -457,9 +463,10 @@ final class HTTP2Connection: HTTPConnection {
   private func didBreak(_ code: Int32) {
     let failure = channel.tls?.failure
     let refusal = failure.flatMap { WireFailure.refusal(pool.origin, $0, transport.settings) }
-    end { [origin = pool.origin] stream, transfer in
+    end { [origin = pool.origin, farewell] stream, transfer in
       let isBeforeSending = transfer.times.sentBytes == 0
       if let refusal { return refusal }
+      if let farewell, !farewell.isGraceful { return HTTP2Failure(transfer).closed(stream, farewell) }
       if stream.isReused, transfer.times.firstByteAt == nil {
         return WireFailure.resent(origin, transfer.request.method, isBeforeSending: isBeforeSending)
       }

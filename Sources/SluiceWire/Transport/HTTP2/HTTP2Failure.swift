@@ -36,6 +36,13 @@ struct HTTP2Failure {
       .connectionLost, "the server reset the stream \(moment(stream)): \(reason); \(advice)", to: request.url)
   }
 
+  /// The server has said why it ends the connection, and then closed it.
+  func closed(_ stream: HTTP2Stream, _ farewell: HTTP2Farewell) -> TransportError {
+    TransportError(
+      .connectionLost, "the server closed the connection \(moment(stream)): \(farewell); the server's log may say more",
+      to: request.url)
+  }
+
   /// What came on the connection is not HTTP/2, or breaks a rule of it.
   func brokenConnection(_ stream: HTTP2Stream) -> TransportError {
     broken("what came \(moment(stream)) is not valid HTTP/2")
