@@ -230,6 +230,17 @@ import Testing
     #expect(server.requests.first?.target == "/v1/items?x=1")
   }
 
+  @Test func `transport_decode leaves a body as it came, and asks for no coding`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"))
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"decode": false}}"#, to: "c.json")
+    let result = try await Tool.run("send", "-c", file, server.baseURL)
+    #expect(result.status == 0 && result.outputText == "abc", "\(result.errorText)")
+    #expect(!server.receivedText.joined().lowercased().contains("accept-encoding"))
+  }
+
   @Test func `an IRI is sent as the URL that it stands for`() async throws {
     let proxy = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     defer { proxy.stop() }

@@ -33,7 +33,7 @@ extension Configuration {
       ("transport.maxRequestBytes", new.maximumRequestBytes != old.maximumRequestBytes),
       ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),
       ("transport.userAgent", new.userAgent != old.userAgent),
-      ("transport.decodesContent", new.decodesContent != old.decodesContent),
+      ("transport.decode", new.decodesContent != old.decodesContent),
       ("transport.unixSocket", new.unixSocket != old.unixSocket), ("store", store != other.store),
       ("control", control != other.control), ("limits", limits != other.limits),
     ]

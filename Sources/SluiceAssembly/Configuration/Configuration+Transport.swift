@@ -8,7 +8,7 @@ extension Configuration {
     try node.checkObject([
       "baseURL", "timeout", "connectTimeout", "loops", "maxConnectionsPerHost", "httpVersion", "maxRequestBytes",
       "maxResponseBytes", "spillBytes", "proxy", "tls", "userAgent", "engine", "maxHeadBytes", "maxHeadFields",
-      "maxInformationalResponses", "maxChunkExtensionBytes",
+      "maxInformationalResponses", "maxChunkExtensionBytes", "decode",
     ])
     if let url = node["baseURL"] {
       baseURL = try url.parsed { text throws(MessageError) in try HTTPURL(text, hosts: .idna) }
@@ -26,6 +26,7 @@ extension Configuration {
     if let limit = node["spillBytes"] { transport.spillBytes = try limit.integer(0...(1 << 40)) }
     if let proxy = node["proxy"] { transport.proxy = try proxy.string() }
     if let tls = node["tls"] { try readTLS(tls) }
+    if let decode = node["decode"] { transport.decodesContent = try decode.bool() }
     if let engine = node["engine"] { transport.engine = try Self.engine(engine) }
     try readResponseLimits(node)
     if let agent = node["userAgent"] { transport.userAgent = try Self.userAgent(agent) }

@@ -20,7 +20,7 @@ enum RunCommand {
     options: [
       Option("config", "c", "FILE", "The configuration of the pipeline"),
       Option("input", "i", "FILE", "Read requests from here (default: standard input)"),
-      Option("output", "o", "FILE", "Write results to here (default: standard output)"),
+      Option("output", "o", "FILE", "Write results to here, emptied first (default: standard output)"),
       Option(
         "resume", nil, nil,
         "Keep the results that the output file already has, and send only the lines without one"),
