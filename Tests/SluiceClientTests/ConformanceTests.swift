@@ -1,0 +1,242 @@
+import SluiceClient
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What any HTTP client must do with unusual servers, through the client and over Sluice's own transport.
+@Suite struct ConformanceTests {
+  private static func wire(_ configuration: inout Configuration) { configuration.transport.engine = .wire }
+
+  /// Gets what a server answers with these bytes, after which it closes the connection.
+  private static func get(_ answer: String, method: String = "GET") async throws -> (bytes: [UInt8], response: Response)
+  {
+    try await get(Array(answer.utf8), method: method)
+  }
+
+  private static func get(
+    _ answer: [UInt8], method: String = "GET"
+  ) async throws -> (bytes: [UInt8], response: Response) {
+    let server = try ScriptedServer(.receiveHead, .send(answer), .shutdownWriting, .receiveToEnd)
+    defer { server.stop() }
+    return try await withClient(wire) { client in
+      try await client.data(for: Request(method: method, url: server.url()))
+    }
+  }
+
+  private static func code(_ answer: String) async throws -> ErrorCode? {
+    do {
+      _ = try await get(answer)
+      return nil
+    } catch let error as TransactionError { return error.code }
+  }
+
+  // MARK: Heads
+
+  @Test(arguments: [
+    ("not HTTP", "SSH-2.0-OpenSSH_9.2p1\r\n\r\n"), ("wrong case", "http/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+    ("another version", "HTTP/3.0 200 OK\r\nContent-Length: 0\r\n\r\n"),
+    ("a status of two digits", "HTTP/1.1 99 Low\r\nContent-Length: 0\r\n\r\n"),
+    ("a status of four digits", "HTTP/1.1 1000 High\r\nContent-Length: 0\r\n\r\n"),
+    ("a status below 100", "HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n"),
+    ("conflicting lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+  ])
+  func `what is no valid response is refused`(_ name: String, _ answer: String) async throws {
+    #expect(try await Self.code(answer) == .invalidResponse, "\(name)")
+  }
+
+  @Test(arguments: ["HTTP/1.1 200\r\n", "HTTP/1.1 200 \r\n"])
+  func `a status line needs no reason`(_ line: String) async throws {
+    let (bytes, response) = try await Self.get(line + "Content-Length: 2\r\n\r\nok")
+    #expect(response.status == 200 && bytes == Array("ok".utf8))
+  }
+
+  @Test(arguments: [204, 304]) func `a response without a body has none, whatever its length says`(
+    _ status: Int
+  ) async throws {
+    let server = try ScriptedServer([
+      [
+        .receiveHead, .send("HTTP/1.1 \(status) X\r\nContent-Length: 5\r\nETag: \"a\"\r\n\r\n"), .receiveHead,
+        .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .receiveToEnd,
+      ]
+    ])
+    defer { server.stop() }
+    try await withClient(Self.wire) { client in
+      let (bytes, response) = try await client.data(from: server.url())
+      #expect(response.status == status && bytes.isEmpty && response.headers["etag"] == "\"a\"")
+    }
+  }
+
+  @Test func `a HEAD response has a length and no body`() async throws {
+    let (bytes, response) = try await Self.get("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", method: "HEAD")
+    #expect(bytes.isEmpty && response.headers["content-length"] == "1000")
+  }
+
+  @Test func `empty and repeated fields arrive as they were sent`() async throws {
+    let (_, response) = try await Self.get(
+      "HTTP/1.1 200 OK\r\nX-Empty:\r\nX-Many: a\r\nX-Many: b, c\r\nContent-Length: 0\r\n\r\n")
+    #expect(response.headers["x-empty"] == "")
+    #expect(response.headers[values: "x-many"] == ["a", "b, c"])
+  }
+
+  @Test func `empty and repeated fields are sent as they are`() async throws {
+    let server = try ScriptedServer([ScriptStep.respond()])
+    defer { server.stop() }
+    try await withClient(Self.wire) { client in
+      let headers: HeaderFields = ["X-Empty": "", "X-Many": "a", "X-Many": "b"]
+      _ = try await client.data(for: Request(url: server.url("/p?a=1&b=%20&&c"), headers: headers))
+    }
+    let head = try #require(server.receivedText.first)
+    #expect(head.hasPrefix("GET /p?a=1&b=%20&&c HTTP/1.1\r\n"))
+    #expect(head.contains("\r\nX-Many: a\r\nX-Many: b\r\n") && head.contains("\r\nX-Empty:"))
+  }
+
+  // MARK: Bodies
+
+  @Test(arguments: ["Content-Length: 9\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n9\r\nabc"])
+  func `a body that ends early is an error`(_ rest: String) async throws {
+    #expect(try await Self.code("HTTP/1.1 200 OK\r\n" + rest) == .connectionLost)
+  }
+
+  @Test func `a body without a length ends with the connection`() async throws {
+    let (bytes, _) = try await Self.get("HTTP/1.1 200 OK\r\n\r\nall of it")
+    #expect(bytes == Array("all of it".utf8))
+  }
+
+  @Test func `a chunked body may be empty`() async throws {
+    let (bytes, response) = try await Self.get("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+    #expect(bytes.isEmpty && response.status == 200)
+  }
+
+  @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .brotli, .zstd])
+  func `a coded body is decoded`(_ coding: EncodedBody.Coding) async throws {
+    let plain = pattern.bytes(from: 0, count: 10_000)
+    let coded = EncodedBody.bytes(coding, plain)
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding.name)\r\nContent-Length: \(coded.count)\r\n\r\n"
+    let (bytes, response) = try await Self.get(Array(head.utf8) + coded)
+    #expect(bytes == plain && response.headers["content-encoding"] == coding.name)
+  }
+
+  @Test func `identity is no coding`() async throws {
+    let (bytes, _) = try await Self.get(
+      "HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\nContent-Length: 2\r\n\r\nok")
+    #expect(bytes == Array("ok".utf8))
+  }
+
+  @Test func `a body of one megabyte is echoed`() async throws {
+    let server = try LoopbackServer { request in ServerResponse(body: .bytes(request.body)) }
+    defer { server.stop() }
+    let sent = pattern.bytes(from: 0, count: 1_000_000)
+    try await withClient(Self.wire) { client in
+      let (bytes, _) = try await client.upload(for: Request(method: "POST", url: server.url()), from: sent)
+      #expect(bytes == sent)
+    }
+  }
+
+  @Test func `a body that drips is whole`() async throws {
+    let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n"
+    let steps = Array(text.utf8).map { ScriptStep.send([$0]) }
+    let server = try ScriptedServer([[.receiveHead] + steps + [.receiveToEnd]])
+    defer { server.stop() }
+    try await withClient(Self.wire) { client in
+      let (bytes, _) = try await client.bytes(from: server.url())
+      var read: [UInt8] = []
+      for try await byte in bytes { read.append(byte) }
+      #expect(read == Array("abcde".utf8) && bytes.trailers?["x-t"] == "1")
+    }
+  }
+
+  @Test func `who reads a part of a body can send the next request`() async throws {
+    let server = try LoopbackServer { request in
+      request.target == "/long"
+        ? ServerResponse(body: .generated(pattern, byteCount: 10_000_000, chunked: true)) : .text("ok")
+    }
+    defer { server.stop() }
+    try await withClient(Self.wire) { client in
+      do {
+        let (bytes, _) = try await client.bytes(from: server.url("/long"))
+        var iterator = bytes.makeAsyncIterator()
+        #expect(try await iterator.next() != nil)
+      }
+      let (bytes, _) = try await client.data(from: server.url())
+      #expect(bytes == Array("ok".utf8))
+    }
+  }
+
+  @Test func `trailers are sent and received`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .receive("2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n".utf8.count),
+      .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Back: 8\r\n\r\n"), .receiveToEnd)
+    defer { server.stop() }
+    try await withClient(Self.wire) { client in
+      var request = Request(method: "POST", url: try server.url(), body: .bytes(Array("hi".utf8)))
+      request.trailers = ["X-Sum": "7"]
+      let (_, response) = try await client.data(for: request)
+      #expect(response.trailers["x-back"] == "8")
+    }
+    #expect(server.receivedText.first?.contains("2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n") == true)
+  }
+
+  // MARK: Exchanges
+
+  @Test func `redirects without end are an error`() async throws {
+    let server = try LoopbackServer { request in
+      ServerResponse(status: 302, headers: [HeaderLine("Location", request.target + "x")])
+    }
+    defer { server.stop() }
+    let url = try server.url("/")
+    try await withClient(Self.wire) { client in
+      let error = await failure { () throws(TransactionError) in _ = try await client.data(from: url) }
+      #expect(error?.code == .tooManyRedirects)
+    }
+  }
+
+  @Test func `a tag makes a request conditional`() async throws {
+    let server = try LoopbackServer { request in
+      request.value(of: "if-none-match") == "\"v1\""
+        ? ServerResponse(status: 304, headers: [HeaderLine("ETag", "\"v1\"")])
+        : ServerResponse(headers: [HeaderLine("ETag", "\"v1\"")], body: .bytes(Array("text".utf8)))
+    }
+    defer { server.stop() }
+    try await withClient(Self.wire) { client in
+      let (_, first) = try await client.data(from: server.url())
+      let tag = try #require(first.headers["etag"])
+      let (bytes, second) = try await client.data(for: Request(url: server.url(), headers: ["If-None-Match": tag]))
+      #expect(second.status == 304 && bytes.isEmpty)
+    }
+  }
+
+  @Test func `many calls at once have their own responses`() async throws {
+    let server = try LoopbackServer { request in .text(request.target) }
+    defer { server.stop() }
+    try await withClient(Self.wire) { client in
+      let urls = try (0..<500).map { try server.url("/\($0)") }
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        for (number, url) in urls.enumerated() {
+          group.addTask { try await client.data(from: url).bytes == Array("/\(number)".utf8) }
+        }
+        for try await isRight in group { #expect(isRight) }
+      }
+    }
+    #expect(server.requestCount == 500)
+  }
+
+  @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"])
+  func `a call that is cancelled before the head, or in the body, ends`(_ sent: String) async throws {
+    let isWaiting = Signal()
+    let server = try ScriptedServer(.receiveHead, .send(sent), .signal(isWaiting), .receiveToEnd)
+    defer { server.stop() }
+    try await withClient(Self.wire) { client in
+      let url = try server.url()
+      let call = Task { () throws(TransactionError) -> Int in try await client.data(from: url).bytes.count }
+      try await isWaiting.wait()
+      call.cancel()
+      guard case .failure(let error) = await call.result else {
+        Issue.record("the call has a result")
+        return
+      }
+      #expect((error as? TransactionError)?.code == .cancelled)
+    }
+  }
+}
