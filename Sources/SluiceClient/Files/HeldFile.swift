@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Reads a response body that the engine has collected in a file.
+/// Reads a file piece by piece: a response body that the engine has collected, or a part of a form.
 final class HeldFile: Sendable {
   private static let pieceBytes = 1 << 18
 
@@ -53,6 +53,6 @@ final class HeldFile: Sendable {
   }
 
   private func failure(_ verb: String, _ reason: String) -> TransactionError {
-    TransactionError(code: .bodyFile, message: "cannot \(verb) the file of a response body: \(reason)")
+    TransactionError(code: .bodyFile, message: "cannot \(verb) \(PlainText.path(body.path)): \(reason)")
   }
 }

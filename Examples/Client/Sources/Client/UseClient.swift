@@ -30,6 +30,15 @@ func uploadSequence(_ client: Client, _ url: HTTPURL) async throws {
   print("client: \(response.status)")
 }
 
+/// Sends a form with a field and a file.
+func uploadForm(_ client: Client, _ url: HTTPURL, _ path: String) async throws {
+  var form = MultipartForm()
+  form.append(name: "title", value: "A picture")
+  try await form.append(name: "picture", fileAt: path, contentType: "image/png")
+  let (_, response) = try await client.upload(for: Request(method: "POST", url: url), from: form)
+  print("client: \(response.status)")
+}
+
 /// Downloads a file, and continues once if the connection breaks.
 func download(_ client: Client, _ url: HTTPURL, to path: String) async throws {
   do {

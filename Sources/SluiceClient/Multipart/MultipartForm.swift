@@ -1,0 +1,106 @@
+public import SluiceMessages
+public import SluicePipeline
+
+/// The fields and files of a form, which are sent as `multipart/form-data` (RFC 7578).
+///
+/// Names and file names may be any text: quotes and line ends in them are escaped as browsers do
+/// (`%22`, `%0D`, `%0A`; HTML Standard, "multipart/form-data encoding algorithm").
+public struct MultipartForm: Sendable {
+  enum Segment: Sendable {
+    case bytes([UInt8])
+    case file(FileBody)
+  }
+
+  /// What separates the parts. It has 128 random bits, so no content can be made to contain it.
+  let boundary: String
+  private(set) var segments: [Segment] = []
+
+  /// An empty form.
+  public init() {
+    var random = SystemRandomNumberGenerator()
+    let digits = Array("0123456789abcdef")
+    boundary = "sluice-" + String((0..<32).map { _ in digits[Int(random.next() & 15)] })
+  }
+
+  /// Adds a field.
+  public mutating func append(name: String, value: String) {
+    begin("name=\"\(Self.escaped(name))\"", contentType: nil)
+    append(Array(value.utf8))
+    append("\r\n")
+  }
+
+  /// Adds a file whose content is in memory.
+  ///
+  /// - Throws: `invalid_header` if the content type has characters that no header may have.
+  public mutating func append(
+    name: String, bytes: [UInt8], filename: String, contentType: String = "application/octet-stream"
+  ) throws(MessageError) {
+    try beginFile(name, filename, contentType)
+    append(bytes)
+    append("\r\n")
+  }
+
+  /// Adds a file that is read while it is sent. Only its size is read now; if the file is shorter then, the request fails
+  /// with `body_file`.
+  ///
+  /// - Parameters:
+  ///   - path: a regular file.
+  ///   - filename: the name that the server sees; nil for the last component of the path.
+  /// - Throws: `body_file` if the path leads to no regular file, `invalid_header` for a wrong content type.
+  public mutating func append(
+    name: String, fileAt path: String, filename: String? = nil, contentType: String = "application/octet-stream"
+  ) async throws(TransactionError) {
+    let body = try await Body.file(at: path)
+    let last = path.split(separator: "/").last.map(String.init) ?? path
+    do throws(MessageError) { try beginFile(name, filename ?? last, contentType) } catch {
+      throw TransactionError(code: error.code, message: error.description, isBeforeSending: true)
+    }
+    if case .file(let file) = body { segments.append(.file(file)) }
+    append("\r\n")
+  }
+
+  private mutating func beginFile(_ name: String, _ filename: String, _ contentType: String) throws(MessageError) {
+    try HeaderFields.check(name: "content-type".utf8.span, value: contentType.utf8.span)
+    begin("name=\"\(Self.escaped(name))\"; filename=\"\(Self.escaped(filename))\"", contentType: contentType)
+  }
+
+  private mutating func begin(_ parameters: String, contentType: String?) {
+    append("--\(boundary)\r\nContent-Disposition: form-data; \(parameters)\r\n")
+    if let contentType { append("Content-Type: \(contentType)\r\n") }
+    append("\r\n")
+  }
+
+  private mutating func append(_ text: String) { append(Array(text.utf8)) }
+
+  private mutating func append(_ bytes: [UInt8]) {
+    guard case .bytes(var earlier)? = segments.last else {
+      segments.append(.bytes(bytes))
+      return
+    }
+    segments.removeLast()
+    earlier += bytes
+    segments.append(.bytes(earlier))
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "%22"
+      case "\r": result += "%0D"
+      case "\n": result += "%0A"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}
+
+extension MultipartForm {
+  /// The form with its end.
+  var allSegments: [Segment] {
+    var form = self
+    form.append("--\(boundary)--\r\n")
+    return form.segments
+  }
+}
