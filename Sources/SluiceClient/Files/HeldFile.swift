@@ -35,7 +35,8 @@ final class HeldFile: Sendable {
     position.withLock { position in
       let count = min(Self.pieceBytes, body.byteCount - position.offset)
       guard count > 0 else { return .success(nil) }
-      if position.descriptor < 0 { position.descriptor = open(body.path, O_RDONLY | O_CLOEXEC) }
+      // Without O_NONBLOCK a pipe that has taken the path would block.
+      if position.descriptor < 0 { position.descriptor = open(body.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
       guard position.descriptor >= 0 else { return .failure(failure("open", SystemError.text(errno))) }
       var status = 0
       let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -3,8 +3,8 @@ public import SluicePipeline
 
 /// The fields and files of a form, which are sent as `multipart/form-data` (RFC 7578).
 ///
-/// Names and file names may be any text: quotes and line ends in them are escaped as browsers do
-/// (`%22`, `%0D`, `%0A`; HTML Standard, "multipart/form-data encoding algorithm").
+/// Names and file names may be any text: quotes and line ends in them become `%22`, `%0D` and `%0A` (HTML Standard,
+/// "multipart/form-data encoding algorithm"). Values and contents are sent as they are.
 public struct MultipartForm: Sendable {
   enum Segment: Sendable {
     case bytes([UInt8])
@@ -40,8 +40,8 @@ public struct MultipartForm: Sendable {
     append("\r\n")
   }
 
-  /// Adds a file that is read while it is sent. Only its size is read now; if the file is shorter then, the request fails
-  /// with `body_file`.
+  /// Adds a file that is read while it is sent. Only its size is read now: if the file is shorter then, the request fails
+  /// with `body_file`; what was added to it is not sent.
   ///
   /// - Parameters:
   ///   - path: a regular file.
