@@ -339,6 +339,7 @@ import Testing
     #expect(metadata["issued"]?["headers"]?["authorization"]?.string == "REDACTED")
     #expect(metadata["issued"]?["headers"]?["x-a"]?.string == "1")
     #expect(metadata["finalUrl"]?.string == server.baseURL + "/a")
+    #expect(metadata["httpVersion"]?.string == "1.1")
     #expect(metadata["mimeType"]?.string == "text/plain")
     #expect(metadata["encoding"]?.string == "utf-8")
     #expect(metadata["timings"]?["bytesReceived"]?.integer == 1)
@@ -351,10 +352,10 @@ import Testing
     let bare = try LoopbackServer { _ in ServerResponse(status: 204) }
     defer { bare.stop() }
     let urls = ["http://no-such-host.invalid/a", "http://127.0.0.1:1/b", silent.baseURL + "/c", bare.baseURL + "/d"]
-    let members = ["original", "timings", "issued", "finalUrl", "mimeType", "encoding"]
+    let members = ["original", "timings", "issued", "finalUrl", "httpVersion"]
     let expected: [(code: String?, members: ArraySlice<String>)] = [
       ("dns", members.prefix(2)), ("connect", members.prefix(2)), ("connection_lost", members.prefix(4)),
-      (nil, members.prefix(4)),
+      (nil, members.prefix(5)),
     ]
     let input = urls.enumerated().map { #"{"id": \#($0.offset), "url": "\#($0.element)"}"# + "\n" }.joined()
     let run = try await Tool.run("run", "-q", "--metadata", input: input)

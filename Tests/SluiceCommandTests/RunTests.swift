@@ -41,9 +41,9 @@ import Testing
     let text =
       #"{"transport": {"loops": 2, "baseURL": "\#(server.secureBaseURL)", "tls": {"ca": "\#(certificates.authority)"}}}"#
     let file = try folder.write(text, to: "c.json")
-    let result = try await Tool.run("run", "-q", "-c", file, input: input(Self.lineCount, "/json"))
+    let result = try await Tool.run("run", "-q", "--metadata", "-c", file, input: input(Self.lineCount, "/json"))
     let documents = try expectEachOnce(result, Self.lineCount)
-    #expect(documents.allSatisfy { $0.status == 200 })
+    #expect(documents.allSatisfy { $0.status == 200 && $0["metadata"]?["httpVersion"]?.string == "2" })
     #expect(result.status == 0)
   }
 

@@ -8,6 +8,7 @@ enum ResultMetadata {
     let document: JSONValue = ["original": request(result.originalRequest, mask)]
     document["issued"] = result.issuedRequest.map { request($0, mask) }
     document["finalUrl"] = result.finalURL.map { JSONValue(mask.url($0)) }
+    document["httpVersion"] = result.response?.version.map { JSONValue($0.rawValue) }
     document["mimeType"] = result.mimeType.map { JSONValue($0) }
     document["encoding"] = result.encoding.map { JSONValue($0) }
     document["timings"] = result.timings.map(timings)
