@@ -102,7 +102,9 @@ import Testing
     #expect(result.errorText.contains("cannot write /dev/full: No space left on device"))
   }
 
-  @Test func `an output that becomes larger than files may be ends it with 1 and the reason`() async throws {
+  /// ThreadSanitizer maps a file of its own at the start, which the limit cuts short.
+  @Test(.enabled(if: !Sanitizer.isOn))
+  func `an output that becomes larger than files may be ends it with 1 and the reason`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
