@@ -17,8 +17,7 @@ extension Engine {
     let result = await transaction(request, parent: parent, delegate: delegate)
     if let error = result.error { throw TransactionFailure(error: error, result: result) }
     guard let response = result.response else {
-      let error = TransactionError(code: .transport, message: "no response and no error")
-      throw TransactionFailure(error: error, result: result)
+      throw TransactionFailure(error: .withoutResponse, result: result)
     }
     return response
   }
@@ -27,14 +26,15 @@ extension Engine {
   public func transaction(
     _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil
   ) async -> TransactionResult {
-    await transaction(request, parent: parent, delegate: delegate, checks: nil)
+    await transaction(request, parent: parent, delegate: delegate, cancellation: Cancellation())
   }
 
-  func transaction(
-    _ request: Request, parent: ParentContext?, delegate: (any TransactionDelegate)? = nil, checks: ResponseChecks?
+  /// - Parameter cancellation: of this transaction alone; the task's cancels it too.
+  package func transaction(
+    _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil,
+    checks: ResponseChecks? = nil, cancellation: Cancellation
   ) async -> TransactionResult {
-    let cancellation = Cancellation()
-    return await withTaskCancellationHandler {
+    await withTaskCancellationHandler {
       await Handover.wait { result in
         submit(request, parent: parent, checks: checks, delegate: delegate, cancellation: cancellation) {
           result.give($0)

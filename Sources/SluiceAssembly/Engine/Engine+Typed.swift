@@ -38,7 +38,8 @@ extension Engine {
   public func transaction<Payload>(_ transaction: TypedTransaction<Payload>) async -> TypedResult<Payload> {
     let made = Locked<Payload?>(nil)
     let checks = transaction.checks { payload in made.withLock { $0 = payload } }
-    let result = await self.transaction(transaction.request, parent: transaction.parent, checks: checks)
+    let result = await self.transaction(
+      transaction.request, parent: transaction.parent, checks: checks, cancellation: Cancellation())
     return TypedResult(payload: result.error == nil ? made.withLock { $0 } : nil, result: result)
   }
 }

@@ -86,7 +86,7 @@ final class BodyPipe: BodySink {
         return state.takeWaiter()
       }
       guard var response = result.response else {
-        state.end = .failed(TransactionError(code: .transport, message: "no response and no error"))
+        state.end = .failed(.withoutResponse)
         return state.takeWaiter()
       }
       if state.head == nil {

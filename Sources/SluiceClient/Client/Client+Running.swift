@@ -1,7 +1,6 @@
 import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
-import SluiceSupport
 
 // How the calls use the engine.
 extension Client {
@@ -19,22 +18,13 @@ extension Client {
   ) async throws(TransactionError) -> Response {
     let cancellation = try Self.begin(cancellation)
     let delegate = DelegateChain.of(delegate, self.delegate)
-    let result = await withTaskCancellationHandler {
-      await Handover.wait { result in
-        engine.submit(request, delegate: delegate, cancellation: cancellation) { result.give($0) }
-      }
-    } onCancel: {
-      cancellation.cancel()
-    }
-    return try response(of: result)
+    return try response(of: await engine.transaction(request, delegate: delegate, cancellation: cancellation))
   }
 
   /// The response of a transaction that succeeded, or that failed because of a status that this client accepts.
   private func response(of result: TransactionResult) throws(TransactionError) -> Response {
     if let error = failure(of: result) { throw error }
-    guard let response = result.response else {
-      throw TransactionError(code: .transport, message: "no response and no error")
-    }
+    guard let response = result.response else { throw .withoutResponse }
     return response
   }
 

@@ -53,6 +53,9 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     self.init(code: failure.code, message: failure.message, stage: stage)
   }
 
+  /// A result with neither a response nor an error; the engine never gives one.
+  package static let withoutResponse = TransactionError(code: .transport, message: "no response and no error")
+
   /// For people, on one line, because the message may come from a plugin.
   public var description: String {
     PlainText.line(stage.map { "\(code): stage \"\($0)\": \(message)" } ?? "\(code): \(message)")
