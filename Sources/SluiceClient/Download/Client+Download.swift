@@ -1,7 +1,7 @@
-import Glibc
 public import SluiceAssembly
 public import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 // Responses that become files.
 extension Client {
@@ -52,9 +52,8 @@ extension Client {
   public func download(
     for request: Request, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
   ) async throws(DownloadFailure) -> (path: String, response: Response) {
-    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
     let name = "sluice-download-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-    let path = "\(folder.isEmpty ? "/tmp" : folder)/\(name)"
+    let path = "\(TemporaryFiles.folder)/\(name)"
     return (path, try await download(for: request, to: path, delegate: delegate, cancellation: cancellation))
   }
 

@@ -164,10 +164,10 @@ final class SpillFile: Sendable {
 
   /// Creates a file that only its owner can read, with no name in the folder.
   private static func make() throws(TransportError) -> Int32 {
-    var descriptor = sluice_open_unnamed(folder)
+    var descriptor = sluice_open_unnamed(TemporaryFiles.folder)
     // Not every file system supports this, and old kernels do not know it.
     if descriptor < 0, [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) {
-      let name = "\(folder)/sluice-body-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+      let name = "\(TemporaryFiles.folder)/sluice-body-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
       descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 { unlink(name) }
     }
@@ -183,16 +183,11 @@ final class SpillFile: Sendable {
 
   private static func path(_ descriptor: Int32) -> String { "/proc/\(getpid())/fd/\(descriptor)" }
 
-  private static var folder: String {
-    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-    return folder.isEmpty ? "/tmp" : folder
-  }
-
   private static func failure(_ verb: String, _ number: Int32) -> TransportError {
     var advice = SystemError.advice(number)
     if advice.isEmpty { advice = "; set TMPDIR to a folder that can be written, or raise transport.spillBytes" }
     return TransportError(
-      .bodyFile, "cannot \(verb) a temporary file in \(folder) for a body: \(SystemError.text(number))\(advice)")
+      .bodyFile, "cannot \(verb) a temporary file in \(TemporaryFiles.folder) for a body: \(SystemError.text(number))\(advice)")
   }
 
   private static let noThread = TransportError(

@@ -1,0 +1,10 @@
+import Glibc
+
+/// Where temporary files go.
+package enum TemporaryFiles {
+  /// The folder in `TMPDIR`; `/tmp` if that is not set or empty.
+  package static var folder: String {
+    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+    return folder.isEmpty ? "/tmp" : folder
+  }
+}
