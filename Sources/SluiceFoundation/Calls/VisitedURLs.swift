@@ -21,8 +21,7 @@ final class VisitedURLs: TransactionDelegate {
   /// The URL from which a response came. A redirect that is itself the response was not followed after all.
   func last(_ response: Response) -> HTTPURL? {
     urls.withLock { urls in
-      let isRedirect = [301, 302, 303, 307, 308].contains(response.status)
-      return isRedirect && urls.count > 1 ? urls[urls.count - 2] : urls.last
+      Redirect.isRedirect(response.status) && urls.count > 1 ? urls[urls.count - 2] : urls.last
     }
   }
 

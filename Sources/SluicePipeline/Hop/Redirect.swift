@@ -20,7 +20,7 @@ extension Redirect {
   }
 
   /// With 300 the user must choose, 304 answers a condition, 305 and 306 are obsolete.
-  static func isRedirect(_ status: Int) -> Bool {
+  package static func isRedirect(_ status: Int) -> Bool {
     switch status {
     case 301, 302, 303, 307, 308: true
     default: false
