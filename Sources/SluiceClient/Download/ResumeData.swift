@@ -30,11 +30,6 @@ public struct ResumeData: Sendable, Hashable {
     self.partialFile = partialFile
     self.validator = validator
   }
-
-  /// Compares the documents.
-  public static func == (left: ResumeData, right: ResumeData) -> Bool { left.document == right.document }
-  /// Combines the document.
-  public func hash(into hasher: inout Hasher) { hasher.combine(document) }
 }
 
 // The document.

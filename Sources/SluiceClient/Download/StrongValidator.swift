@@ -1,7 +1,7 @@
 import SluiceMessages
 
 /// What identifies a representation byte for byte (RFC 9110 §8.8.1), for `If-Range`.
-enum StrongValidator: Equatable, Sendable {
+enum StrongValidator: Hashable, Sendable {
   case entityTag(String)
   case lastModified(String)
 
