@@ -27,7 +27,7 @@ import Testing
     #expect(events.map(\.lastEventID) == ["1", ""])
   }
 
-  @Test func `an event without data is none, an empty line of data is one`() throws {
+  @Test func `an event without data is dropped, an empty line of data is kept`() throws {
     #expect(try Self.events("data\n\ndata\ndata\n\ndata:").map(\.data) == ["\n"])
   }
 

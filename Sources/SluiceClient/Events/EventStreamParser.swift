@@ -14,7 +14,7 @@ struct EventStreamParser: Sendable {
   init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
   /// Takes a line without its end.
-  /// - Returns: the event that an empty line completes. An event without data is none.
+  /// - Returns: the event that an empty line completes. Nil if the event has no data.
   mutating func take(_ line: [UInt8]) throws(TooLarge) -> ServerSentEvent? {
     var line = line[...]
     // One byte order mark at the beginning of the stream is no part of it.

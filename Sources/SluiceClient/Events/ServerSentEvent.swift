@@ -4,9 +4,9 @@ public struct ServerSentEvent: Sendable, Hashable {
   public var type: String
   /// The lines of `data`, joined by LF.
   public var data: String
-  /// The last id that the stream has set, with this event or an earlier one; empty if there is none. Send it as
+  /// The last id that the stream has set, with this event or an earlier one; empty if it has set no id. Send it as
   /// `Last-Event-ID` when you connect again.
   public var lastEventID: String
-  /// The last time that the stream has set for connecting again; nil if there is none.
+  /// The last time that the stream has set for connecting again; nil if it has set no time.
   public var reconnectionTime: Duration?
 }

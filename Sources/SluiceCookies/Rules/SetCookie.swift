@@ -16,7 +16,7 @@ package struct SetCookie: Sendable, Hashable {
   private var maximumAgeEnd: Int64?
   /// From `Expires`, in seconds since 1970.
   private var expiresEnd: Int64?
-  /// In lower case, without a first dot; empty if there is none.
+  /// In lower case, without a first dot; empty without a `Domain` attribute.
   package private(set) var domain: [UInt8] = []
   /// Nil if the default path applies.
   package private(set) var path: [UInt8]?

@@ -7,7 +7,7 @@ import SluiceSupport
 final class IdleWatch: Sendable {
   private typealias Clock = ContinuousClock
 
-  /// A longer time is none: the deadline of the configuration comes first.
+  /// A longer time is not watched: the deadline of the configuration comes first.
   private static let longest = 366.0 * 86_400
 
   /// Nil if it does not watch.
