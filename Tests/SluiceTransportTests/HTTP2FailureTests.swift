@@ -42,6 +42,10 @@ import Testing
     Break(
       "data within a head", HTTP2Frame.settings + HTTP2Frame.frame(type: 1, stream: 1, [0x88]) + HTTP2Frame.data("x")),
     Break("a window of nothing", HTTP2Frame.settings + HTTP2Frame.frame(type: 8, [0, 0, 0, 0])),
+    Break(
+      "a pushed request, which was forbidden",
+      HTTP2Frame.settings + HTTP2Frame.frame(type: 4, flags: 1)
+        + HTTP2Frame.frame(type: 5, flags: 4, stream: 1, [0, 0, 0, 2, 0x82, 0x87, 0x84])),
     Break("a ping of three bytes", HTTP2Frame.settings + HTTP2Frame.frame(type: 6, [1, 2, 3])),
   ]
 

@@ -98,6 +98,23 @@ import Testing
     #expect(connections.count == 1)
   }
 
+  /// RFC 9113 §9.1.1 would allow one connection for two hosts whose address and certificate are the same.
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `two origins never share a connection`() async throws {
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration()
+    configuration.extraDirectives = "location = /connection { return 200 $connection; }"
+    let nginx = try await NginxServer.start(configuration, certificates: certificates)
+    let wire = try secureWire(certificates)
+    var connections: Set<String> = []
+    for origin in [nginx.secureBaseURL, "https://127.0.0.1:\(nginx.securePort)", nginx.secureBaseURL] {
+      let record = try await wire.get(origin + "/connection")
+      try #require(record.head?.version == .http2)
+      connections.insert(record.bodyText)
+    }
+    #expect(connections.count == 2)
+  }
+
   // MARK: With given frames
 
   /// Reads the preface of the client, then the head of its first request.
@@ -263,6 +280,21 @@ import Testing
     #expect(data.allSatisfy { $0.flags & 1 == 0 })
     #expect(frames.filter { $0.type == 1 }.count == 2)
     #expect(frames.last { $0.type == 1 }?.flags == 5)
+  }
+
+  @Test func `a client forbids pushes, and sends no priorities`() async throws {
+    let server = try ScriptedServer([
+      Self.request + [.send(HTTP2Frame.settings), .send(answer(1, "first")), .receiveToEnd]
+    ])
+    let wire = try Wire(settings())
+    #expect(try await wire.get(server.baseURL).bodyText == "first")
+    let frames = try await frames(server, wire)
+    // SETTINGS_ENABLE_PUSH = 0 (RFC 9113 §6.5.2).
+    let settings = try #require(frames.first { $0.type == 4 }).payload
+    let values = stride(from: 0, to: settings.count, by: 6).map { Array(settings[$0..<$0 + 6]) }
+    #expect(values.contains([0, 2, 0, 0, 0, 0]))
+    // PRIORITY is type 2, and the flag of HEADERS is 0x20 (RFC 9113 §5.3.2, §6.2, §6.3).
+    #expect(!frames.contains { $0.type == 2 || $0.type == 1 && $0.flags & 0x20 != 0 })
   }
 
   @Test func `both directions go on at once`() async throws {
