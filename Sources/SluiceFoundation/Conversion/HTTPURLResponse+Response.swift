@@ -9,8 +9,9 @@ extension HTTPURLResponse {
     // Names are compared without case; the first spelling stays.
     var spellings: [String: String] = [:]
     for (name, value) in response.headers {
-      let spelling = spellings[name.lowercased()] ?? name
-      spellings[name.lowercased()] = spelling
+      let key = name.lowercased()
+      let spelling = spellings[key] ?? name
+      spellings[key] = spelling
       fields[spelling] = fields[spelling].map { "\($0), \(value)" } ?? value
     }
     let version = response.version == .http2 ? "HTTP/2" : "HTTP/1.1"

@@ -184,10 +184,11 @@ final class SpillFile: Sendable {
   private static func path(_ descriptor: Int32) -> String { "/proc/\(getpid())/fd/\(descriptor)" }
 
   private static func failure(_ verb: String, _ number: Int32) -> TransportError {
+    let folder = TemporaryFiles.folder
     var advice = SystemError.advice(number)
     if advice.isEmpty { advice = "; set TMPDIR to a folder that can be written, or raise transport.spillBytes" }
     return TransportError(
-      .bodyFile, "cannot \(verb) a temporary file in \(TemporaryFiles.folder) for a body: \(SystemError.text(number))\(advice)")
+      .bodyFile, "cannot \(verb) a temporary file in \(folder) for a body: \(SystemError.text(number))\(advice)")
   }
 
   private static let noThread = TransportError(
