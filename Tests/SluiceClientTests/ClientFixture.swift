@@ -14,13 +14,10 @@ func withClient<Result>(
   configuration.transport.loops = 1
   change(&configuration)
   let client = try Client(configuration, delegate: delegate, acceptsEveryStatus: acceptsEveryStatus)
-  do {
-    let result = try await body(client)
+  return try await withCleanup {
     await client.shutdown(drain: .zero)
-    return result
-  } catch {
-    await client.shutdown(drain: .zero)
-    throw error
+  } _: {
+    try await body(client)
   }
 }
 
@@ -56,11 +53,6 @@ extension LoopbackServer {
 
 extension ScriptedServer {
   func url(_ path: String = "/") throws -> HTTPURL { try HTTPURL(baseURL + path) }
-}
-
-extension ServerRequest {
-  /// The first value of a header, whose name is in lower case.
-  func value(of name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
 }
 
 /// Bytes whose order shows.

@@ -139,8 +139,10 @@ struct DownloadFolder {
   }
 
   @Test func `a full disk has an error of its own`() throws {
-    let descriptor = open("/dev/full", O_WRONLY)
-    let file = PartialFile(testing: descriptor, target: "/tmp/x")
+    guard let full = FileDescriptor(opening: "/dev/full", O_WRONLY),
+      let folder = FileDescriptor(opening: "/tmp", O_RDONLY)
+    else { throw TestKitError("cannot open /dev/full or /tmp") }
+    let file = PartialFile(testing: full, folder: folder, target: "/tmp/x")
     guard case .failure(let error) = file.write([[1, 2, 3]], at: 0) else { throw TestKitError("no failure") }
     #expect(error.code == .diskFull)
     #expect(error.message == "cannot write the file for /tmp/x: No space left on device; free some space there")

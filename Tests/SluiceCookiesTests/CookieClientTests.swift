@@ -19,13 +19,10 @@ import Testing
     configuration.transport.loops = 1
     change(&configuration)
     let client = try Client(configuration, cookies: jar)
-    do {
-      let result = try await body(client)
+    return try await withCleanup {
       await client.shutdown(drain: .zero)
-      return result
-    } catch {
-      await client.shutdown(drain: .zero)
-      throw error
+    } _: {
+      try await body(client)
     }
   }
 

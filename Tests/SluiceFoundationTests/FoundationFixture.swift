@@ -14,13 +14,10 @@ func withClient<Result>(
   configuration.transport.loops = 1
   change(&configuration)
   let client = try Client(configuration)
-  do {
-    let result = try await body(client)
+  return try await withCleanup {
     await client.shutdown(drain: .zero)
-    return result
-  } catch {
-    await client.shutdown(drain: .zero)
-    throw error
+  } _: {
+    try await body(client)
   }
 }
 
@@ -45,11 +42,6 @@ extension URLError {
     default: nil
     }
   }
-}
-
-extension ServerRequest {
-  /// The first value of a header, whose name is in lower case.
-  func value(of name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
 }
 
 /// Bytes whose order shows.

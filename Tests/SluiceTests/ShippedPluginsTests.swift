@@ -241,10 +241,3 @@ import Testing
     await engine.shutdown()
   }
 }
-
-extension ServerRequest {
-  /// The first value of a header, by its lower-case name.
-  func value(of name: String) -> String? {
-    headers.first { $0.name.lowercased() == name }?.value
-  }
-}

@@ -15,13 +15,16 @@ final class PartialFile: Sendable {
   private let folderPath: String
   private let targetName: String
   private let name: String
-  private let folder: CInt
-  private let file: CInt
+  private let folder: FileDescriptor
+  private let file: FileDescriptor
 
   /// The path of the file.
   var path: String { folderPath == "/" ? "/\(name)" : "\(folderPath)/\(name)" }
 
-  private init(_ target: String, _ path: TargetPath, _ name: String, folder: CInt, file: CInt) {
+  private init(
+    _ target: String, _ path: TargetPath, _ name: String, folder: consuming FileDescriptor,
+    file: consuming FileDescriptor
+  ) {
     self.target = target
     folderPath = path.folder
     targetName = path.name
@@ -31,14 +34,11 @@ final class PartialFile: Sendable {
   }
 
   /// For a file that cannot be written, such as `/dev/full`.
-  init(testing descriptor: CInt, target: String) {
+  init(testing file: consuming FileDescriptor, folder: consuming FileDescriptor, target: String) {
     self.target = target
-    (folderPath, targetName, name, folder, file) = ("/", "x", "y", -1, descriptor)
-  }
-
-  deinit {
-    close(file)
-    if folder >= 0 { close(folder) }
+    (folderPath, targetName, name) = ("/", "x", "y")
+    self.folder = folder
+    self.file = file
   }
 
   static func isName(_ name: String) -> Bool { name.hasPrefix(".sluice-") && name.hasSuffix(".part") }
@@ -69,20 +69,16 @@ final class PartialFile: Sendable {
   ) -> Result<PartialFile, TransactionError> {
     let target = TargetPath.absolute(target)
     guard let path = TargetPath(target) else { return .failure(noFile(target)) }
-    let folder = Glibc.open(path.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { return .failure(failure("open the folder of", target, errno)) }
-    let (name, file) = open(folder, path)
-    guard file >= 0 else {
-      let number = errno
-      close(folder)
-      return .failure(failure("create a file beside", target, number))
+    guard let folder = FileDescriptor(opening: path.folder, O_RDONLY | O_DIRECTORY) else {
+      return .failure(failure("open the folder of", target, errno))
     }
-    return .success(PartialFile(target, path, name, folder: folder, file: file))
+    let (name, file) = open(folder.raw, path)
+    guard file >= 0 else { return .failure(failure("create a file beside", target, errno)) }
+    return .success(PartialFile(target, path, name, folder: folder, file: FileDescriptor(owning: file)))
   }
 
   private func check(_ offset: Int) -> Outcome {
-    var status = stat()
-    guard fstat(file, &status) == 0 else { return .failure(failure("examine", errno)) }
+    guard let status = file.status() else { return .failure(failure("examine", errno)) }
     guard status.isRegularFile, status.st_uid == geteuid(), status.st_mode & 0o077 == 0, status.st_nlink == 1,
       Int(status.st_size) >= offset
     else {
@@ -103,7 +99,7 @@ final class PartialFile: Sendable {
       var written = 0
       while written < piece.count {
         let count = piece.withUnsafeBytes {
-          pwrite(file, $0.baseAddress?.advanced(by: written), $0.count - written, off_t(offset + written))
+          pwrite(file.raw, $0.baseAddress?.advanced(by: written), $0.count - written, off_t(offset + written))
         }
         if count < 0, errno == EINTR { continue }
         // A device cannot be written at a position.
@@ -116,24 +112,24 @@ final class PartialFile: Sendable {
   }
 
   func truncate(to offset: Int) -> Outcome {
-    ftruncate(file, off_t(offset)) == 0 ? .success(()) : .failure(failure("cut", errno))
+    ftruncate(file.raw, off_t(offset)) == 0 ? .success(()) : .failure(failure("cut", errno))
   }
 
   /// Waits until everything is on disk.
-  func sync() -> Outcome { fsync(file) == 0 ? .success(()) : .failure(failure("sync", errno)) }
+  func sync() -> Outcome { fsync(file.raw) == 0 ? .success(()) : .failure(failure("sync", errno)) }
 
   /// Gives the whole file the name of the target, and replaces what has that name. A link there is replaced, and not
   /// followed. A crash leaves either what was there or the whole file.
   func finish() -> Outcome {
     sync().flatMap {
-      guard renameat(folder, name, folder, targetName) == 0 else { return .failure(failure("rename", errno)) }
+      guard renameat(folder.raw, name, folder.raw, targetName) == 0 else { return .failure(failure("rename", errno)) }
       // The name is on disk too. If it cannot be, the file is there all the same.
-      fsync(folder)
+      fsync(folder.raw)
       return .success(())
     }
   }
 
-  func remove() { unlinkat(folder, name, 0) }
+  func remove() { unlinkat(folder.raw, name, 0) }
 
   // MARK: Errors
 
