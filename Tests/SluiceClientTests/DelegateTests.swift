@@ -169,6 +169,164 @@ private final class Decider: TransactionDelegate {
     }
   }
 
+  @Test func `a decision that takes too long fails the call`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let log = Watched<[String]>([])
+    try await withClient { client in
+      let url = try server.url("/old")
+      let error = await failure { () throws(TransactionError) in
+        _ = try await client.data(from: url, delegate: Hesitant(log: log))
+      }
+      #expect(error?.code == .stageTimeout && error?.stage == "delegate")
+      #expect(error?.message.contains("it did not decide within its deadline of 0.05 seconds") == true)
+    }
+    #expect(server.requests.map(\.target) == ["/old"])
+    #expect(log.value == ["asked", "cancelled"])
+  }
+
+  private struct Hesitant: TransactionDelegate {
+    let log: Watched<[String]>
+    let decisionTimeout: Duration? = .milliseconds(50)
+
+    func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision {
+      log.update { $0.append("asked") }
+      do { try await Task.sleep(for: .seconds(3600)) } catch { log.update { $0.append("cancelled") } }
+      return .follow
+    }
+  }
+
+  // MARK: What it is told
+
+  /// Notes what it is told.
+  private final class Follower: TransactionDelegate {
+    struct Told: Sendable {
+      var sent: [TransferProgress] = []
+      var received: [TransferProgress] = []
+      var informational: [String] = []
+      var hops: [HopMetrics] = []
+      var results: [TransactionResult] = []
+    }
+
+    let told = Watched(Told())
+
+    func transaction(_ context: ResponseContext, didReceive offer: ChallengeOffer) async throws -> ChallengeDecision {
+      .credentials(user: "u", password: "p")
+    }
+
+    func transaction(_ id: TransactionID, didSend progress: TransferProgress) {
+      told.update { $0.sent.append(progress) }
+    }
+
+    func transaction(_ id: TransactionID, didReceive progress: TransferProgress) {
+      told.update { $0.received.append(progress) }
+    }
+
+    func transaction(_ id: TransactionID, didReceiveInformational status: Int, headers: HeaderFields) {
+      told.update { $0.informational.append("\(status) \(headers["link"] ?? "")") }
+    }
+
+    func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics) { told.update { $0.hops.append(metrics) } }
+
+    func transactionDidComplete(_ result: TransactionResult) { told.update { $0.results.append(result) } }
+  }
+
+  @Test func `the delegates of the call and of the client are told the progress of both bodies`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(body: .generated(pattern, byteCount: 200_000, chunked: false))
+    }
+    defer { server.stop() }
+    let (own, common) = (Follower(), Follower())
+    try await withClient(delegate: common) { client in
+      let request = Request(method: "POST", url: try server.url())
+      let (bytes, _) = try await client.upload(for: request, from: Pieces(pieces: [[1, 2], [3]]), delegate: own)
+      #expect(bytes.count == 200_000)
+      for follower in [own, common] {
+        let told = follower.told.value
+        #expect(told.sent.last == TransferProgress(bytes: 3, total: nil))
+        #expect(told.received.last == TransferProgress(bytes: 200_000, total: 200_000))
+        #expect(told.received.last?.fraction == 1 && told.sent.last?.fraction == nil)
+        #expect(told.hops.count == 1 && told.results.count == 1)
+      }
+      let folder = try TemporaryDirectory()
+      _ = try await client.download(from: server.url(), to: folder.path + "/x", delegate: own)
+      #expect(own.told.value.received.suffix(1) == [TransferProgress(bytes: 200_000, total: 200_000)])
+    }
+  }
+
+  @Test func `the metrics of every hop are told: redirect, challenge, and the last one`() async throws {
+    let server = try LoopbackServer { request in
+      switch request.target {
+      case "/old": ServerResponse(status: 302, headers: [HeaderLine("Location", "/secret")])
+      case "/secret" where request.value(of: "authorization") == nil:
+        ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=\"r\"")])
+      default: .text("ok")
+      }
+    }
+    defer { server.stop() }
+    let follower = Follower()
+    try await withClient { client in
+      _ = try await client.data(from: server.url("/old"), delegate: follower)
+    }
+    let hops = follower.told.value.hops
+    #expect(hops.map(\.status) == [302, 401, 200] && hops.map(\.hop) == [0, 1, 2])
+    #expect(hops.map(\.url.path) == ["/old", "/secret", "/secret"])
+    #expect(hops.map(\.timings.isConnectionReused) == [false, true, true])
+    #expect(Set(hops.map(\.connection?.id)).count == 1 && hops.allSatisfy { $0.connection?.id != nil })
+    #expect(hops.allSatisfy { $0.error == nil && $0.attempt == 0 && $0.method == "GET" })
+    #expect(hops.allSatisfy { $0.timings.bytesSent > 0 && $0.timings.peerAddress == "127.0.0.1" })
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `metrics have the versions of HTTP and TLS`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(certificates: certificates)
+    let follower = Follower()
+    try await withClient({ $0.transport.tls.ca = certificates.authority }) { client in
+      _ = try await client.data(from: HTTPURL(nginx.secureBaseURL + "/"), delegate: follower)
+    }
+    let hop = try #require(follower.told.value.hops.first)
+    #expect(hop.timings.version == .http2 && hop.connection?.security?.version.hasPrefix("TLSv1.") == true)
+    #expect(hop.timings.tlsHandshake > .zero)
+  }
+
+  @Test func `a hop that fails is told too: without a server, in the middle, and cancelled`() async throws {
+    let hasBegun = Signal()
+    let server = try ScriptedServer([
+      [.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close],
+      [.receiveHead, .signal(hasBegun), .receiveToEnd],
+    ])
+    defer { server.stop() }
+    let follower = Follower()
+    try await withClient({ $0.maximumAttempts = 1 }) { client in
+      let nowhere = try HTTPURL("http://127.0.0.1:\(Loopback.freePort())/")
+      _ = await failure { () throws(TransactionError) in _ = try await client.data(from: nowhere, delegate: follower) }
+      let url = try server.url()
+      _ = await failure { () throws(TransactionError) in _ = try await client.data(from: url, delegate: follower) }
+      let call = Task { try await client.data(from: url, delegate: follower) }
+      try await hasBegun.wait(for: "the request")
+      call.cancel()
+      _ = await call.result
+    }
+    let hops = follower.told.value.hops
+    #expect(hops.map(\.error?.code) == [.connect, .connectionLost, .cancelled])
+    #expect(hops.map(\.status) == [nil, 200, nil])
+    #expect(hops.map { $0.connection != nil } == [false, true, true])
+    #expect(follower.told.value.results.count == 3)
+  }
+
+  @Test func `informational responses are told, before the response`() async throws {
+    let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n"
+    let server = try ScriptedServer(
+      .receiveHead, .send(hints + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .receiveToEnd)
+    defer { server.stop() }
+    let follower = Follower()
+    try await withClient { client in
+      _ = try await client.data(from: server.url(), delegate: follower)
+    }
+    #expect(follower.told.value.informational == ["103 </a.css>", "103 "])
+  }
+
   @Test func `the result that a delegate gets has the timings of its last hop`() async throws {
     let server = try Self.server()
     defer { server.stop() }

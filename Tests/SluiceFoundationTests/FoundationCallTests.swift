@@ -142,9 +142,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 70_000]) func `timeoutInterval ends a call on which nothing comes`(bodyBytes: Int) async throws {
-    // With a long body, the time counts from the head on.
-    let head = bodyBytes == 0 ? "" : "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
+  @Test(arguments: [0, 70_000], ["", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"])
+  func `timeoutInterval ends a call on which nothing comes`(bodyBytes: Int, head: String) async throws {
     let server = try ScriptedServer(.receiveHead, .send(head), .receiveToEnd)
     defer { server.stop() }
     try await withClient { client in
@@ -155,6 +154,29 @@ import Testing
       #expect(error?.code == .timedOut && error?.engineCode == "timeout")
       // Not the limit of the attempt, which has the same code.
       #expect(error?.localizedDescription.contains("timeoutInterval") == true)
+      try await server.waitForScripts()
+    }
+  }
+
+  @Test func `timeoutInterval ends a download that stops, and an upload that nobody reads`() async throws {
+    let stopped: [ScriptStep] = [
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345"), .receiveToEnd,
+    ]
+    let hasEnded = Signal()
+    let server = try ScriptedServer([stopped, [.receiveHead, .wait(hasEnded)]])
+    defer { server.stop() }
+    try await withClient { client in
+      var request = URLRequest(url: try url(server.baseURL), timeoutInterval: 0.05)
+      let get = request
+      let download = await failure { () throws(URLError) in _ = try await client.download(for: get) }
+      #expect(download?.code == .timedOut && download?.localizedDescription.contains("timeoutInterval") == true)
+
+      request.httpMethod = "POST"
+      let post = request
+      let body = Data(count: 64 << 20)
+      let upload = await failure { () throws(URLError) in _ = try await client.upload(for: post, from: body) }
+      #expect(upload?.code == .timedOut && upload?.localizedDescription.contains("timeoutInterval") == true)
+      hasEnded.set()
       try await server.waitForScripts()
     }
   }

@@ -4,9 +4,10 @@ import SluicePlugin
 import SluiceRecords
 import SluiceSupport
 
-/// Asks a delegate about redirects and challenges. The pipeline calls it like a stage.
+/// Asks a delegate about redirects and challenges, and tells it the progress. The pipeline calls it like a stage.
 final class DelegateStage: Interceptor {
   let capabilities: StageCapabilities = [.redirect, .challenge]
+  let overdueWords = "it did not decide"
   private let delegate: any TransactionDelegate
   /// Suspended calls, so that a cancellation finds its task.
   private let suspended = Locked<[SuspensionToken: Task<Void, Never>]>([:])
@@ -94,6 +95,24 @@ final class DelegateStage: Interceptor {
     case .failure(let failure as StageFailure): return .fail(failure)
     case .failure(let error): return .fail(StageFailure(message: "\(error)"))
     }
+  }
+}
+
+extension DelegateStage: HopObserver {
+  func transaction(_ id: TransactionID, didSend progress: TransferProgress) {
+    delegate.transaction(id, didSend: progress)
+  }
+
+  func transaction(_ id: TransactionID, didReceive progress: TransferProgress) {
+    delegate.transaction(id, didReceive: progress)
+  }
+
+  func transaction(_ id: TransactionID, didReceiveInformational status: Int, _ headers: HeaderFields) {
+    delegate.transaction(id, didReceiveInformational: status, headers: headers)
+  }
+
+  func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics) {
+    delegate.transaction(id, didEndHop: metrics)
   }
 }
 

@@ -2,24 +2,44 @@ public import SluiceMessages
 public import SluicePipeline
 public import SluicePlugin
 
-/// Decides about redirects and challenges, and gets the result, for one transaction or for all transactions of an
-/// engine.
+/// Decides about redirects and challenges, follows the progress, and gets the result, for one transaction or for all
+/// transactions of an engine.
 ///
 /// The stages are asked first, then the delegate of the transaction, then the delegate of the engine. It is retained
-/// until the transaction has ended. The asynchronous methods run on the loop and must not block it; waiting delays only
-/// this transaction.
+/// until the transaction has ended. All methods run on the loop and must not block it. The asynchronous ones may wait,
+/// which delays only this transaction.
 public protocol TransactionDelegate: Sendable {
+  /// The longest time that a decision may take; then the transaction fails with the code `stage_timeout`. Nil sets no
+  /// limit besides the deadline of the transaction.
+  var decisionTimeout: Duration? { get }
+
   /// Called before a redirect is followed. Throwing fails the transaction.
   func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision
 
   /// Called when a server or proxy has asked for credentials. Throwing fails the transaction.
   func transaction(_ context: ResponseContext, didReceive offer: ChallengeOffer) async throws -> ChallengeDecision
 
+  /// Called when bytes of the request body have been given to the system, in each hop from 0. Over libcurl, a body in
+  /// memory is told when the response has begun.
+  func transaction(_ id: TransactionID, didSend progress: TransferProgress)
+
+  /// Called when bytes of the response body have been taken. The body of a redirect that is followed is not told.
+  func transaction(_ id: TransactionID, didReceive progress: TransferProgress)
+
+  /// Called for each informational response (RFC 9110 §15.2), such as 103 Early Hints.
+  func transaction(_ id: TransactionID, didReceiveInformational status: Int, headers: HeaderFields)
+
+  /// Called at the end of each hop, also if it failed or was cancelled.
+  func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics)
+
   /// Called once, before the completion, with the whole result: response, error, attempts, timings. Must not block.
   func transactionDidComplete(_ result: TransactionResult)
 }
 
 extension TransactionDelegate {
+  /// By default one minute.
+  public var decisionTimeout: Duration? { .seconds(60) }
+
   /// By default the redirect is followed.
   public func transaction(
     _ context: ResponseContext, willFollow redirect: Redirect
@@ -32,10 +52,25 @@ extension TransactionDelegate {
   ) async throws -> ChallengeDecision { .performDefaultHandling }
 
   /// By default does nothing.
+  public func transaction(_ id: TransactionID, didSend progress: TransferProgress) {}
+
+  /// By default does nothing.
+  public func transaction(_ id: TransactionID, didReceive progress: TransferProgress) {}
+
+  /// By default does nothing.
+  public func transaction(_ id: TransactionID, didReceiveInformational status: Int, headers: HeaderFields) {}
+
+  /// By default does nothing.
+  public func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics) {}
+
+  /// By default does nothing.
   public func transactionDidComplete(_ result: TransactionResult) {}
 }
 
 extension TransactionDelegate {
   /// The delegate as a stage that is asked about redirects and challenges.
-  var binding: StageBinding { StageBinding(name: "delegate", interceptor: DelegateStage(self)) }
+  var binding: StageBinding {
+    let stage = DelegateStage(self)
+    return StageBinding(name: "delegate", interceptor: stage, deadline: decisionTimeout, observer: stage)
+  }
 }

@@ -43,6 +43,10 @@ extension CurlTransfer {
 
   private func didReceiveHead() {
     guard let observer else { return }
+    // Libcurl does not say when it sends a body in memory; an early response may come before the end of it.
+    if options.tellsProgress, upload == nil, let count = request.body.byteCount, count > 0 {
+      observer.transferDidSend(bodyBytes: count, of: count)
+    }
     if reader.mustClose { handle?.closeConnection() }
     if let descriptor, reader.version == .http11 || reader.version == .http10 {
       handle?.multi.noteHTTP1(descriptor)

@@ -22,7 +22,7 @@ extension CurlTransfer {
     if upload != nil { issuedAt = transport.loop.now }
     localPort = port
     if let route = handle.route { transport.didConnect(route, port) }
-    if ConnectionFacts.areWanted {
+    if options.collectsConnection {
       issuedConnection = handle.connectionFacts(
         id: descriptor.flatMap { handle.multi.connectionID(of: $0) }, isSecure: request.url.origin.scheme == .https)
     }
@@ -63,6 +63,9 @@ extension CurlTransfer {
       count = read
     } catch { return Int(CURL_READFUNC_ABORT) }
     if count == 0 || upload.deliveredBytes == upload.byteCount { sentAt = transport.loop.now }
+    if options.tellsProgress, count > 0 {
+      observer?.transferDidSend(bodyBytes: upload.deliveredBytes, of: upload.byteCount)
+    }
     return count
   }
 

@@ -7,17 +7,13 @@ import SluicePipeline
 
 /// One request of Foundation on its way through a client.
 struct FoundationCall: Sendable {
-  /// A body in memory up to this size is on the wire as soon as it is sent, as far as anyone here can see. A longer one may
-  /// take its time, and is not watched before the response.
-  private static let watchedBodyBytes = 1 << 16
-
   private let client: Client
   private let url: URL
   private var request: Request
-  private let visited: VisitedURLs
+  private let observer: CallObserver
+  private let delegate: (any TransactionDelegate)?
   private let cancellation = Cancellation()
   private let watch: IdleWatch
-  private let isStreamed: Bool
 
   /// - Parameter body: replaces that of the request.
   init(
@@ -35,12 +31,12 @@ struct FoundationCall: Sendable {
       request.body = body
     } else if let stream = stream ?? (request.body.isEmpty ? urlRequest.httpBodyStream : nil) {
       let byteCount = request.headers["content-length"].flatMap { Int($0) }
-      let reader = SequenceUpload(InputStreamPieces(stream) { watch.touch() }, byteCount: byteCount)
+      let reader = SequenceUpload(InputStreamPieces(stream), byteCount: byteCount)
       request.body = .stream(reader.stream)
       upload = reader
     }
-    isStreamed = upload != nil
-    visited = VisitedURLs(request.url, delegate, upload)
+    observer = CallObserver(request.url, watch, upload)
+    self.delegate = DelegateChain.of(delegate, observer)
   }
 
   /// Ends the call from any thread.
@@ -61,7 +57,6 @@ struct FoundationCall: Sendable {
     var data = Data()
     do throws(TransactionError) {
       for try await chunk in bytes.chunks {
-        watch.touch()
         guard chunk.count <= limit - data.count else { throw Self.tooLarge(limit) }
         data.append(contentsOf: chunk)
       }
@@ -70,29 +65,25 @@ struct FoundationCall: Sendable {
   }
 
   private func begin() async throws(URLError) -> (ResponseBytes, Response) {
-    if isWatchedFromTheStart { watch.start(cancellation) }
+    watch.start(cancellation)
     do throws(TransactionError) {
-      let result = try await client.bytes(for: request, delegate: visited, cancellation: cancellation)
-      if isWatchedFromTheStart { watch.touch() } else { watch.start(cancellation) }
-      return result
+      return try await client.bytes(for: request, delegate: delegate, cancellation: cancellation)
     } catch { throw URLError(error) }
-  }
-
-  private var isWatchedFromTheStart: Bool {
-    isStreamed || request.body.byteCount.map { $0 <= Self.watchedBodyBytes } ?? false
   }
 
   /// The response into a file.
   func download() async throws(URLError) -> (file: URL, response: HTTPURLResponse) {
+    watch.start(cancellation)
+    defer { watch.stop() }
     let result: (path: String, response: Response)
     do throws(DownloadFailure) {
-      result = try await client.download(for: request, delegate: visited, cancellation: cancellation)
+      result = try await client.download(for: request, delegate: delegate, cancellation: cancellation)
     } catch { throw URLError(error) }
     return (URL(fileURLWithPath: result.path), try made(result.response))
   }
 
   private func made(_ response: Response) throws(URLError) -> HTTPURLResponse {
-    let last = visited.last(response).flatMap { $0 == request.url ? nil : URL(string: $0.string) }
+    let last = observer.last(response).flatMap { $0 == request.url ? nil : URL(string: $0.string) }
     return try .of(response, last ?? url)
   }
 

@@ -8,13 +8,8 @@ struct InputStreamPieces: AsyncSequence, @unchecked Sendable {
   private static let pieceBytes = 1 << 16
 
   private let stream: InputStream
-  /// Called after each piece.
-  private let didRead: @Sendable () -> Void
 
-  init(_ stream: InputStream, didRead: @escaping @Sendable () -> Void) {
-    self.stream = stream
-    self.didRead = didRead
-  }
+  init(_ stream: InputStream) { self.stream = stream }
 
   /// Opens the stream, and closes it at its end.
   struct AsyncIterator: AsyncIteratorProtocol {
@@ -24,11 +19,9 @@ struct InputStreamPieces: AsyncSequence, @unchecked Sendable {
     fileprivate init(_ pieces: InputStreamPieces) { self.pieces = pieces }
 
     mutating func next() async throws -> [UInt8]? {
-      let piece = try await withCheckedThrowingContinuation { continuation in
+      try await withCheckedThrowingContinuation { continuation in
         queue.async { [pieces] in continuation.resume(with: Result { try pieces.read() }) }
       }
-      pieces.didRead()
-      return piece
     }
   }
 

@@ -139,10 +139,13 @@ extension Transaction {
 
   /// The options of every transfer of the transaction.
   var transferOptions: TransferOptions {
-    guard usesFreshConnection || machine.resends > 0 || exchange.limits != nil else {
+    let isObserved = isObserved
+    guard usesFreshConnection || machine.resends > 0 || exchange.limits != nil || isObserved else {
       return pipeline.settings.transfer
     }
     var options = pipeline.settings.transfer
+    options.tellsProgress = isObserved
+    if isObserved { options.wantsConnection = true }
     options.refusals = machine.resends
     options.wantsFreshConnection = usesFreshConnection
     if let limit = exchange.limits?.responseBytes {

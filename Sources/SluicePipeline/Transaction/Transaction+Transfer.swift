@@ -113,6 +113,7 @@ extension Transaction: TransferObserver {
     clock = nil
     emitInformational(status: status)
     if pipeline.takesInformational { callInformational(status, headers) }
+    if isObserved { tellInformational(status, headers) }
   }
 
   private func callInformational(_ status: Int, _ headers: HeaderFields) {
@@ -161,6 +162,7 @@ extension Transaction: TransferObserver {
     result.timings = timings
     if let error = end.error { noteEnd(error) }
     noteRequestFailure()
+    if isObserved { tellHopEnd(timings, end.connection, hopFailure ?? end.error.map { TransactionError($0) }) }
     clock = nil
     if let hopFailure {
       noteHopEnd(hopFailure)

@@ -205,6 +205,7 @@ package final class Transaction: @unchecked Sendable {
     if machine.isOnWire, let transfer {
       result.timings = transfer.timings
       endedConnection = transfer.connection
+      if isObserved { tellHopEnd(result.timings ?? TransferTimings(), endedConnection, failure) }
       transfer.cancel()
     }
     transfer = nil

@@ -8,7 +8,7 @@ package struct TransferEnd: Sendable {
   package var body: Body
   package var trailers: HeaderFields
   package var timings: TransferTimings
-  /// The connection facts; nil unless they are wanted (``ConnectionFacts/areWanted``).
+  /// The connection facts; nil unless they are wanted (``TransferOptions/collectsConnection``).
   package var connection: ConnectionFacts?
 
   package init(

@@ -68,6 +68,10 @@ package struct TransferOptions: Sendable {
   package var refusals = 0
   /// Whether the transport reports the head as it is written, to ``TransportSettings/onSentHead``.
   package var tellsHead: Bool
+  /// Whether the transport reports how much of the bodies it has sent and received.
+  package var tellsProgress = false
+  /// Whether the transport collects facts about the connection, even if nobody else in the process wants them.
+  package var wantsConnection = false
 
   package init(
     maximumResponseBytes: Int = 67_108_864, maximumStreamedBytes: Int = .max, spillBytes: Int = 1_048_576,
@@ -80,6 +84,11 @@ package struct TransferOptions: Sendable {
     self.maximumStreamedBytes = maximumStreamedBytes
     self.spillBytes = spillBytes
   }
+}
+
+extension TransferOptions {
+  /// Whether the transport collects facts about the connection.
+  package var collectsConnection: Bool { wantsConnection || ConnectionFacts.areWanted }
 }
 
 /// A hop under way. Confined to the loop.
@@ -105,7 +114,7 @@ package protocol Transfer: AnyObject {
   var timings: TransferTimings? { get }
 
   /// The connection, from the moment the transfer has one; nil before, and if such facts are not wanted
-  /// (``ConnectionFacts/areWanted``).
+  /// (``TransferOptions/collectsConnection``).
   var connection: ConnectionFacts? { get }
 
   /// Whether it sends the trailers that a streamed body has at its end (``BodyStream/trailers``).
@@ -142,8 +151,20 @@ package protocol TransferObserver: AnyObject {
   /// A piece of a streamed body, decoded.
   func transferDidReceive(_ piece: [UInt8]) -> BodyProgress
 
+  /// This much of the request body has left; called only if ``TransferOptions/tellsProgress`` is set, and only with a
+  /// greater number than before.
+  func transferDidSend(bodyBytes count: Int, of total: Int?)
+
+  /// This much of the response body has arrived, not yet decoded; called under the same conditions.
+  func transferDidReceive(bodyBytes count: Int, of total: Int?)
+
   /// The end, exactly once.
   func transferDidEnd(_ end: consuming TransferEnd)
+}
+
+extension TransferObserver {
+  package func transferDidSend(bodyBytes count: Int, of total: Int?) {}
+  package func transferDidReceive(bodyBytes count: Int, of total: Int?) {}
 }
 
 /// What happens to a response body.

@@ -100,6 +100,14 @@ package final class BodyReceiver {
 
   /// Takes a piece as it came from the wire.
   package func take(_ piece: UnsafeRawBufferPointer, _ observer: any TransferObserver) -> Taken {
+    let taken = decode(piece, observer)
+    if options.tellsProgress, case .whole = taken, !isDiscarding {
+      observer.transferDidReceive(bodyBytes: receivedBytes, of: announcedBytes)
+    }
+    return taken
+  }
+
+  private func decode(_ piece: UnsafeRawBufferPointer, _ observer: any TransferObserver) -> Taken {
     if failure != nil || isCut { return .end }
     if isHeldBack { return .nothing }
     if codings.isEmpty || isDiscarding {

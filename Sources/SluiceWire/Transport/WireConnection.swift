@@ -99,6 +99,7 @@ final class WireConnection: HTTPConnection {
   private func handle(_ progress: WireSender.Progress) {
     guard let transfer else { return }
     transfer.times.sentBytes = sender.sentBytes
+    if transfer.options.tellsProgress { transfer.didSendAllBut(sender.unsentBytes) }
     switch progress {
     case .done: if sender.hasBodyLeftLater { transfer.times.sentAt = transport.loop.now }
     case .waiting: break

@@ -39,6 +39,8 @@ struct WireSender {
   /// Whether the request did not go out at once.
   private(set) var hasBodyLeftLater = false
   private(set) var sentBytes = 0
+  /// Bytes that the system has not taken: of the head, of a body in memory, and of what was pulled of another one.
+  var unsentBytes: Int { max(0, bytes.count - offset) + max(0, body.count - bodyOffset) }
 
   /// A new request.
   ///

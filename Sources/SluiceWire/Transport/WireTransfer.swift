@@ -49,6 +49,8 @@ final class WireTransfer: Transfer {
   private var peerAddress = ""
   private var version: HTTPVersion?
   private var isInLine = false
+  /// The bytes of the request body that the observer knows to have left.
+  private var toldSentBytes = 0
   /// Armed while the body waits for a 100 response.
   var continueTimer: LoopTimer?
 
@@ -185,7 +187,7 @@ final class WireTransfer: Transfer {
     isInLine = false
     times.issue(at: transport.loop.now, connection)
     peerAddress = connection.peerAddress
-    if ConnectionFacts.areWanted { issuedConnection = connection.facts }
+    if options.collectsConnection { issuedConnection = connection.facts }
     // Moved out of the request: they are issued once, and a second reference here would cause a copy when stages change
     // them.
     var headers = HeaderFields()
@@ -194,6 +196,20 @@ final class WireTransfer: Transfer {
     if observer.transferWillIssue(&headers), !isCancelled { return headers }
     end(.cancelled(request))
     return nil
+  }
+
+  /// The system has taken all that is known of the request but the last bytes, of which some may be framing.
+  func didSendAllBut(_ unsentBytes: Int) {
+    tellSent((upload?.deliveredBytes ?? request.body.byteCount ?? 0) - unsentBytes)
+  }
+
+  /// The system has taken more of the request body.
+  func didSend(moreBytes count: Int) { tellSent(toldSentBytes + count) }
+
+  private func tellSent(_ count: Int) {
+    guard count > toldSentBytes, let observer else { return }
+    toldSentBytes = count
+    observer.transferDidSend(bodyBytes: count, of: request.body.byteCount)
   }
 
   func didReceiveInformational(_ status: Int, _ headers: HeaderFields) {

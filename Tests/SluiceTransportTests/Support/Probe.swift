@@ -11,6 +11,8 @@ final class Probe: TransferObserver, @unchecked Sendable {
     var head: Response?
     var streamedBytes = 0
     var pieces = 0
+    var sent: [TransferProgress] = []
+    var received: [TransferProgress] = []
     var ends: [TransferEnd] = []
   }
 
@@ -44,6 +46,14 @@ final class Probe: TransferObserver, @unchecked Sendable {
       record.pieces += 1
     }
     return onPiece(piece)
+  }
+
+  func transferDidSend(bodyBytes count: Int, of total: Int?) {
+    record.update { $0.sent.append(TransferProgress(bytes: count, total: total)) }
+  }
+
+  func transferDidReceive(bodyBytes count: Int, of total: Int?) {
+    record.update { $0.received.append(TransferProgress(bytes: count, total: total)) }
   }
 
   func transferDidEnd(_ end: TransferEnd) {

@@ -7,6 +7,7 @@ func useClient(_ url: HTTPURL) async throws {
   print("client: \(response.status), \(bytes.count) bytes")
 
   let (path, _) = try await client.download(from: url)
+  try await followProgress(client, url, to: path)
   print("client: \(try await client.upload(for: Request(method: "POST", url: url), fromFile: path).response.status)")
 
   try await streamLines(client, url)

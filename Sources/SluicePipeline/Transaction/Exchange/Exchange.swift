@@ -181,7 +181,7 @@ package final class Exchange: @unchecked Sendable {
   package var suspensions: SuspensionTable? { transaction?.environment.suspensions }
 
   /// The connection of the current hop, from its issue stages on; nil before, and if such facts are not wanted
-  /// (``ConnectionFacts/areWanted``). [loop]
+  /// (``TransferOptions/collectsConnection``). [loop]
   package var connection: ConnectionFacts? {
     guard let transaction else { return detachedConnection }
     return transaction.transfer?.connection ?? transaction.endedConnection

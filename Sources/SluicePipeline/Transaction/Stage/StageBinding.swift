@@ -9,10 +9,12 @@ package final class StageBinding: Sendable {
   /// The time limit for one suspended call; with nil only the transaction's deadline applies.
   package let deadline: Duration?
   package let onFault: FaultPolicy
+  /// Follows the hops; only delegates do.
+  package let observer: (any HopObserver)?
 
   package init(
     name: String, interceptor: any Interceptor, match: StageMatch? = nil, deadline: Duration? = nil,
-    onFault: FaultPolicy = .fail
+    onFault: FaultPolicy = .fail, observer: (any HopObserver)? = nil
   ) {
     self.name = name
     self.interceptor = interceptor
@@ -20,6 +22,7 @@ package final class StageBinding: Sendable {
     self.match = match
     self.deadline = deadline
     self.onFault = onFault
+    self.observer = observer
   }
 }
 

@@ -223,7 +223,10 @@ extension HTTP2Connection {
     guard type == NGHTTP2_HEADERS || type == NGHTTP2_DATA else { return }
     stream.transfer?.times.sentBytes += head.length + 9
     stream.isHeadSent = true
-    if type == NGHTTP2_DATA { flood.noteUseful() }
+    if type == NGHTTP2_DATA {
+      flood.noteUseful()
+      if let transfer = stream.transfer, transfer.options.tellsProgress { transfer.didSend(moreBytes: head.length) }
+    }
     guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
     stream.isRequestSent = true
     stream.dropRequest()

@@ -1,0 +1,40 @@
+import SluiceMessages
+
+// What the delegates are told while a hop is under way.
+extension Transaction {
+  /// Whether a delegate follows the hops.
+  var isObserved: Bool { delegate?.observer != nil || pipeline.delegate?.observer != nil }
+
+  @inline(never)
+  private func tell(_ event: (any HopObserver) -> Void) {
+    let phase = exchange.phase
+    exchange.phase = .trace
+    if let observer = delegate?.observer { event(observer) }
+    if let observer = pipeline.delegate?.observer { event(observer) }
+    exchange.phase = phase
+    clock = nil
+  }
+
+  package func transferDidSend(bodyBytes count: Int, of total: Int?) {
+    guard !machine.isDone else { return }
+    tell { $0.transaction(exchange.id, didSend: TransferProgress(bytes: count, total: total)) }
+  }
+
+  package func transferDidReceive(bodyBytes count: Int, of total: Int?) {
+    guard !machine.isDone else { return }
+    tell { $0.transaction(exchange.id, didReceive: TransferProgress(bytes: count, total: total)) }
+  }
+
+  func tellInformational(_ status: Int, _ headers: HeaderFields) {
+    tell { $0.transaction(exchange.id, didReceiveInformational: status, headers) }
+  }
+
+  /// Tells the end of a hop, of which the transfer has ended or is about to be cancelled.
+  func tellHopEnd(_ timings: TransferTimings, _ connection: ConnectionFacts?, _ error: TransactionError?) {
+    let metrics = HopMetrics(
+      attempt: exchange.attempt, hop: exchange.hop, method: exchange.nativeRequest.method,
+      url: exchange.nativeRequest.url, status: wireStatus == 0 ? nil : wireStatus, timings: timings,
+      connection: connection, error: error)
+    tell { $0.transaction(exchange.id, didEndHop: metrics) }
+  }
+}
