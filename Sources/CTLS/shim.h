@@ -29,6 +29,17 @@ static inline int sluice_tls_set_server_name(SSL *tls, const char *name) {
 static inline void sluice_tls_set_owner(SSL *tls, void *owner) { SSL_set_app_data(tls, owner); }
 static inline void *sluice_tls_owner(const SSL *tls) { return SSL_get_app_data(tls); }
 
+/// The connection whose certificate is being verified.
+static inline SSL *sluice_tls_connection(X509_STORE_CTX *store) {
+  return (SSL *)X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+}
+
+/// Lets the handshake wait, from within the callback that verifies; returns what that must return.
+static inline int sluice_tls_retry_verify(SSL *tls) { return (int)SSL_set_retry_verify(tls); }
+
+static inline int sluice_tls_count(const STACK_OF(X509) *chain) { return chain == NULL ? 0 : sk_X509_num(chain); }
+static inline X509 *sluice_tls_certificate(const STACK_OF(X509) *chain, int index) { return sk_X509_value(chain, index); }
+
 static inline int sluice_tls_is_unexpected_end(unsigned long error) {
 #ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
   return ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING;

@@ -14,10 +14,10 @@ final class ChosenTransport: Transport {
   private var curl: CurlTransport?
 
   /// - Throws: if the settings ask for something that the engine does not have, or if a file cannot be read.
-  init(loop: Loop, settings: TransportSettings) throws(TransportError) {
+  init(loop: Loop, settings: TransportSettings, approvals: TrustApprovals) throws(TransportError) {
     self.loop = loop
     self.settings = settings
-    wire = try WireTransport(loop: loop, settings: settings)
+    wire = try WireTransport(loop: loop, settings: settings, approvals: approvals)
     if settings.engine == .curl { curl = try CurlTransport(loop: loop, settings: settings) }
     try checkProxy()
   }
@@ -26,11 +26,22 @@ final class ChosenTransport: Transport {
     guard needsCurl(request.url.origin.scheme) else {
       return wire.start(request, options, observer: observer)
     }
+    if options.asksTrust, request.url.origin.scheme == .https {
+      return wire.fail(request, options, withoutTrust, observer: observer)
+    }
     do throws(TransportError) {
       return try startedCurl().start(request, options, observer: observer)
     } catch {
       return wire.fail(request, options, error, observer: observer)
     }
+  }
+
+  private var withoutTrust: TransportError {
+    TransportError(
+      .transport,
+      "a delegate decides about the server's certificate, which libcurl cannot wait for, and the settings need libcurl;"
+        + " use no proxy (\(settings.names.proxy) \"\"), no HTTP/1.0, and \(settings.names.engine) \"auto\" or \"wire\"",
+      isBeforeSending: true)
   }
 
   private func startedCurl() throws(TransportError) -> CurlTransport {

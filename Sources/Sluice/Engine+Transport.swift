@@ -1,6 +1,7 @@
 public import SluiceAssembly
 public import SluiceLoop
 import SluicePipeline
+import SluiceWire
 public import SluiceTrial
 
 /// The engine with its transports on its loops.
@@ -31,9 +32,12 @@ extension Engine {
     minimumLogLevel: LogLine.Level = .debug,
     log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
+    let approvals = TrustApprovals()
     try self.init(
       configuration, sources: sources, on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
-      makeTransport: { loop, settings throws(TransportError) in try ChosenTransport(loop: loop, settings: settings) },
+      makeTransport: { loop, settings throws(TransportError) in
+        try ChosenTransport(loop: loop, settings: settings, approvals: approvals)
+      },
       log: log)
   }
 }

@@ -30,7 +30,7 @@ import Testing
     handshake: while true {
       switch channel.handshake() {
       case .done: break handshake
-      case .wouldBlock: wait(for: POLLIN, on: socket)
+      case .wouldBlock, .asks: wait(for: POLLIN, on: socket)
       case .failed(let failure):
         Issue.record("\(failure)")
         return

@@ -12,7 +12,13 @@ final class DelegateStage: Interceptor {
   /// Suspended calls, so that a cancellation finds its task.
   private let suspended = Locked<[SuspensionToken: Task<Void, Never>]>([:])
 
-  init(_ delegate: any TransactionDelegate) { self.delegate = delegate }
+  private let trustDelegates: [any ServerTrustDelegate]
+
+  init(_ delegate: any TransactionDelegate) {
+    self.delegate = delegate
+    let members = (delegate as? DelegateChain)?.members ?? [delegate]
+    trustDelegates = members.compactMap { $0 as? any ServerTrustDelegate }
+  }
 
   func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict {
     let context = ResponseContext(exchange)
@@ -113,6 +119,24 @@ extension DelegateStage: HopObserver {
 
   func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics) {
     delegate.transaction(id, didEndHop: metrics)
+  }
+
+  var decidesTrust: Bool { !trustDelegates.isEmpty }
+
+  func decide(_ question: TrustQuestion, _ exchange: Exchange) -> () -> Void {
+    let context = RequestContext(exchange)
+    let task = Task.immediate(executorPreference: exchange.loop as? any TaskExecutor) { [self] in
+      do {
+        var decision = ServerTrustDecision.performDefaultHandling
+        for delegate in trustDelegates where decision == .performDefaultHandling {
+          decision = try await delegate.transaction(context, didReceive: question.trust)
+        }
+        question.give(.success(decision), by: self)
+      } catch {
+        question.give(.failure(error as? StageFailure ?? StageFailure(message: "\(error)")), by: self)
+      }
+    }
+    return { task.cancel() }
   }
 }
 

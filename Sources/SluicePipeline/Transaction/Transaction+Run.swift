@@ -145,7 +145,10 @@ extension Transaction {
     }
     var options = pipeline.settings.transfer
     options.tellsProgress = isObserved
-    if isObserved { options.wantsConnection = true }
+    if isObserved {
+      options.wantsConnection = true
+      options.asksTrust = asksTrust
+    }
     options.refusals = machine.resends
     options.wantsFreshConnection = usesFreshConnection
     if let limit = exchange.limits?.responseBytes {

@@ -38,7 +38,9 @@ package final class Transaction: @unchecked Sendable {
   var endedConnection: ConnectionFacts?
   var isAnsweringHead = false
   var disposition = BodyDisposition.hold
-  /// Why a stage or a sink ended the hop.
+  /// What the delegates are being asked about the server of the hop.
+  var trustQuestion: TrustQuestion?
+  /// Why a stage, a delegate or a sink ended the hop.
   var hopFailure: TransactionError?
   /// The status of the server's answer in this hop, without changes by stages; 0 before the answer.
   var wireStatus = 0
@@ -208,6 +210,8 @@ package final class Transaction: @unchecked Sendable {
       if isObserved { tellHopEnd(result.timings ?? TransferTimings(), endedConnection, failure) }
       transfer.cancel()
     }
+    // After the transfer, so that it is not asked again.
+    trustQuestion?.end()
     transfer = nil
     let error = failure ?? settleLastForms()
     if error != nil { withholdBody() }

@@ -72,6 +72,9 @@ package struct TransferOptions: Sendable {
   package var tellsProgress = false
   /// Whether the transport collects facts about the connection, even if nobody else in the process wants them.
   package var wantsConnection = false
+  /// Whether the observer decides about the certificates of servers. Then the hop goes only over connections to servers
+  /// that an observer has accepted.
+  package var asksTrust = false
 
   package init(
     maximumResponseBytes: Int = 67_108_864, maximumStreamedBytes: Int = .max, spillBytes: Int = 1_048_576,
@@ -142,6 +145,13 @@ package protocol TransferObserver: AnyObject {
   /// - Returns: false ends the transfer with ``ErrorCode/cancelled``.
   func transferWillIssue(_ headers: inout HeaderFields) -> Bool
 
+  /// A server has shown its certificate; called only if ``TransferOptions/asksTrust`` is set, and at most for one server
+  /// at a time.
+  ///
+  /// - Parameter answer: called once, on the loop, possibly before this returns; with nil if the observer has no more
+  ///   interest in the connection.
+  func transferDidMeet(_ trust: ServerTrust, answer: @escaping (ServerTrustDecision?) -> Void)
+
   /// An informational (1xx) response.
   func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields)
 
@@ -163,6 +173,9 @@ package protocol TransferObserver: AnyObject {
 }
 
 extension TransferObserver {
+  package func transferDidMeet(_ trust: ServerTrust, answer: @escaping (ServerTrustDecision?) -> Void) {
+    answer(.performDefaultHandling)
+  }
   package func transferDidSend(bodyBytes count: Int, of total: Int?) {}
   package func transferDidReceive(bodyBytes count: Int, of total: Int?) {}
 }

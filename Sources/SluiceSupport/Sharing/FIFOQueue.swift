@@ -19,6 +19,12 @@ public struct FIFOQueue<Element> {
   /// The element that is taken next; nil if there is none.
   @inlinable public var first: Element? { isEmpty ? nil : slots[head] }
 
+  /// The first element for which the predicate holds; nil if there is none.
+  @inlinable public func first(where predicate: (Element) -> Bool) -> Element? {
+    for case let element? in slots[head...] where predicate(element) { return element }
+    return nil
+  }
+
   /// Adds an element at the end.
   @inlinable public mutating func append(_ element: Element) { slots.append(element) }
 

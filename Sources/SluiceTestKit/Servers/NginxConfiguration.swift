@@ -22,9 +22,12 @@ package struct NginxConfiguration: Sendable {
   /// The number of requests on a connection before nginx closes it.
   package var requestsPerConnection = 100_000_000
 
+  /// What is wrong with the certificate of the server; nil for a valid one.
+  package var flaw: TestCertificates.Flaw?
+
   package init() {}
 
-  func text(folder: String, ports: NginxServer.Ports, certificates: TestCertificates?) -> String {
+  func text(folder: String, ports: NginxServer.Ports, certificates: TestCertificates?) throws -> String {
     """
     daemon off;
     # One process, so that killing it ends the server, and measuring it measures the whole server.
@@ -43,7 +46,7 @@ package struct NginxConfiguration: Sendable {
       http2_max_concurrent_streams 256;
       server {
         listen 127.0.0.1:\(ports.clear) backlog=4096;
-        \(tls(ports, certificates))
+        \(try tls(ports, certificates))
         root \(folder);
         location = / { return 200 "ok\\n"; }
         location = /json { default_type application/json; return 200 '{"name": "a", "count": 1}'; }
@@ -64,11 +67,12 @@ package struct NginxConfiguration: Sendable {
     return "log_format test '\(accessLogFormat)'; access_log \(folder)/access.log test;"
   }
 
-  private func tls(_ ports: NginxServer.Ports, _ certificates: TestCertificates?) -> String {
+  private func tls(_ ports: NginxServer.Ports, _ certificates: TestCertificates?) throws -> String {
     guard let certificates else { return "" }
+    let identity = try flaw.map { try certificates.server($0) } ?? certificates.server
     return """
       listen 127.0.0.1:\(ports.tls) ssl http2 backlog=4096;
-      ssl_certificate \(certificates.server.certificate); ssl_certificate_key \(certificates.server.key);
+      ssl_certificate \(identity.certificate); ssl_certificate_key \(identity.key);
       ssl_client_certificate \(certificates.authority); ssl_verify_client \(demandsClientCertificate ? "on" : "optional");
       """
   }

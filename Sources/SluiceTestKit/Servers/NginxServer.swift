@@ -40,7 +40,7 @@ package final class NginxServer: Sendable {
     try folder.write(String(repeating: "sixteen letters\n", count: 4096), to: "text")
     for _ in 0..<5 {
       let ports = Ports(clear: try Loopback.freePort(), tls: try Loopback.freePort())
-      let text = configuration.text(folder: folder.path, ports: ports, certificates: certificates)
+      let text = try configuration.text(folder: folder.path, ports: ports, certificates: certificates)
       let file = try folder.write(text, to: "nginx.conf")
       let command = Command(program, ["-p", folder.path, "-c", file, "-e", folder.path("error.log")])
       let process = try command.start()

@@ -2,12 +2,15 @@ import CTLS
 import Glibc
 import SluiceLoop
 import SluiceMessages
+import SluicePipeline
 import SluiceTransport
 
 /// TLS on one socket (RFC 8446), by OpenSSL. Confined to the loop. Does not close the socket.
 final class TLSChannel {
   enum Handshake {
     case done, wouldBlock
+    /// It goes on when it is known whether the server is trusted.
+    case asks(ServerTrust)
     case failed(TLSFailure)
   }
 
@@ -16,6 +19,8 @@ final class TLSChannel {
   private let host: String
   private let socket: UnsafeMutablePointer<sluice_tls_socket>
   private let context: TLSContext
+  /// Who decides about the server's certificate; nil if OpenSSL does.
+  private let decision: TrustDecision?
   /// The number of received bytes at the last byte of the application.
   private var receivedAtData = 0
   /// Why the last call has failed.
@@ -31,12 +36,15 @@ final class TLSChannel {
   private nonisolated(unsafe) static let method = sluice_tls_make_bio_method()
 
   /// - Parameter host: the host of the URL, which the server's certificate must name (RFC 9110 §4.3.4).
-  init(_ descriptor: Int32, _ context: TLSContext, _ sessions: TLSSessions, host: String) throws(TLSFailure) {
+  init(
+    _ descriptor: Int32, _ context: TLSContext, _ sessions: TLSSessions, host: String, _ decision: TrustDecision? = nil
+  ) throws(TLSFailure) {
     guard let method = Self.method, let pointer = SSL_new(context.pointer) else { throw TLSFailure.last(.other) }
     self.pointer = pointer
     self.context = context
     self.sessions = sessions
     self.host = host
+    self.decision = decision
     socket = .allocate(capacity: 1)
     socket.initialize(
       to: sluice_tls_socket(descriptor: descriptor, is_drained: 0, error: 0, budget: .max, received: 0))
@@ -45,6 +53,8 @@ final class TLSChannel {
     guard expect(host) else { throw TLSFailure.last(.other) }
     sessions.use(for: pointer)
     SSL_set_connect_state(pointer)
+    // Otherwise a refusal would have no effect.
+    if decision != nil { SSL_set_verify(pointer, SSL_VERIFY_PEER, nil) }
   }
 
   deinit {
@@ -77,8 +87,19 @@ final class TLSChannel {
     }
     switch SSL_get_error(pointer, result) {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+    case SSL_ERROR_WANT_RETRY_VERIFY:
+      if case .asked(let trust) = decision?.state { return .asks(trust) }
+      return .wouldBlock
     default: return .failed(handshakeFailure)
     }
+  }
+
+  /// The question of the handshake is answered; it can go on.
+  func decide(isTrusted: Bool) { decision?.make(isTrusted: isTrusted) }
+
+  /// Called by OpenSSL to verify the server's certificate.
+  func verify(_ store: OpaquePointer) -> Int32 {
+    decision?.verify(store, pointer, verifies: context.verifies) ?? X509_verify_cert(store)
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
@@ -156,11 +177,6 @@ final class TLSChannel {
       return TLSFailure.last(.handshake, systemError: socket.pointee.error)
     }
     ERR_clear_error()
-    if code == X509_V_ERR_HOSTNAME_MISMATCH || code == X509_V_ERR_IP_ADDRESS_MISMATCH {
-      return TLSFailure(
-        .verification, "SSL: no alternative certificate subject name matches target host name '\(host)'")
-    }
-    let reason = X509_verify_cert_error_string(code).map { String(cString: $0) } ?? "error \(code)"
-    return TLSFailure(.verification, "SSL certificate problem: \(reason)")
+    return TLSFailure(.verification, CertificateFault.words(code, host))
   }
 }

@@ -22,6 +22,14 @@ final class TLSContext {
     // The versions of HTTP that this transport speaks, the preferred one first (RFC 7301).
     let versions = (offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]).flatMap { [UInt8($0.utf8.count)] + $0.utf8 }
     SSL_CTX_set_alpn_protos(pointer, versions, UInt32(versions.count))
+    SSL_CTX_set_cert_verify_callback(
+      pointer,
+      { store, _ in
+        guard let store, let connection = sluice_tls_connection(store), let owner = sluice_tls_owner(connection) else {
+          return 0
+        }
+        return Unmanaged<TLSChannel>.fromOpaque(owner)._withUnsafeGuaranteedRef { $0.verify(store) }
+      }, nil)
     SSL_CTX_sess_set_new_cb(pointer) { connection, session in
       guard let connection, let session, let owner = sluice_tls_owner(connection) else { return 0 }
       Unmanaged<TLSChannel>.fromOpaque(owner)._withUnsafeGuaranteedRef { $0.sessions.keep(session) }

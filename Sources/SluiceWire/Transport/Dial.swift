@@ -34,6 +34,8 @@ final class Dial {
   private let attemptTimer = LoopTimer()
   private var beganAt = Instant(nanoseconds: 0)
   private var isLookingUp = true
+  /// A delegate decides about the server.
+  private var isAsking = false
   private var isOver = false
 
   init(_ pool: OriginPool, owner: WireTransfer?) {
@@ -125,8 +127,23 @@ final class Dial {
       finish(
         WireChannel(socket: attempt.socket, tls: handshake.channel), attempt.address,
         handshake.events | EPOLLIN.rawValue)
+    case .asks(let trust):
+      guard !isAsking else { return }
+      isAsking = true
+      // The delegates have deadlines of their own.
+      loop.disarm(limitTimer)
+      pool.decide(trust, for: self)
     case .failed(let failure): fail(WireFailure.tls(pool.origin, failure, settings))
     }
+  }
+
+  /// A delegate has decided about the server.
+  func goOn(isTrusted: Bool) {
+    guard !isOver, isAsking, let handshake else { return }
+    isAsking = false
+    loop.arm(limitTimer, at: loop.now + settings.connectTimeout, for: self)
+    handshake.channel.decide(isTrusted: isTrusted)
+    handshakeIsReady(handshake, 0)
   }
 
   /// - Parameter events: what has happened so far, and causes no event any more.

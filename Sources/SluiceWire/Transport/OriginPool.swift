@@ -14,7 +14,7 @@ import SluiceTransport
 /// As long as it is not known whether the server speaks HTTP/2, there is one attempt to connect for all that wait: one
 /// connection may be enough for them.
 final class OriginPool {
-  let origin: Origin
+  let key: PoolKey
   let preamble: RequestHead.Preamble
   // The transport lets go of its pools when the loop ends.
   let transport: WireTransport
@@ -48,10 +48,13 @@ final class OriginPool {
     case multiplexed(Int)
   }
 
-  init(_ origin: Origin, _ transport: WireTransport) {
+  var origin: Origin { key.origin }
+
+  init(_ key: PoolKey, _ transport: WireTransport) {
+    let origin = key.origin
     let mayMultiplex = origin.scheme == .https ? transport.offersHTTP2 : transport.settings.assumesHTTP2
     speech = mayMultiplex ? .unknown : .single
-    self.origin = origin
+    self.key = key
     self.transport = transport
     preamble = RequestHead.Preamble(origin, transport.defaults)
     limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }
@@ -174,13 +177,44 @@ final class OriginPool {
     balance()
   }
 
-  /// The transfer for which alone a connection is being made has ended.
-  func abandon(_ dial: Dial) {
-    guard dials[ObjectIdentifier(dial)] != nil else { return }
+  /// Asks a transfer that waits for the connection whether it may go to this server.
+  func decide(_ trust: ServerTrust, for dial: Dial) {
+    let asker = dial.owner ?? waiting.first { $0.isWaiting && $0.canBeAsked }
+    guard let asker, asker.isWaiting, asker.canBeAsked else { return drop(dial) }
+    asker.ask(trust) { [self] decision in
+      guard dials[ObjectIdentifier(dial)] != nil else { return }
+      switch decision {
+      case nil: decide(trust, for: dial)
+      case .accept: dial.goOn(isTrusted: true)
+      case .refuse: refuse(trust, dial, asker, "the delegate does not trust the certificate of the server")
+      case .performDefaultHandling:
+        guard let failure = trust.failure else { return dial.goOn(isTrusted: true) }
+        refuse(trust, dial, asker, failure)
+      }
+    }
+  }
+
+  /// The transfer that was asked does not accept the server. Those that wait with it are asked about the next connection.
+  private func refuse(_ trust: ServerTrust, _ dial: Dial, _ asker: WireTransfer, _ reason: String) {
+    let error = WireFailure.tls(origin, TLSFailure(.verification, reason), transport.settings)
+    if asker.isWaiting {
+      asker.times.fail(dial.times, at: transport.loop.now)
+      asker.fail(error)
+    }
+    if dials[ObjectIdentifier(dial)] != nil { drop(dial) }
+  }
+
+  /// Gives up a connection in the making that nobody waits for.
+  private func drop(_ dial: Dial) {
     forget(dial)
     connectionCount -= 1
     dial.cancel()
     balance()
+  }
+
+  /// The transfer for which alone a connection is being made has ended.
+  func abandon(_ dial: Dial) {
+    if dials[ObjectIdentifier(dial)] != nil { drop(dial) }
   }
 
   /// Begins as many connections as transfers wait for, within the limit.
@@ -232,7 +266,8 @@ final class OriginPool {
   /// TLS for a connection of this origin.
   func makeTLS(_ descriptor: Int32) throws(TransportError) -> TLSChannel {
     do throws(TLSFailure) {
-      return try TLSChannel(descriptor, transport.tlsContext(), sessions, host: origin.host)
+      let decision = key.asksTrust ? TrustDecision(origin, transport.approvals) : nil
+      return try TLSChannel(descriptor, transport.tlsContext(), sessions, host: origin.host, decision)
     } catch { throw WireFailure.tls(origin, error, transport.settings) }
   }
 
@@ -250,7 +285,7 @@ final class OriginPool {
     if !isUsable { unaddressed.append(dial) }
     if !addresses.isLookingUp, !isUsable || addresses.wantsRefresh(at: now) {
       addresses.isLookingUp = true
-      transport.lookUp(origin)
+      transport.lookUp(key)
     }
     if isUsable { dial.connect(to: socketAddresses) }
   }

@@ -44,6 +44,11 @@ struct TransferLine {
     return nil
   }
 
+  /// The transfer that is served first of those for which the predicate holds.
+  func first(where predicate: (WireTransfer) -> Bool) -> WireTransfer? {
+    refused.last(where: predicate) ?? waiting.first(where: predicate)
+  }
+
   /// A transfer has ended that waits here.
   mutating func waiterDidEnd() {
     endedCount += 1

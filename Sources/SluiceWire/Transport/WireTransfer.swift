@@ -49,6 +49,8 @@ final class WireTransfer: Transfer {
   private var peerAddress = ""
   private var version: HTTPVersion?
   private var isInLine = false
+  /// Whether the observer can decide about a server: it is not deciding about another one.
+  private(set) var canBeAsked = true
   /// The bytes of the request body that the observer knows to have left.
   private var toldSentBytes = 0
   /// Armed while the body waits for a 100 response.
@@ -67,6 +69,11 @@ final class WireTransfer: Transfer {
   }
 
   var isOver: Bool { hasEnded || isCancelled || failure != nil }
+
+  /// Whether it waits for a connection.
+  var isWaiting: Bool {
+    if case .waiting = phase { !isOver } else { false }
+  }
 
   var hasEnded: Bool {
     if case .ended = phase { true } else { false }
@@ -152,7 +159,11 @@ final class WireTransfer: Transfer {
     }
     isHead = request.method.utf8.count == 4 && request.method == "HEAD"
     do throws(TransportError) { try openUpload() } catch { return end(error) }
-    transport.pool(for: request.url).serve(self)
+    pool.serve(self)
+  }
+
+  private var pool: OriginPool {
+    transport.pool(for: request.url, asksTrust: options.asksTrust)
   }
 
   private func openUpload() throws(TransportError) {
@@ -169,6 +180,19 @@ final class WireTransfer: Transfer {
     // Those that wait hold no file open.
     upload = nil
     isInLine = dial == nil
+  }
+
+  /// Asks the observer whether the connection that is being made may go to this server.
+  ///
+  /// - Parameter answer: gets nil if the transfer does not want the connection any more.
+  func ask(_ trust: ServerTrust, answer: @escaping (ServerTrustDecision?) -> Void) {
+    guard let observer, !isOver else { return answer(nil) }
+    canBeAsked = false
+    observer.transferDidMeet(trust) { [self] decision in
+      // Without an answer, it is not asked again.
+      canBeAsked = decision != nil
+      answer(isOver ? nil : decision)
+    }
   }
 
   /// The pool has taken the transfer out of its line.
@@ -265,8 +289,8 @@ final class WireTransfer: Transfer {
   /// The connection takes no more of the transfer: it has failed, or does not want the rest of the body.
   func stop() {
     if case .running(let connection) = phase { connection.abandon(self) }
-    if case .waiting(let dial?) = phase { transport.pool(for: request.url).abandon(dial) }
-    let line = isInLine ? transport.pool(for: request.url) : nil
+    if case .waiting(let dial?) = phase { pool.abandon(dial) }
+    let line = isInLine ? pool : nil
     end(isCancelled ? .cancelled(request) : failure)
     line?.waiterDidEnd()
   }

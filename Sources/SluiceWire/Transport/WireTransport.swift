@@ -37,11 +37,14 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// The head that is written next.
   @exclusivity(unchecked) var output: [UInt8] = []
 
+  /// The servers that delegates have accepted, on all loops.
+  let approvals: TrustApprovals
+
   private var sourceIndex = 0
   private var madeContext: TLSContext?
   /// By descriptor.
   @exclusivity(unchecked) private var endpoints: [WireEndpoint?] = []
-  @exclusivity(unchecked) private var pools: [Origin: OriginPool] = [:]
+  @exclusivity(unchecked) private var pools: [PoolKey: OriginPool] = [:]
   /// The pool of the last request, since the next request often has the same origin, or even this URL.
   @exclusivity(unchecked) private var lastURL: HTTPURL?
   @exclusivity(unchecked) private var lastPool: OriginPool?
@@ -77,9 +80,11 @@ package final class WireTransport: Transport, @unchecked Sendable {
 
   /// - Throws: if a TLS file cannot be read, or if the settings ask for something that this transport does not have.
   package init(
-    loop: Loop, settings: TransportSettings = TransportSettings(), resolver: NameResolver = .shared
+    loop: Loop, settings: TransportSettings = TransportSettings(), resolver: NameResolver = .shared,
+    approvals: TrustApprovals = TrustApprovals()
   ) throws(TransportError) {
     try settings.check()
+    self.approvals = approvals
     self.loop = loop
     self.settings = settings
     self.resolver = resolver
@@ -158,23 +163,27 @@ package final class WireTransport: Transport, @unchecked Sendable {
     forgotten.release()
   }
 
-  func pool(for url: HTTPURL) -> OriginPool {
-    if let lastPool, url == lastURL || url.isAt(lastPool.origin) { return lastPool }
-    let origin = url.origin
-    let pool = pools[origin] ?? makePool(origin)
+  /// - Parameter asksTrust: whether delegates decide about the server. Such transfers share no connection with others:
+  ///   these would trust a server that no delegate has accepted, or that only a delegate has.
+  func pool(for url: HTTPURL, asksTrust: Bool) -> OriginPool {
+    if let lastPool, lastPool.key.asksTrust == asksTrust, url == lastURL || url.isAt(lastPool.origin) {
+      return lastPool
+    }
+    let key = PoolKey(origin: url.origin, asksTrust: asksTrust)
+    let pool = pools[key] ?? makePool(key)
     lastURL = url
     lastPool = pool
     return pool
   }
 
-  private func makePool(_ origin: Origin) -> OriginPool {
+  private func makePool(_ key: PoolKey) -> OriginPool {
     if pools.count >= Self.rememberedPools {
-      for (origin, pool) in pools where pool.isUnused { pools[origin] = nil }
+      for (key, pool) in pools where pool.isUnused { pools[key] = nil }
       lastPool = nil
       lastURL = nil
     }
-    let pool = OriginPool(origin, self)
-    pools[origin] = pool
+    let pool = OriginPool(key, self)
+    pools[key] = pool
     return pool
   }
 
@@ -182,9 +191,9 @@ package final class WireTransport: Transport, @unchecked Sendable {
   func excess(of request: borrowing Request) -> TransportError? { settings.excess(of: request) }
 
   /// Looks up the name of an origin for its pool.
-  func lookUp(_ origin: Origin) {
-    resolver.addresses(of: origin.host) { [self] answer in
-      loop.post { [self] in pools[origin]?.didResolve(answer) }
+  func lookUp(_ key: PoolKey) {
+    resolver.addresses(of: key.origin.host) { [self] answer in
+      loop.post { [self] in pools[key]?.didResolve(answer) }
     }
   }
 

@@ -1,0 +1,11 @@
+import SluiceClient
+
+/// Accepts only servers with one of these keys.
+struct PinnedKeys: ServerTrustDelegate {
+  /// SHA-256 of each SubjectPublicKeyInfo.
+  let hashes: Set<[UInt8]>
+
+  func transaction(_ context: RequestContext, didReceive trust: ServerTrust) async throws -> ServerTrustDecision {
+    hashes.contains(trust.keyHash) ? .performDefaultHandling : .refuse
+  }
+}

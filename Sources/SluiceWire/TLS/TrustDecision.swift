@@ -1,0 +1,86 @@
+import CTLS
+import SluiceMessages
+import SluicePipeline
+
+/// The decision about the certificate of one server, which takes the place of OpenSSL's own. OpenSSL asks for it in the
+/// handshake, before this side has sent anything but its hello; while it is not known, the handshake waits.
+final class TrustDecision {
+  enum State {
+    case unknown
+    case asked(ServerTrust)
+    case made(isTrusted: Bool)
+  }
+
+  private let origin: Origin
+  private let approvals: TrustApprovals
+  private(set) var state = State.unknown
+
+  init(_ origin: Origin, _ approvals: TrustApprovals) {
+    self.origin = origin
+    self.approvals = approvals
+  }
+
+  func make(isTrusted: Bool) {
+    if isTrusted, case .asked(let trust) = state { approvals.insert(origin, trust.keyHash) }
+    state = .made(isTrusted: isTrusted)
+  }
+
+  /// Called by OpenSSL; returns what it wants to know: 1 to go on, 0 to end the handshake.
+  func verify(_ store: OpaquePointer, _ connection: OpaquePointer, verifies: Bool) -> Int32 {
+    switch state {
+    case .made(let isTrusted):
+      X509_STORE_CTX_set_error(store, isTrusted ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION)
+      return isTrusted ? 1 : 0
+    case .asked: return sluice_tls_retry_verify(connection)
+    case .unknown:
+      let isValid = X509_verify_cert(store) == 1
+      let failure = isValid || !verifies ? nil : CertificateFault.words(X509_STORE_CTX_get_error(store), origin.host)
+      guard let trust = trust(store, failure) else {
+        X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM)
+        return 0
+      }
+      if approvals.contains(origin, trust.keyHash) {
+        make(isTrusted: true)
+        X509_STORE_CTX_set_error(store, X509_V_OK)
+        return 1
+      }
+      state = .asked(trust)
+      return sluice_tls_retry_verify(connection)
+    }
+  }
+
+  /// Nil without memory, or if the server has sent no certificate.
+  private func trust(_ store: OpaquePointer, _ failure: String?) -> ServerTrust? {
+    guard let leaf = X509_STORE_CTX_get0_cert(store), let keyHash = Self.keyHash(leaf) else { return nil }
+    var certificates: [[UInt8]] = []
+    let chain = X509_STORE_CTX_get0_untrusted(store)
+    for index in 0..<sluice_tls_count(chain) {
+      guard let certificate = sluice_tls_certificate(chain, index), let bytes = Self.encoded(certificate) else {
+        return nil
+      }
+      certificates.append(bytes)
+    }
+    return ServerTrust(
+      host: origin.host, port: origin.port, certificates: certificates, keyHash: keyHash, failure: failure)
+  }
+
+  private static func encoded(_ certificate: OpaquePointer) -> [UInt8]? {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    return taken(i2d_X509(certificate, &bytes), bytes)
+  }
+
+  private static func keyHash(_ certificate: OpaquePointer) -> [UInt8]? {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes)
+    guard let key = taken(count, bytes) else { return nil }
+    var hash = [UInt8](repeating: 0, count: 32)
+    guard EVP_Digest(key, key.count, &hash, nil, EVP_sha256(), nil) == 1 else { return nil }
+    return hash
+  }
+
+  private static func taken(_ count: Int32, _ bytes: UnsafeMutablePointer<UInt8>?) -> [UInt8]? {
+    guard count > 0, let bytes else { return nil }
+    defer { CRYPTO_free(bytes, #file, #line) }
+    return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+  }
+}

@@ -1,0 +1,234 @@
+import SluiceAssembly
+import SluiceClient
+import SluiceMessages
+import SluicePipeline
+import SluicePlugin
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// A delegate that decides about the certificates of servers, with nginx.
+@Suite(.enabled(if: NginxServer.isAvailable)) struct ServerTrustTests {
+  private typealias Decide = @Sendable (ServerTrust) async throws -> ServerTrustDecision
+
+  /// Decides as it is told, and notes what it was asked.
+  private struct Judge: ServerTrustDelegate {
+    let asked = Watched<[ServerTrust]>([])
+    var decisionTimeout: Duration? = .seconds(240)
+    let decide: Decide
+
+    init(_ decide: @escaping Decide) { self.decide = decide }
+
+    init(_ decision: ServerTrustDecision) { self.init { _ in decision } }
+
+    func transaction(_ context: RequestContext, didReceive trust: ServerTrust) async throws -> ServerTrustDecision {
+      asked.update { $0.append(trust) }
+      return try await decide(trust)
+    }
+  }
+
+  /// Runs the body with a server and a client that trusts the authority of the tests.
+  private func withServer(
+    _ flaw: TestCertificates.Flaw? = nil, delegate: (any TransactionDelegate)? = nil,
+    _ change: (inout Configuration) -> Void = { _ in }, _ body: (Client, HTTPURL) async throws -> Void
+  ) async throws {
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration()
+    configuration.flaw = flaw
+    let nginx = try await NginxServer.start(configuration, certificates: certificates)
+    try await withClient(delegate: delegate) {
+      $0.transport.tls.ca = certificates.authority
+      $0.maximumAttempts = 1
+      change(&$0)
+    } _: { client in
+      try await body(client, HTTPURL(nginx.secureBaseURL + "/"))
+    }
+  }
+
+  private func get(
+    _ client: Client, _ url: HTTPURL, _ delegate: (any TransactionDelegate)? = nil
+  ) async -> TransactionError? {
+    await failure { () throws(TransactionError) in
+      let (_, response) = try await client.data(from: url, delegate: delegate)
+      #expect(response.status == 200)
+    }
+  }
+
+  @Test func `a server that nobody vouches for is trusted once a delegate accepts it, and by its calls alone`()
+    async throws
+  {
+    try await withServer(.selfSigned) { client, url in
+      let judge = Judge(.accept)
+      #expect(await get(client, url, judge) == nil)
+      #expect(await get(client, url, judge) == nil)
+      let trust = try #require(judge.asked.value.first)
+      #expect(judge.asked.value.count == 1)
+      #expect(trust.host == "localhost" && trust.port == url.origin.port)
+      #expect(trust.failure?.contains("self-signed certificate") == true)
+      let identity = try await TestCertificates.shared().server(.selfSigned)
+      #expect(trust.certificates == [try await output("x509 -outform DER -in \(identity.certificate)")])
+      #expect(trust.keyHash == (try await output("x509 -pubkey -noout -in \(identity.certificate)", hashingKey: true)))
+
+      // A connection is open, but not for those who do not decide.
+      let other = await get(client, url)
+      #expect(other?.code == .tls && other?.message.contains("self-signed certificate") == true)
+    }
+  }
+
+  /// What the `openssl` command writes.
+  private func output(_ arguments: String, hashingKey: Bool = false) async throws -> [UInt8] {
+    let tail = hashingKey ? " | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary" : ""
+    let result = try await Command.check("/bin/sh", ["-c", "openssl \(arguments)\(tail)"])
+    return result.standardOutput
+  }
+
+  @Test func `a delegate can refuse a valid server, even if a connection to it is open`() async throws {
+    try await withServer { client, url in
+      #expect(await get(client, url) == nil)
+      let judge = Judge(.refuse)
+      for _ in 0..<2 {
+        let error = await get(client, url, judge)
+        #expect(error?.code == .tls && error?.stage == "delegate" && error?.isBeforeSending == true)
+        #expect(error?.message == "it does not trust the certificate of \"localhost\"")
+      }
+      #expect(judge.asked.value.count == 2 && judge.asked.value.allSatisfy { $0.failure == nil })
+      #expect(await get(client, url) == nil)
+    }
+  }
+
+  @Test func `without a decision, the authorities decide`() async throws {
+    let judge = Judge(.performDefaultHandling)
+    try await withServer { client, url in
+      #expect(await get(client, url, judge) == nil)
+      #expect(await get(client, url, judge) == nil)
+    }
+    #expect(judge.asked.value.map(\.failure) == [nil])
+    for flaw in TestCertificates.Flaw.allCases {
+      try await withServer(flaw) { client, url in
+        let expected = await get(client, url)
+        let error = await get(client, url, judge)
+        #expect(error?.code == .tls && error == expected)
+      }
+    }
+  }
+
+  @Test func `an accepted server may have any fault`() async throws {
+    for flaw in TestCertificates.Flaw.allCases {
+      try await withServer(flaw) { client, url in
+        #expect(await get(client, url, Judge(.accept)) == nil)
+      }
+    }
+  }
+
+  @Test func `a refusal holds where certificates are not verified`() async throws {
+    try await withServer(.selfSigned, { $0.transport.tls.verify = false }) { client, url in
+      #expect(await get(client, url) == nil)
+      #expect(await get(client, url, Judge(.refuse))?.code == .tls)
+      let judge = Judge(.performDefaultHandling)
+      #expect(await get(client, url, judge) == nil)
+      #expect(judge.asked.value.map(\.failure) == [nil])
+    }
+  }
+
+  @Test func `a delegate that throws, or does not decide in time, refuses`() async throws {
+    struct Refusal: Error, CustomStringConvertible { let description = "not this one" }
+    try await withServer { client, url in
+      let thrown = await get(client, url, Judge { _ in throw Refusal() })
+      #expect(thrown?.stage == "delegate" && thrown?.message.contains("not this one") == true)
+
+      let isCancelled = Signal()
+      var hesitant = Judge { _ in
+        do { try await Task.sleep(for: .seconds(3600)) } catch { isCancelled.set() }
+        return .accept
+      }
+      hesitant.decisionTimeout = .milliseconds(50)
+      let late = await get(client, url, hesitant)
+      #expect(late?.code == .stageTimeout && late?.stage == "delegate")
+      #expect(late?.message == "it did not decide within its deadline of 0.05 seconds")
+      try await isCancelled.wait(for: "the delegate's task to be cancelled")
+      #expect(await get(client, url, Judge(.accept)) == nil)
+    }
+  }
+
+  @Test func `a call that is cancelled while its delegate decides leaves the decision to the next`() async throws {
+    try await withServer(.selfSigned) { client, url in
+      let isAsked = Signal()
+      let first = Judge { _ in
+        isAsked.set()
+        try await Task.sleep(for: .seconds(3600))
+        return .accept
+      }
+      let call = Task { await get(client, url, first) }
+      try await isAsked.wait(for: "the question")
+      let second = Judge(.accept)
+      let other = Task { await get(client, url, second) }
+      call.cancel()
+      #expect(await call.value?.code == .cancelled)
+      #expect(await other.value == nil)
+      #expect(second.asked.value.count == 1)
+    }
+  }
+
+  @Test func `many calls at once ask once, on every loop together`() async throws {
+    let judge = Judge(.accept)
+    try await withServer(.selfSigned, delegate: judge, { $0.transport.loops = 2 }) { client, url in
+      #expect(await get(client, url) == nil)
+      let errors = await withTaskGroup(of: TransactionError?.self) { group in
+        for _ in 0..<50 { group.addTask { await get(client, url) } }
+        return await group.reduce(into: []) { if let error = $1 { $0.append(error) } }
+      }
+      #expect(errors.isEmpty)
+      #expect(judge.asked.value.count == 1)
+    }
+  }
+
+  @Test func `calls that wait for one connection are each refused by their own delegate`() async throws {
+    try await withServer(.selfSigned) { client, url in
+      let isOpen = Signal()
+      let first = Judge { _ in
+        try await isOpen.wait(for: "the other calls")
+        return .refuse
+      }
+      let refused = Task { await get(client, url, first) }
+      try await first.asked.wait(for: "the question") { !$0.isEmpty }
+      let accepting = Judge(.accept)
+      let calls = (0..<5).map { _ in Task { await get(client, url, accepting) } }
+      isOpen.set()
+      #expect(await refused.value?.stage == "delegate")
+      for call in calls { #expect(await call.value == nil) }
+      #expect(first.asked.value.count == 1 && (1...5).contains(accepting.asked.value.count))
+    }
+  }
+
+  @Test func `the delegate of the call is asked first, and the client's where it leaves the decision`() async throws {
+    let common = Judge(.accept)
+    try await withServer(.selfSigned, delegate: common) { client, url in
+      #expect(await get(client, url, Judge(.refuse))?.code == .tls)
+      #expect(common.asked.value.isEmpty)
+      #expect(await get(client, url, Judge(.performDefaultHandling)) == nil)
+      #expect(common.asked.value.count == 1)
+    }
+  }
+
+  @Test func `a redirect to a server over TLS asks, and clear text does not`() async throws {
+    try await withServer(.selfSigned) { client, url in
+      let clear = try LoopbackServer { _ in
+        ServerResponse(status: 302, headers: [HeaderLine("Location", url.string)])
+      }
+      defer { clear.stop() }
+      let judge = Judge(.refuse)
+      #expect(await get(client, try clear.url(), judge)?.stage == "delegate")
+      #expect(judge.asked.value.count == 1 && clear.requests.count == 1)
+    }
+  }
+
+  @Test func `where libcurl is needed, such a call fails`() async throws {
+    try await withServer(nil, { $0.transport.engine = .curl }) { client, url in
+      #expect(await get(client, url) == nil)
+      let judge = Judge(.accept)
+      let error = await get(client, url, judge)
+      #expect(error?.code == .transport && error?.message.contains("libcurl cannot wait") == true)
+      #expect(judge.asked.value.isEmpty)
+    }
+  }
+}
