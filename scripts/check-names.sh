@@ -20,7 +20,8 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 # Names of other projects that look like ours.
 foreign="symbol TraceIdRatioBased
 symbol ProbabilitySampler
-symbol StopAllIterationAndWatermark"
+symbol StopAllIterationAndWatermark
+symbol FileDownloadDelegate"
 
 # Everything that exists, one fact a line: kind, tab, name.
 facts() {

@@ -24,6 +24,8 @@ struct Program {
       try await route(url)
       try await useClient(url)
       try await keepCookies(url)
+      try await fromURLSession(url)
+      try await fromAsyncHTTPClient(url)
       try await useFoundation(url.string)
     } catch { print("failed: \(error)") }
   }
