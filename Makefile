@@ -23,7 +23,7 @@ SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTra
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
-.PHONY: help build deps test-deps demo test check examples soak bench check-cost fuzz lint format check-asan check-leaks check-tsan check-install \
+.PHONY: help build deps test-deps demo test check examples docs soak bench check-cost fuzz lint format check-asan check-leaks check-tsan check-install \
   check-w3c deb tarball check-deb install uninstall clean
 
 help: ## this list
@@ -60,6 +60,7 @@ check:
 	scripts/check-api.sh
 	scripts/check-names.sh
 	scripts/check-docs.sh
+	scripts/make-docs.sh
 	scripts/check-commands.sh
 	scripts/check-c-plugins.sh
 	scripts/check-examples.sh
@@ -68,6 +69,10 @@ check:
 examples: ## build the packages in Examples, and run the client
 	$(SWIFT) build --product sluice $(SWIFTFLAGS)
 	scripts/check-examples.sh
+
+docs: ## the documentation of the modules, from their comments, in .build/docs
+	$(SWIFT) build $(SWIFTFLAGS)
+	scripts/make-docs.sh
 
 # One at a time: at full size a test takes the whole machine, and what runs beside it would run into its own limits.
 # The races for a token, or a completion, run once more under the thread sanitizer.

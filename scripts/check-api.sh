@@ -18,17 +18,9 @@ modules=$({
     SluiceTrial SluicePluginImage SluiceCrash SluiceClient SluiceCookies SluiceFoundation SluiceControl SluiceServer
 } | LC_ALL=C sort -u)
 
-maps=
-for map in Sources/C*/module.modulemap include/module.modulemap .build/debug/C*.build/module.modulemap; do
-  if [ -f "$map" ]; then maps="$maps -Xcc -fmodule-map-file=$map"; fi
-done
-
 symbols() { # module
   rm -f "$work"/*.json
-  # shellcheck disable=SC2086 # the maps are words
-  swift symbolgraph-extract -module-name "$1" -minimum-access-level public -skip-synthesized-members \
-    -target "$(uname -m)-unknown-linux-gnu" -I .build/debug/Modules -I include -I Sources/CJansson $maps \
-    -output-dir "$work" >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+  scripts/symbol-graph.sh "$1" "$work" >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
   grep -ohE '"kind":\{"identifier":"swift\.[a-z.]+","displayName":"[A-Za-z ]+"\},"identifier":\{[^}]*\},"pathComponents":\[[^]]*\]' \
     "$work"/*.symbols.json |
     sed -E 's/^"kind":\{"identifier":"swift\.([a-z.]+)".*"pathComponents":\[(.*)\]$/\1 \2/; s/","/./g; s/"//g' |

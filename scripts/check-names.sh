@@ -321,7 +321,7 @@ diff -u -L "the self-check expects" -L "it found" "$work/expected" "$work/found"
 
 if [ $# -eq 0 ]; then
   set --
-  for document in ./*.md docs/*.md docs/*/*.md plugins/*/README.md Examples/README.md Examples/*/README.md Benchmarks/README.md \
+  for document in ./*.md docs/*.md docs/*/*.md plugins/*/README.md Sources/*/*.docc/*.md Examples/README.md Examples/*/README.md Benchmarks/README.md \
     Fuzzers/README.md .github/*.md .github/*/*.md; do
     case $document in ./CHANGELOG.md) continue ;; esac
     [ ! -f "$document" ] || set -- "$@" "${document#./}"

@@ -95,8 +95,8 @@ public final class BodyStream: Sendable {
     self.trailers = trailers
   }
 
-  /// Makes the reader of the stream ask again. From any thread, also from within ``read``; does nothing when the stream
-  /// has no reader.
+  /// Makes the reader of the stream ask again. From any thread, also from within the function that reads; does nothing
+  /// when the stream has no reader.
   public func wake() { reader.withLock { $0 }?.wake() }
 
   /// Sets the function that ``wake()`` calls, on any thread; nil removes it. Must be set before the first piece is

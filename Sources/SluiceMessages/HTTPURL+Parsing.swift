@@ -1,6 +1,6 @@
 extension HTTPURL {
   /// Parses an absolute URL, or an IRI (RFC 3987), which is converted to a URL: `https://bücher.example/ä` is
-  /// `https://xn--bcher-kva.example/%C3%A4`. Both the text and the URL may have at most ``maximumBytes``.
+  /// `https://xn--bcher-kva.example/%C3%A4`. Both the text and the URL may have at most 65,536 bytes.
   /// - Parameter hosts: converts a host beyond ASCII; without an encoder such a host is refused.
   public init(_ string: String, hosts: HostEncoder? = nil) throws(MessageError) {
     var string = string

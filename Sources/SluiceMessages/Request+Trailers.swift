@@ -2,7 +2,7 @@ extension Request {
   /// Fields that are sent after the body (RFC 9110 §6.5). The transport announces their names in `Trailer`.
   ///
   /// The request is sent in chunks, by HTTP/1.1. It must have a body, and no field that frames, routes or describes it
-  /// (RFC 9110 §6.5.1); see ``validate()``.
+  /// (RFC 9110 §6.5.1), which is checked when the request begins.
   public var trailers: HeaderFields {
     get { sharedTrailers?.value ?? HeaderFields() }
     set { sharedTrailers = newValue.isEmpty ? nil : SharedValue(newValue) }

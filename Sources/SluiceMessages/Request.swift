@@ -7,7 +7,7 @@ public struct Request: Sendable {
   /// Fields in the order of the wire. The transport leaves out `Content-Length` and fields of the connection (RFC 9110
   /// §7.6.1), and writes its own.
   public var headers: HeaderFields
-  /// A stream can be sent only once, so a request with one cannot be repeated; see ``Body/isReplayable``.
+  /// A stream can be sent only once, so a request with one cannot be repeated.
   public var body: Body
   /// The time limit for the whole transaction, including retries; `nil` uses that of the configuration.
   public var timeout: Duration?
@@ -23,7 +23,7 @@ public struct Request: Sendable {
   /// The ``trailers``, behind one reference: few requests have some. Never an empty list.
   package var sharedTrailers: SharedValue<HeaderFields>?
 
-  /// Only the URL is required. Method, headers and body are not checked here; see ``validate()``.
+  /// Only the URL is required. Method, headers and body are checked when the request begins.
   public init(
     method: String = "GET", url: HTTPURL, headers: HeaderFields = HeaderFields(), body: Body = .empty,
     timeout: Duration? = nil

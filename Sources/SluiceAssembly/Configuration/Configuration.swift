@@ -7,7 +7,8 @@ public import SluicePluginImage
 
 /// The settings of an engine: plugins, the order of stages, and how requests are sent.
 ///
-/// Read from a JSON file with ``init(file:)``, or created in code. docs/configuration.md describes every key.
+/// Read from a JSON file with ``init(file:installedPlugins:)``, or created in code. docs/configuration.md describes every
+/// key.
 public struct Configuration: Sendable {
   /// The instances by name, in the order of the file.
   public var plugins: [PluginConfiguration] = []

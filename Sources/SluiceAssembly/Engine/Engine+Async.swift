@@ -8,7 +8,7 @@ extension Engine {
   ///
   /// Cancelling the task cancels the transaction.
   /// - Parameter parent: the trace context that the request belongs to; nil means the task's,
-  ///   ``SluiceTraceContext/TraceContext/current``.
+  ///   `TraceContext.current`.
   /// - Returns: the response of a transaction that succeeded.
   /// - Throws: ``TransactionFailure`` with the error, and the response if there was one.
   public func perform(

@@ -93,7 +93,7 @@ public final class Engine: Sendable {
   /// Begins a transaction and returns at once.
   ///
   /// - Parameters:
-  ///   - parent: the trace context that the request belongs to; nil means the task's, ``TraceContext/current``.
+  ///   - parent: the trace context that the request belongs to; nil means the task's, `TraceContext.current`.
   ///   - sink: takes the response body piece by piece; nil collects it.
   ///   - delegate: decides about redirects and challenges before the engine's own delegate; retained until the
   ///     transaction has ended.

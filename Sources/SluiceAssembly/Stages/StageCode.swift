@@ -4,7 +4,7 @@ package import SluicePipeline
 public import SluicePlugin
 
 /// A stage in Swift inside of the program: closures, a value that conforms to the protocols of stages, or a whole
-/// ``Plugin``.
+/// `Plugin`.
 ///
 /// The engine runs it as it runs the stage of a library, so the same code works in both places.
 public struct StageCode: Sendable {
@@ -25,13 +25,13 @@ public struct StageCode: Sendable {
   /// A stage of closures. Each does what the method of a protocol does.
   ///
   /// - Parameters:
-  ///   - request: as in ``RequestInterceptor``.
-  ///   - issue: as in ``IssueInterceptor``; cannot wait.
-  ///   - response: as in ``ResponseInterceptor``.
-  ///   - failure: as in ``FailureInterceptor``.
-  ///   - redirect: as in ``RedirectInterceptor``.
-  ///   - challenge: as in ``ChallengeInterceptor``.
-  ///   - trace: as in ``TransactionTracer``; the event is lent for the call.
+  ///   - request: as in `RequestInterceptor`.
+  ///   - issue: as in `IssueInterceptor`; cannot wait.
+  ///   - response: as in `ResponseInterceptor`.
+  ///   - failure: as in `FailureInterceptor`.
+  ///   - redirect: as in `RedirectInterceptor`.
+  ///   - challenge: as in `ChallengeInterceptor`.
+  ///   - trace: as in `TransactionTracer`; the event is lent for the call.
   public init(
     request: (@Sendable (StageRequest, RequestContext) async throws -> Void)? = nil,
     issue: (@Sendable (StageRequest, RequestContext) throws -> Void)? = nil,
@@ -49,7 +49,7 @@ public struct StageCode: Sendable {
   }
 
   /// Uses every stage protocol that the value conforms to. A type is taken as a plugin instead.
-  /// - Parameter options: added to those of a ``Plugin``.
+  /// - Parameter options: added to those of a `Plugin`.
   @_disfavoredOverload public init(_ stage: any Sendable, options: PluginOptions = []) {
     do { form = .hosted(try ProgramStage(stage, options: options)) } catch { form = .unusable(error) }
     configuration = .object()

@@ -13,7 +13,7 @@ import SluiceSupport
 /// A façade: stages, retries, redirects and limits are those of the engine. Can be used from any thread. A call that is
 /// made in a task that prefers a loop of the engine stays on that loop.
 ///
-/// Every call ends when its task is cancelled, or when the ``Cancellation`` that it was given is cancelled: with the code
+/// Every call ends when its task is cancelled, or when the `Cancellation` that it was given is cancelled: with the code
 /// `cancelled`, at any moment, also before it has begun.
 public final class Client: Sendable {
   /// Runs the requests.

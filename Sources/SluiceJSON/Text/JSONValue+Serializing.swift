@@ -23,8 +23,8 @@ public struct JSONWritingOptions: OptionSet, Sendable {
 extension JSONValue {
   /// The value as JSON text in UTF-8.
   ///
-  /// Fails for a value that contains itself, is nested deeper than ``depthLimit`` levels, repeats more than
-  /// ``repetitionLimit`` values, or holds a number that is not finite or a string that is not UTF-8. Parsing never
+  /// Fails for a value that contains itself, is nested deeper than 2048 levels, repeats more than
+  /// 262,144 values, or holds a number that is not finite or a string that is not UTF-8. Parsing never
   /// produces such a value.
   ///
   /// - Parameter limitBytes: a longer text is an error; no memory is allocated for it.

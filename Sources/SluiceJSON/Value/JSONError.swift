@@ -24,7 +24,7 @@ public struct JSONError: Error, Hashable, Sendable {
     public static let numberOutOfRange = Code(rawValue: "number_out_of_range")
     /// Arrays and objects nested deeper than 2048 levels.
     public static let tooDeep = Code(rawValue: "too_deep")
-    /// More repetitions than ``JSONValue/repetitionLimit``.
+    /// More than 262,144 repeated values.
     public static let tooLarge = Code(rawValue: "too_large")
     /// A text longer than the caller allows.
     public static let tooLong = Code(rawValue: "too_long")

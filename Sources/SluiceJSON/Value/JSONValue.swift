@@ -4,7 +4,7 @@ public import CJansson
 ///
 /// Reference semantics, as in jansson: a member that was read is the member itself, and changing it changes the
 /// document. Use ``deepCopy()`` for an independent value. Getting a member costs one small allocation; code that is
-/// measured in nanoseconds uses ``withUnsafeJSON(_:)``.
+/// measured in nanoseconds uses `withUnsafeJSON(_:)`.
 ///
 /// Text is always UTF-8. A string may hold U+0000 only when it was made here or parsed with
 /// ``JSONParsingOptions/allowNUL``: C code would read such a string as ending there.
@@ -122,8 +122,8 @@ extension JSONValue {
 
   /// A copy that shares nothing with this value.
   ///
-  /// Throws for a value that contains itself (``JSONError/Code/circular``), is nested deeper than ``depthLimit``
-  /// levels, or repeats more than ``repetitionLimit`` values. Parsing never produces such a value.
+  /// Throws for a value that contains itself (``JSONError/Code/circular``), is nested deeper than 2048
+  /// levels, or repeats more than 262,144 values. Parsing never produces such a value.
   public func deepCopy() throws(JSONError) -> JSONValue {
     try checkNesting()
     return JSONValue(made: json_deep_copy(json))

@@ -2,7 +2,7 @@ package import SluiceMessages
 package import SluiceTraceContext
 
 /// A request and the answers from the wire: enough to run the request through a pipeline again without a wire. Made for
-/// requests that want a recording (``SluiceMessages/Request/wantsRecording``).
+/// requests that want a recording (`Request.wantsRecording`).
 ///
 /// It contains secrets unchanged, like the request itself.
 public struct RecordedExchange: Sendable {

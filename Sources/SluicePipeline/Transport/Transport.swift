@@ -196,7 +196,7 @@ package enum BodyDisposition: Sendable, Hashable {
 /// Whether more of a streamed body is wanted now.
 public enum BodyProgress: Sendable, Hashable {
   case proceed
-  /// The piece was taken; neither another one nor a successful end comes before ``Transfer/resumeReceiving()``.
+  /// The piece was taken; neither another one nor a successful end comes before `resumeReceiving()` is called.
   case pause
   /// No more pieces are wanted: ends the transfer as cancelled.
   case stop

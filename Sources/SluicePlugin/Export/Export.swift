@@ -1,6 +1,6 @@
 public import CSluice
 
-/// The revision of the ABI that this SDK was built for; ``note`` contains it twice.
+/// The revision of the ABI that this SDK was built for.
 public let pluginABI: UInt32 = 1
 
 /// The types of the entry point's arguments and result, for its declaration.

@@ -3,7 +3,7 @@ import CSluice
 /// The headers of a message in the host. Names are case-insensitive.
 ///
 /// A value that the host refuses (a line break, a hop-by-hop field, a message that is read only here) fails the call as
-/// if its method had thrown; ``set(_:to:)`` and ``add(_:for:)`` throw at once instead.
+/// if its method had thrown; ``set(_:to:)`` and ``add(_:for:)-(String,_)`` throw at once instead.
 public struct Headers: Sendable {
   let call: ExchangeCall
   let side: MessageSide

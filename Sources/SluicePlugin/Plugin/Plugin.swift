@@ -55,7 +55,9 @@ extension Plugin {
 ///
 ///     struct Tenant: UnconfiguredPlugin, RequestInterceptor {
 ///       static let information = PluginInformation(id: "tenant", version: "1.0.0", summary: "Names the tenant")
-///       func intercept(_ request: Request, context: RequestContext) async throws { request.headers["x-tenant"] = "blue" }
+///       func intercept(_ request: StageRequest, context: RequestContext) async throws {
+///         request.headers["x-tenant"] = "blue"
+///       }
 ///     }
 public protocol UnconfiguredPlugin: Plugin where Configuration == NoConfiguration {
   init() throws

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Builds the documentation of Sluice, SluiceClient and SluicePlugin with the toolchain's docc, and joins it into one archive
+# in .build/docs, which any web server shows. A warning of docc is an error, such as a link to a symbol that is not there.
+# An undocumented parameter is none: comments name only those parameters that need a word.
+# usage: scripts/make-docs.sh      from what "swift build" made
+set -eu
+cd "$(dirname "$0")/.."
+docs=.build/docs
+rm -rf "$docs"
+mkdir -p "$docs/parts"
+status=0
+fail() { echo "make-docs: $*" >&2; exit 1; }
+
+# Beside the compiler. The command "swift" can be a program that chooses one of several toolchains.
+docc=$(dirname "$(readlink -f "$(command -v swift)")")/docc
+[ -x "$docc" ] || docc=$(command -v docc) || fail "the toolchain of $(command -v swift) has no docc"
+
+# Copies a page for docc: blocks name no source file, links to headings and to other documents are their text, and there is no
+# table of contents, which docc makes.
+article() { # page, folder
+  sed -E -e 's/^```swift .*/```swift/' -e '/^- (\[[^]]*\]\(#[^)]*\)( · )?)+$/d' \
+    -e 's/\[([^]]*)\]\((#|\.\.\/|[^):]*\.md)[^)]*\)/\1/g' "$1" >"$2/$(basename "$1")"
+}
+
+build() { # module, articles
+  module=$1
+  shift
+  mkdir "$docs/parts/$module.docc"
+  for page in "Sources/$module/$module.docc"/*.md "$@"; do article "$page" "$docs/parts/$module.docc"; done
+  # What one import shows is one module for its reader; but "Sluice", which SluiceClient shows, has pages of its own.
+  exported=$(find "Sources/$module" -name '*.swift' -exec sed -n 's/^@_exported public import //p' {} + | grep -v '^Sluice$' | paste -sd, -)
+  scripts/symbol-graph.sh "$module" "$docs/parts/$module" ${exported:+-experimental-allowed-reexported-modules="$exported"} ||
+    fail "the symbols of $module cannot be read; run: swift build"
+  "$docc" convert "$docs/parts/$module.docc" --additional-symbol-graph-dir "$docs/parts/$module" --ide-console-output \
+    --fallback-display-name "$module" --fallback-bundle-identifier "$module" --output-dir "$docs/parts/$module.doccarchive" \
+    >"$docs/parts/$module.log" 2>&1 || status=1
+  if grep -E '(warning|error): ' "$docs/parts/$module.log" | grep -v 'is missing documentation'; then status=1; fi
+}
+
+build Sluice
+build SluiceClient docs/from-urlsession.md docs/from-async-http-client.md
+build SluicePlugin
+[ "$status" -eq 0 ] || fail "the documentation has warnings"
+"$docc" merge "$docs"/parts/*.doccarchive --synthesized-landing-page-name Sluice --output-path "$docs/Sluice.doccarchive"
+pages=$(find "$docs/Sluice.doccarchive/data/documentation" -name '*.json' | wc -l)
+rm -rf "$docs/parts"
+echo "make-docs: $pages pages in $docs/Sluice.doccarchive"
