@@ -30,7 +30,8 @@ done
 Examples/Client/.build/debug/Client "$(cat "$work/url")/" >"$work/out"
 for line in 'fetch: 200' 'typed: GET' 'postJSON: {"json":{"name":"a","count":2}}' 'observe: 1 attempt' 'collect: [200: 100]' 'giveUp: cancelled' 'stayOnLoop: 200' 'ownThread: 200' sluice_hops_total 'notify: new-data' '0 0 traceparent hostNotListed' 'route: user.id is REDACTED' \
   'forwardLog: warning' 'forwardResults: GET 200 none' 'joinTrace: 00-0af7651916cd43dd8448eb211c80319c-' \
-  'fromURLSession: / after 1 attempt' 'fromURLSession: the caller has given up' 'fromAsyncHTTPClient: true, 200'; do
+  'fromURLSession: / after 1 attempt' 'fromURLSession: the caller has given up' 'fromAsyncHTTPClient: true, 200' \
+  'middleware: 2 attempts with a stage' 'middleware: 200 through a middleware' 'middleware: connect: '; do
   grep -qF "$line" "$work/out" || { cat "$work/out" >&2; echo "check-examples: the client does not say \"$line\"" >&2; exit 1; }
 done
 

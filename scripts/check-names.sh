@@ -21,7 +21,13 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 foreign="symbol TraceIdRatioBased
 symbol ProbabilitySampler
 symbol StopAllIterationAndWatermark
-symbol FileDownloadDelegate"
+symbol FileDownloadDelegate
+symbol CallerAsyncWriter
+symbol AsyncReader
+symbol RequestOptions
+symbol RedirectionHandler
+symbol DeclarativeTLS
+symbol DefaultHTTPClient"
 
 # Everything that exists, one fact a line: kind, tab, name.
 facts() {

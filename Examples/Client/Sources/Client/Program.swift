@@ -26,6 +26,7 @@ struct Program {
       try await keepCookies(url)
       try await fromURLSession(url)
       try await fromAsyncHTTPClient(url)
+      try await middleware(url)
       try await useFoundation(url.string)
     } catch { print("failed: \(error)") }
   }
