@@ -110,7 +110,7 @@ public final class BodyStream: Sendable {
   package func mapped(
     _ read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) -> BodyStream {
-    let outer = BodyStream(byteCount: byteCount, read: read)
+    let outer = trailers.map { BodyStream(trailers: $0, read: read) } ?? BodyStream(byteCount: byteCount, read: read)
     onWake { [weak outer] in outer?.wake() }
     return outer
   }

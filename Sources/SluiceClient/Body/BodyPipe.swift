@@ -145,8 +145,8 @@ final class BodyPipe: BodySink {
     return chunks
   }
 
-  /// The fields after the body, once it has ended.
-  var trailers: HeaderFields? { state.withLock { $0.trailers } }
+  /// The fields after the body, once all of it was read.
+  var trailers: HeaderFields? { state.withLock { $0.chunks.isEmpty && $0.file == nil ? $0.trailers : nil } }
 
   private enum Step {
     case chunk([UInt8])

@@ -65,7 +65,7 @@ extension Client {
     for request: Request, from pieces: Pieces, byteCount: Int? = nil, delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil
   ) async throws(TransactionError) -> (bytes: [UInt8], response: Response) where Pieces.Element == [UInt8] {
-    let upload = SequenceUpload(pieces, byteCount: byteCount)
+    let upload = ProducedBody(pieces, byteCount: byteCount)
     defer { upload.stop() }
     var request = request
     request.body = .stream(upload.stream)

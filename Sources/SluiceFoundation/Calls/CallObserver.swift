@@ -10,9 +10,9 @@ import SluiceSupport
 final class CallObserver: TransactionDelegate {
   private let urls: Locked<[HTTPURL]>
   private let watch: IdleWatch
-  private let upload: SequenceUpload?
+  private let upload: ProducedBody?
 
-  init(_ first: HTTPURL, _ watch: IdleWatch, _ upload: SequenceUpload?) {
+  init(_ first: HTTPURL, _ watch: IdleWatch, _ upload: ProducedBody?) {
     urls = Locked([first])
     self.watch = watch
     self.upload = upload

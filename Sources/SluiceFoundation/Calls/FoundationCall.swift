@@ -26,12 +26,12 @@ struct FoundationCall: Sendable {
     request = try Request(urlRequest)
     let watch = IdleWatch(seconds: urlRequest.timeoutInterval)
     self.watch = watch
-    var upload: SequenceUpload?
+    var upload: ProducedBody?
     if let body {
       request.body = body
     } else if let stream = stream ?? (request.body.isEmpty ? urlRequest.httpBodyStream : nil) {
       let byteCount = request.headers["content-length"].flatMap { Int($0) }
-      let reader = SequenceUpload(InputStreamPieces(stream), byteCount: byteCount)
+      let reader = ProducedBody(InputStreamPieces(stream), byteCount: byteCount)
       request.body = .stream(reader.stream)
       upload = reader
     }

@@ -186,7 +186,7 @@ extension Transaction {
     let source = try stream(of: body)
     let slot = PassageSlot()
     let reader =
-      stages.isEmpty
+      stages.isEmpty && source.trailers == nil
       ? BodyStream(byteCount: source.byteCount) { try slot.read($0) }
       : BodyStream(trailers: { slot.trailers }, read: { try slot.read($0) })
     let passage = BodyPassage(self, .request, stages, from: .stream(source), to: .reader(reader))

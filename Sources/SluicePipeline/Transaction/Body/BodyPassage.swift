@@ -145,6 +145,7 @@ final class BodyPassage: @unchecked Sendable {
       turnBytes += piece?.count ?? 0
       byteCount += piece?.count ?? 0
       try checkLength(stream, isOver: piece == nil)
+      if piece == nil, let last = stream.trailers { try takeTrailers(last()) }
       awaitsStream = piece?.isEmpty == true
       hold(awaitsStream)
       return awaitsStream ? nil : piece.map { .piece($0) } ?? .ended
@@ -165,6 +166,21 @@ final class BodyPassage: @unchecked Sendable {
     guard isOver, byteCount < announced else { return }
     throw TransportError(
       .bodyFile, "the \(side) body ended after \(byteCount) of \(announced) bytes", isBeforeSending: !isRead)
+  }
+
+  /// Takes the trailers that the producer of the request body knows at its end.
+  private func takeTrailers(_ trailers: HeaderFields) throws(TransportError) {
+    guard !trailers.isEmpty, let transaction else { return }
+    do throws(MessageError) { try trailers.validateTrailers() } catch {
+      throw TransportError(error.code, error.description)
+    }
+    guard transaction.transfer?.sendsTrailers != false else {
+      throw TransportError(
+        .transport,
+        "the request body ends with trailers, and libcurl, which the settings need, sends none; send the fields as"
+          + " headers")
+    }
+    transaction.exchange.nativeRequest.trailers = trailers
   }
 
   private static func failure(_ error: any Error) -> TransactionError {

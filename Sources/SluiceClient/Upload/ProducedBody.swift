@@ -2,10 +2,10 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Reads an asynchronous sequence in a task, and gives its pieces to the stream of a request body.
+/// A request body that a task writes while it is sent.
 ///
-///     sequence ── task ──► waiting pieces, at most 1 MiB ──► BodyStream ──► transport
-package final class SequenceUpload: Sendable {
+///     task ── write ──► waiting pieces, at most 1 MiB ──► BodyStream ──► transport
+package final class ProducedBody: Sendable {
   private static let fullBytes = 1 << 20
 
   fileprivate struct State {
@@ -15,6 +15,9 @@ package final class SequenceUpload: Sendable {
     var offset = 0
     var isOver = false
     var failure: (any Error)?
+    /// The failure is that of the task.
+    var isProducerFailed = false
+    var trailers = HeaderFields()
     var task: Task<Void, Never>?
     /// The task waits for room.
     var waiter: Handover<Void>?
@@ -25,25 +28,37 @@ package final class SequenceUpload: Sendable {
   private let state: Locked<State>
   private let start: @Sendable () -> Task<Void, Never>
 
-  package init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces, byteCount: Int?) where Pieces.Element == [UInt8] {
+  /// - Parameter produce: called in a task when the body is wanted; ends the body when it returns.
+  init(byteCount: Int?, _ produce: @escaping @Sendable (RequestBodyWriter) async throws -> Void) {
     let state = Locked(State())
     self.state = state
     let weakly = WeakStream()
+    var setTrailers: (@Sendable (HeaderFields) -> Void)?
+    if byteCount == nil { setTrailers = { fields in state.withLock { $0.trailers = fields } } }
+    let writer = RequestBodyWriter(put: { await Self.put($0, state, weakly) }, setTrailers: setTrailers)
     start = {
       Task {
         do {
-          for try await piece in pieces {
-            guard await Self.put(piece, state, weakly) else { return }
-          }
+          try await produce(writer)
           Self.end(state, weakly, nil)
         } catch { Self.end(state, weakly, error) }
       }
     }
     let start = start
-    stream = BodyStream(byteCount: byteCount) { maximum in
-      try Self.take(maximum, state, start)
-    }
+    let read: @Sendable (Int) throws -> [UInt8]? = { try Self.take($0, state, start) }
+    stream =
+      byteCount == nil
+      ? BodyStream(trailers: { state.withLock(\.trailers) }, read: read) : BodyStream(byteCount: byteCount, read: read)
     weakly.stream.withLock { [stream] in $0.value = stream }
+  }
+
+  /// The pieces of a sequence.
+  package convenience init<Pieces: AsyncSequence & Sendable>(
+    _ pieces: Pieces, byteCount: Int?
+  ) where Pieces.Element == [UInt8] {
+    self.init(byteCount: byteCount) { writer in
+      for try await piece in pieces { try await writer.write(piece) }
+    }
   }
 
   /// Ends the task, whether or not the body was sent.
@@ -59,6 +74,15 @@ package final class SequenceUpload: Sendable {
     task?.cancel()
     waiter?.give()
   }
+
+  /// Ends the task, and waits for its end.
+  func stopAndWait() async {
+    stop()
+    await state.withLock(\.task)?.value
+  }
+
+  /// Why the task failed, if it did before it was stopped.
+  var failure: (any Error)? { state.withLock { $0.isProducerFailed ? $0.failure : nil } }
 
   /// Called on the loop; begins the task when the first piece is wanted.
   private static func take(
@@ -110,14 +134,16 @@ package final class SequenceUpload: Sendable {
 
   private static func end(_ state: Locked<State>, _ stream: WeakStream, _ error: (any Error)?) {
     state.withLock { state in
+      guard !state.isOver else { return }
       state.isOver = true
       state.failure = error
+      state.isProducerFailed = error != nil
     }
     stream.wake()
   }
 }
 
-extension SequenceUpload.State {
+extension ProducedBody.State {
   /// A part of the first piece; empty if none waits, nil at the end.
   fileprivate mutating func next(_ maximum: Int) -> [UInt8]? {
     guard let first = pieces.first else { return isOver ? nil : [] }

@@ -1,19 +1,19 @@
 /// The bytes of frames (RFC 9113 §4.1), valid or not.
-enum HTTP2Frame {
-  static let settings = frame(type: 4)
+package enum HTTP2Frame {
+  package static let settings = frame(type: 4)
   /// `:status: 200`, the end of the headers and not of the stream.
-  static let head = frame(type: 1, flags: 4, stream: 1, [0x88])
+  package static let head = frame(type: 1, flags: 4, stream: 1, [0x88])
 
   /// One frame that was received.
-  struct Received {
-    var type: UInt8
-    var flags: UInt8
-    var stream: UInt32
-    var payload: [UInt8]
+  package struct Received {
+    package var type: UInt8
+    package var flags: UInt8
+    package var stream: UInt32
+    package var payload: [UInt8]
   }
 
   /// The complete frames at the beginning of some bytes.
-  static func parse(_ bytes: [UInt8]) -> [Received] {
+  package static func parse(_ bytes: [UInt8]) -> [Received] {
     var frames: [Received] = []
     var rest = bytes[...]
     func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
@@ -29,30 +29,30 @@ enum HTTP2Frame {
     return frames
   }
 
-  static func headers(_ block: [UInt8], stream: UInt32 = 1, endsStream: Bool = false) -> [UInt8] {
+  package static func headers(_ block: [UInt8], stream: UInt32 = 1, endsStream: Bool = false) -> [UInt8] {
     frame(type: 1, flags: endsStream ? 5 : 4, stream: stream, block)
   }
 
-  static func data(_ text: String, stream: UInt32 = 1, endsStream: Bool = false) -> [UInt8] {
+  package static func data(_ text: String, stream: UInt32 = 1, endsStream: Bool = false) -> [UInt8] {
     frame(type: 0, flags: endsStream ? 1 : 0, stream: stream, Array(text.utf8))
   }
 
   /// RST_STREAM.
-  static func reset(_ code: UInt32) -> [UInt8] { frame(type: 3, stream: 1, number(code)) }
+  package static func reset(_ code: UInt32) -> [UInt8] { frame(type: 3, stream: 1, number(code)) }
 
-  static func goAway(lastStream: UInt32, _ code: UInt32) -> [UInt8] {
+  package static func goAway(lastStream: UInt32, _ code: UInt32) -> [UInt8] {
     frame(type: 7, number(lastStream) + number(code))
   }
 
   /// - Parameter count: what the head says where that is not the count of the payload.
-  static func frame(
+  package static func frame(
     type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, count: UInt32? = nil, _ payload: [UInt8] = []
   ) -> [UInt8] {
     number(count ?? UInt32(payload.count)).dropFirst() + [type, flags] + number(stream) + payload
   }
 
   /// A field in HPACK without compression (RFC 7541 §6.2.2).
-  static func field(_ name: String, _ value: String) -> [UInt8] {
+  package static func field(_ name: String, _ value: String) -> [UInt8] {
     [0, UInt8(name.utf8.count)] + name.utf8 + [UInt8(value.utf8.count)] + value.utf8
   }
 
