@@ -26,8 +26,8 @@ final class ChosenTransport: Transport {
     guard needsCurl(request.url.origin.scheme) else {
       return wire.start(request, options, observer: observer)
     }
-    if options.asksTrust, request.url.origin.scheme == .https {
-      return wire.fail(request, options, withoutTrust, observer: observer)
+    if let wish = options.wishBeyondCurl(request.url.origin.scheme) {
+      return wire.fail(request, options, refusal(of: wish), observer: observer)
     }
     do throws(TransportError) {
       return try startedCurl().start(request, options, observer: observer)
@@ -36,11 +36,11 @@ final class ChosenTransport: Transport {
     }
   }
 
-  private var withoutTrust: TransportError {
+  private func refusal(of wish: String) -> TransportError {
     TransportError(
       .transport,
-      "a delegate decides about the server's certificate, which libcurl cannot wait for, and the settings need libcurl;"
-        + " use no proxy (\(settings.names.proxy) \"\"), no HTTP/1.0, and \(settings.names.engine) \"auto\" or \"wire\"",
+      "\(wish), which libcurl cannot do for one request, and the settings need libcurl; use no proxy"
+        + " (\(settings.names.proxy) \"\"), no HTTP/1.0, and \(settings.names.engine) \"auto\" or \"wire\"",
       isBeforeSending: true)
   }
 
@@ -82,5 +82,15 @@ final class ChosenTransport: Transport {
       .transport,
       "\(settings.names.engine) is \"wire\", which uses no proxy, and the environment names one (http_proxy, https_proxy"
         + " or all_proxy); set it to \"auto\", or \(settings.names.proxy) to \"\"", isBeforeSending: true)
+  }
+}
+
+extension TransferOptions {
+  /// What the hop wants that libcurl does not have; nil if there is nothing.
+  fileprivate func wishBeyondCurl(_ scheme: Origin.Scheme) -> String? {
+    if unixSocket != nil { return "the request goes to a Unix socket of its own" }
+    guard scheme == .https else { return nil }
+    if asksTrust { return "a delegate decides about the server's certificate" }
+    return identity == nil ? nil : "the request has a client certificate of its own"
   }
 }

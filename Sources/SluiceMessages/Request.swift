@@ -20,6 +20,8 @@ public struct Request: Sendable {
   public var wantsJournal = false
   /// Whether the result includes the answers from the wire, so that the request can be replayed.
   public var wantsRecording = false
+  /// The ``options``, behind one reference: few requests have some. Never the default ones.
+  package var sharedOptions: SharedValue<RequestOptions>?
   /// The ``trailers``, behind one reference: few requests have some. Never an empty list.
   package var sharedTrailers: SharedValue<HeaderFields>?
 

@@ -153,7 +153,7 @@ import Testing
       let error = await failure { () throws(URLError) in _ = try await client.data(for: request) }
       #expect(error?.code == .timedOut && error?.engineCode == "timeout")
       // Not the limit of the attempt, which has the same code.
-      #expect(error?.localizedDescription.contains("timeoutInterval") == true)
+      #expect(error?.localizedDescription.contains("idle timeout") == true)
       try await server.waitForScripts()
     }
   }
@@ -169,13 +169,13 @@ import Testing
       var request = URLRequest(url: try url(server.baseURL), timeoutInterval: 0.05)
       let get = request
       let download = await failure { () throws(URLError) in _ = try await client.download(for: get) }
-      #expect(download?.code == .timedOut && download?.localizedDescription.contains("timeoutInterval") == true)
+      #expect(download?.code == .timedOut && download?.localizedDescription.contains("idle timeout") == true)
 
       request.httpMethod = "POST"
       let post = request
       let body = Data(count: 64 << 20)
       let upload = await failure { () throws(URLError) in _ = try await client.upload(for: post, from: body) }
-      #expect(upload?.code == .timedOut && upload?.localizedDescription.contains("timeoutInterval") == true)
+      #expect(upload?.code == .timedOut && upload?.localizedDescription.contains("idle timeout") == true)
       hasEnded.set()
       try await server.waitForScripts()
     }

@@ -64,7 +64,8 @@ extension CurlTransfer {
 
   /// The codings that must be decoded.
   private var codings: ContentCodings {
-    reader.codings?.all(includingContent: transport.settings.decodesContent) ?? ContentCodings()
+    reader.codings?.all(includingContent: transport.settings.decodesContent && options.decodesContent)
+      ?? ContentCodings()
   }
 
   /// An HTTP/2 server may answer in full before it has read the whole request (RFC 9113 §8.1), and then read no more of

@@ -7,9 +7,8 @@ import SluicePipeline
 
 // The calls of URLSession, with its types. Each throws a `URLError`; its `NSUnderlyingErrorKey` is the engine's error.
 //
-// `timeoutInterval` is the longest time without a part of the response, as in URLSession. A request body of more than
-// 64 KiB that is not a stream is not watched while it is sent, and a download is not watched. The deadline of the
-// configuration holds for all of them.
+// `timeoutInterval` is the longest time in which nothing is sent and nothing comes, as in URLSession. The deadline of the
+// configuration holds too.
 extension Client {
   /// Gets a URL, and collects the body in memory: at most `transport.maxResponseBytes`.
   public func data(

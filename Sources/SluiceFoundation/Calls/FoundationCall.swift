@@ -13,7 +13,6 @@ struct FoundationCall: Sendable {
   private let observer: CallObserver
   private let delegate: (any TransactionDelegate)?
   private let cancellation = Cancellation()
-  private let watch: IdleWatch
 
   /// - Parameter body: replaces that of the request.
   init(
@@ -24,8 +23,6 @@ struct FoundationCall: Sendable {
     self.client = client
     self.url = url
     request = try Request(urlRequest)
-    let watch = IdleWatch(seconds: urlRequest.timeoutInterval)
-    self.watch = watch
     var upload: ProducedBody?
     if let body {
       request.body = body
@@ -35,7 +32,7 @@ struct FoundationCall: Sendable {
       request.body = .stream(reader.stream)
       upload = reader
     }
-    observer = CallObserver(request.url, watch, upload)
+    observer = CallObserver(request.url, upload)
     self.delegate = DelegateChain.of(delegate, observer)
   }
 
@@ -44,14 +41,12 @@ struct FoundationCall: Sendable {
 
   /// The response, when its head has arrived.
   func open() async throws(URLError) -> (bytes: ResponseBytes, response: HTTPURLResponse) {
-    defer { watch.stop() }
     let (bytes, response) = try await begin()
     return (bytes, try made(response))
   }
 
   /// The response with its whole body.
   func collect() async throws(URLError) -> (data: Data, response: HTTPURLResponse) {
-    defer { watch.stop() }
     let (bytes, response) = try await begin()
     let limit = client.engine.maximumHeldResponseBytes
     var data = Data()
@@ -65,7 +60,6 @@ struct FoundationCall: Sendable {
   }
 
   private func begin() async throws(URLError) -> (ResponseBytes, Response) {
-    watch.start(cancellation)
     do throws(TransactionError) {
       return try await client.bytes(for: request, delegate: delegate, cancellation: cancellation)
     } catch { throw URLError(error) }
@@ -73,8 +67,6 @@ struct FoundationCall: Sendable {
 
   /// The response into a file.
   func download() async throws(URLError) -> (file: URL, response: HTTPURLResponse) {
-    watch.start(cancellation)
-    defer { watch.stop() }
     let result: (path: String, response: Response)
     do throws(DownloadFailure) {
       result = try await client.download(for: request, delegate: delegate, cancellation: cancellation)

@@ -4,10 +4,10 @@ public import SluiceMessages
 import SluicePipeline
 
 extension Request {
-  /// A request of Foundation: its method, URL, header fields and `httpBody`.
+  /// A request of Foundation: its method, URL, header fields, `httpBody`, and `timeoutInterval` as the idle timeout.
   ///
-  /// Not taken over: `httpBodyStream`, which the calls of a client read; `timeoutInterval`, which they observe; and what
-  /// has no meaning here, such as the cache policy.
+  /// Not taken over: `httpBodyStream`, which the calls of a client read, and what has no meaning here, such as the cache
+  /// policy.
   ///
   /// - Throws: `badURL` or `unsupportedURL`.
   public init(_ request: URLRequest) throws(URLError) {
@@ -19,5 +19,10 @@ extension Request {
       headers.append(name, value)
     }
     if let data = request.httpBody, !data.isEmpty { body = .bytes([UInt8](data)) }
+    let seconds = request.timeoutInterval
+    if seconds > 0, seconds < Self.longestTimeout { options.idleTimeout = .seconds(seconds) }
   }
+
+  /// A longer time sets no limit: the deadline of the configuration comes first.
+  private static var longestTimeout: Double { 366 * 86_400 }
 }

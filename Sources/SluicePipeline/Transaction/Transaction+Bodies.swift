@@ -276,6 +276,7 @@ extension Transaction {
       attemptRest = attemptDeadline.nanoseconds(since: loop.now)
       attemptDeadline = .distantFuture
     } else if let rest = attemptRest.take() {
+      noteActivity()
       attemptDeadline = loop.now.advanced(byNanoseconds: rest)
       armTimer()
     }

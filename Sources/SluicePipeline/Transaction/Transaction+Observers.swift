@@ -17,12 +17,14 @@ extension Transaction {
 
   package func transferDidSend(bodyBytes count: Int, of total: Int?) {
     guard !machine.isDone else { return }
-    tell { $0.transaction(exchange.id, didSend: TransferProgress(bytes: count, total: total)) }
+    noteActivity()
+    if isObserved { tell { $0.transaction(exchange.id, didSend: TransferProgress(bytes: count, total: total)) } }
   }
 
   package func transferDidReceive(bodyBytes count: Int, of total: Int?) {
     guard !machine.isDone else { return }
-    tell { $0.transaction(exchange.id, didReceive: TransferProgress(bytes: count, total: total)) }
+    noteActivity()
+    if isObserved { tell { $0.transaction(exchange.id, didReceive: TransferProgress(bytes: count, total: total)) } }
   }
 
   func tellInformational(_ status: Int, _ headers: HeaderFields) {

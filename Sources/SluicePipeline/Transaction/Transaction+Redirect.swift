@@ -5,12 +5,18 @@ import SluiceMetrics
 extension Transaction {
   /// The consequence of a head with a redirect; nil if it is the response.
   func redirected(_ head: Response) -> TransactionMachine.Crossing? {
-    let settings = pipeline.settings.redirects
+    let settings = redirectSettings
     guard settings.maximum > 0 else { return nil }
     do throws(RedirectRefusal) {
       let redirect = try Redirect(head, to: exchange.nativeRequest, hosts: pipeline.settings.hostEncoder)
       return redirect.map { crossing($0, head, settings) }
     } catch { return TransactionMachine.Crossing(failure: failure(of: error)) }
+  }
+
+  private var redirectSettings: RedirectSettings {
+    var settings = pipeline.settings.redirects
+    if let maximum = options?.value.maximumRedirects { settings.maximum = max(0, maximum) }
+    return settings
   }
 
   private func crossing(

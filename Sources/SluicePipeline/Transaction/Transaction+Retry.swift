@@ -3,10 +3,12 @@ import SluiceMetrics
 
 // The retry policy, which the machine asks if no stage has decided.
 extension Transaction {
+  private var retryPolicy: RetryPolicy { options?.value.retry ?? pipeline.settings.retry }
+
   /// - Parameter failure: why there is no response; nil if the policy decides about the status.
   func considerRetry(_ failure: TransactionError?) -> TransactionMachine.Event {
     do { try exchange.settleResponse() } catch { return .abort(error) }
-    let policy = pipeline.settings.retry
+    let policy = retryPolicy
     let isWanted = failure.map(policy.wants) ?? policy.statuses.contains(exchange.responseStatus)
     guard isWanted, !hasSentUnrepeatable else { return .retryDenied(failure) }
     let now = loop.now
@@ -49,7 +51,7 @@ extension Transaction {
   /// Notes that the request may already have had an effect, which a retry would repeat.
   func noteIssue() {
     guard machine.plan.retriesByPolicy, !hasSentUnrepeatable else { return }
-    hasSentUnrepeatable = !pipeline.settings.retry.methods.contains(exchange.nativeRequest.method)
+    hasSentUnrepeatable = !retryPolicy.methods.contains(exchange.nativeRequest.method)
   }
 
   /// Removes the note if the transport knows that nothing reached the server.

@@ -122,6 +122,7 @@ extension Transaction {
     result.timings = nil
     openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : exchange.started)
     renewAttemptDeadline()
+    if options?.value.decodesContent == false { exchange.nativeRequest.omittedDefaults.insert(.acceptEncoding) }
     if exchange.limits != nil { limitAttempt() }
     guard notes == nil else {
       sendObserved()
@@ -140,11 +141,15 @@ extension Transaction {
   /// The options of every transfer of the transaction.
   var transferOptions: TransferOptions {
     let isObserved = isObserved
-    guard usesFreshConnection || machine.resends > 0 || exchange.limits != nil || isObserved else {
-      return pipeline.settings.transfer
-    }
+    guard usesFreshConnection || machine.resends > 0 || exchange.limits != nil || isObserved || self.options != nil
+    else { return pipeline.settings.transfer }
     var options = pipeline.settings.transfer
-    options.tellsProgress = isObserved
+    if let own = self.options?.value {
+      own.apply(to: &options)
+      // A certificate is a credential: a redirect does not take it to another party.
+      if exchange.nativeRequest.url.origin != result.originalRequest.url.origin { options.identity = nil }
+    }
+    if isObserved { options.tellsProgress = true }
     if isObserved {
       options.wantsConnection = true
       options.asksTrust = asksTrust

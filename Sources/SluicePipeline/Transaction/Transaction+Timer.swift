@@ -6,7 +6,7 @@ extension Transaction: LoopTimerTarget {
   func armTimer() {
     // By then the timer belongs to another transaction.
     if machine.isDone { return }
-    var nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, retryAt))
+    var nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, min(retryAt, idleDeadline)))
     if let requestPassage { nearest = min(nearest, requestPassage.nextDeadline) }
     if let responsePassage { nearest = min(nearest, responsePassage.nextDeadline) }
     guard nearest != .distantFuture else { return }
@@ -24,8 +24,9 @@ extension Transaction: LoopTimerTarget {
 
   /// The time limit for one attempt, in nanoseconds.
   var attemptNanoseconds: UInt64 {
-    guard let limits = exchange.limits else { return pipeline.attemptTimeoutNanoseconds }
-    return min(pipeline.attemptTimeoutNanoseconds, limits.attemptNanoseconds)
+    let limit = options?.value.attemptTimeout?.nanoseconds ?? pipeline.attemptTimeoutNanoseconds
+    guard let limits = exchange.limits else { return limit }
+    return min(limit, limits.attemptNanoseconds)
   }
 
   /// Called before the request is sent: the limit that a stage has set applies to this attempt too.
@@ -48,6 +49,8 @@ extension Transaction: LoopTimerTarget {
       attemptDeadline = .distantFuture
       notes?.recorder?.willCut(attemptFailure)
       run(.attemptTimedOut(attemptError))
+    } else if idleDeadline <= now {
+      idlePassed(at: now)
     } else {
       for passage in openPassages { passage.expireSuspensions(at: now) }
     }
@@ -72,6 +75,7 @@ extension Transaction: LoopTimerTarget {
       .timeout,
       "no whole response from \(shownURL) within \(Duration.nanoseconds(Int64(clamping: attemptNanoseconds)))"
         + (exchange.limits.map { $0.attemptNanoseconds < .max } == true
-          ? ", which a stage has set" : " (\(pipeline.settings.names.timeout))"))
+          ? ", which a stage has set"
+          : options?.value.attemptTimeout == nil ? " (\(pipeline.settings.names.timeout))" : ""))
   }
 }

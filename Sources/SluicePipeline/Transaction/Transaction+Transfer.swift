@@ -5,6 +5,7 @@ import SluiceRecords
 extension Transaction: TransferObserver {
   package func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
     guard !machine.isDone else { return false }
+    if options != nil { beginIdle() }
     exchange.phase = .issue
     if pipeline.issueStages.isEmpty {
       exchange.issueHeaders = headers
@@ -111,6 +112,7 @@ extension Transaction: TransferObserver {
   package func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
     guard !machine.isDone else { return }
     clock = nil
+    noteActivity()
     emitInformational(status: status)
     if pipeline.takesInformational { callInformational(status, headers) }
     if isObserved { tellInformational(status, headers) }
@@ -133,6 +135,7 @@ extension Transaction: TransferObserver {
 
   package func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
     guard !machine.isDone else { return .discard }
+    noteActivity()
     exchange.nativeResponse = consume head
     exchange.responseDocument = nil
     exchange.hasOwnResponseBody = false
@@ -156,6 +159,7 @@ extension Transaction: TransferObserver {
   package func transferDidEnd(_ end: consuming TransferEnd) {
     guard !machine.isDone else { return }
     transfer = nil
+    endIdle()
     endedConnection = end.connection
     let timings = end.timings
     metrics.addBytes(sent: timings.bytesSent, received: timings.bytesReceived)

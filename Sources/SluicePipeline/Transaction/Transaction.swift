@@ -19,6 +19,8 @@ package final class Transaction: @unchecked Sendable {
   /// The result for the completion; contains the original request.
   let result: ResultRecord
   var machine: TransactionMachine
+  /// What holds for this request alone.
+  let options: SharedValue<RequestOptions>?
   let sink: (any BodySink)?
   let checks: ResponseChecks?
   /// Records the stages' actions and the answers from the wire, if the request wants this. The code for it is in
@@ -88,6 +90,10 @@ package final class Transaction: @unchecked Sendable {
   // The deadlines that share one timer.
   let timer: LoopTimer
   var attemptDeadline = Instant.distantFuture
+  /// When the hop fails unless a byte moves before; moved lazily, see ``lastActivity``.
+  var idleDeadline = Instant.distantFuture
+  /// When a byte moved last, or when the caller read on.
+  var lastActivity = Instant.distantFuture
   /// The nanoseconds left to the attempt while its clock is stopped.
   var attemptRest: UInt64?
   var stageDeadline = Instant.distantFuture
@@ -131,6 +137,7 @@ package final class Transaction: @unchecked Sendable {
     let limit = request.timeout?.nanoseconds ?? pipeline.deadlineNanoseconds
     self.pipeline = pipeline
     self.environment = environment
+    options = request.sharedOptions
     self.loop = loop
     metrics = pipeline.metrics[loop.index]
     timer = environment.takeTimer()
@@ -141,9 +148,11 @@ package final class Transaction: @unchecked Sendable {
     machine = TransactionMachine(
       plan: TransactionMachine.Plan(
         requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
-        maximumAttempts: pipeline.settings.maximumAttempts, streamsBody: self.sink != nil,
+        maximumAttempts: options?.value.maximumAttempts.map { max(1, $0) } ?? pipeline.settings.maximumAttempts,
+        streamsBody: self.sink != nil,
         passesBody: pipeline.changesResponsePieces, isReplayable: request.body.isReplayable,
-        retriesStatuses: pipeline.retriesStatuses, retriesFailures: pipeline.retriesFailures))
+        retriesStatuses: options?.value.retry.map { !$0.statuses.isEmpty } ?? pipeline.retriesStatuses,
+        retriesFailures: options?.value.retry?.concernsFailures ?? pipeline.retriesFailures))
     let id = TransactionID(using: &environment.loop.random)
     result = ResultRecord(id: id, copy request)
     result.snapshot = pipeline.generation
@@ -164,7 +173,7 @@ package final class Transaction: @unchecked Sendable {
     metrics.transactionDidBegin()
     metrics.countAttempt()
     exchange.transaction = self
-    attemptDeadline = exchange.started.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
+    attemptDeadline = exchange.started.advanced(byNanoseconds: attemptNanoseconds)
     armTimer()
     run(.begin, at: exchange.started)
   }

@@ -75,6 +75,14 @@ package struct TransferOptions: Sendable {
   /// Whether the observer decides about the certificates of servers. Then the hop goes only over connections to servers
   /// that an observer has accepted.
   package var asksTrust = false
+  /// Whether the body is decoded, if the settings of the transport want that too.
+  package var decodesContent = true
+  /// The place in the line for a connection.
+  package var priority = RequestOptions.Priority.normal
+  /// The client certificate, in place of that of the settings.
+  package var identity: RequestOptions.Identity?
+  /// The Unix socket to which the hop goes, in place of that of the settings.
+  package var unixSocket: String?
 
   package init(
     maximumResponseBytes: Int = 67_108_864, maximumStreamedBytes: Int = .max, spillBytes: Int = 1_048_576,

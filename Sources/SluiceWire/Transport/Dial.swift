@@ -44,7 +44,7 @@ final class Dial {
   }
 
   private var loop: Loop { pool.transport.loop }
-  private var settings: TransportSettings { pool.transport.settings }
+  private var settings: TransportSettings { pool.settings }
 
   func begin() {
     beganAt = loop.now

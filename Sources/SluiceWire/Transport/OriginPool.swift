@@ -16,6 +16,8 @@ import SluiceTransport
 final class OriginPool {
   let key: PoolKey
   let preamble: RequestHead.Preamble
+  /// Those of the transport, with what the transfers of this pool want in their place.
+  let settings: TransportSettings
   // The transport lets go of its pools when the loop ends.
   let transport: WireTransport
   /// How many connections may be open or in the making; nil for no limit.
@@ -55,6 +57,12 @@ final class OriginPool {
     let mayMultiplex = origin.scheme == .https ? transport.offersHTTP2 : transport.settings.assumesHTTP2
     speech = mayMultiplex ? .unknown : .single
     self.key = key
+    var settings = transport.settings
+    if let identity = key.identity {
+      (settings.tls.certificate, settings.tls.key) = (identity.certificate, identity.key)
+    }
+    if let unixSocket = key.unixSocket { settings.unixSocket = unixSocket }
+    self.settings = settings
     self.transport = transport
     preamble = RequestHead.Preamble(origin, transport.defaults)
     limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }
@@ -196,7 +204,7 @@ final class OriginPool {
 
   /// The transfer that was asked does not accept the server. Those that wait with it are asked about the next connection.
   private func refuse(_ trust: ServerTrust, _ dial: Dial, _ asker: WireTransfer, _ reason: String) {
-    let error = WireFailure.tls(origin, TLSFailure(.verification, reason), transport.settings)
+    let error = WireFailure.tls(origin, TLSFailure(.verification, reason), settings)
     if asker.isWaiting {
       asker.times.fail(dial.times, at: transport.loop.now)
       asker.fail(error)
@@ -267,8 +275,8 @@ final class OriginPool {
   func makeTLS(_ descriptor: Int32) throws(TransportError) -> TLSChannel {
     do throws(TLSFailure) {
       let decision = key.asksTrust ? TrustDecision(origin, transport.approvals) : nil
-      return try TLSChannel(descriptor, transport.tlsContext(), sessions, host: origin.host, decision)
-    } catch { throw WireFailure.tls(origin, error, transport.settings) }
+      return try TLSChannel(descriptor, transport.tlsContext(settings.tls), sessions, host: origin.host, decision)
+    } catch { throw WireFailure.tls(origin, error, settings) }
   }
 
   // MARK: Addresses
@@ -276,7 +284,7 @@ final class OriginPool {
   /// Gives the dial the addresses of the origin, now or when they have been looked up.
   func address(_ dial: Dial) {
     let host = origin.host
-    if let path = transport.settings.unixSocket {
+    if let path = settings.unixSocket {
       return dial.connect(to: [SocketAddress(unixSocket: path)].compactMap { $0 })
     }
     if let address = SocketAddress(host, port: origin.port) { return dial.connect(to: [address]) }

@@ -1,13 +1,23 @@
+import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
 /// The transfers that wait for a connection to one origin.
 ///
 /// Those whose request a server has refused come first, the most refused one at the front: a connection takes only its
-/// first streams before it is closed, and a request must not lose that race each time. All others come in the order in
-/// which they began to wait.
+/// first streams before it is closed, and a request must not lose that race each time. Then come those of a higher
+/// priority; within one, in the order in which they began to wait. Every eighth time, it is the one that has waited
+/// longest, whatever its priority: nobody waits forever.
 struct TransferLine {
+  private static let turnsOfPriority = 8
+
   private var waiting = FIFOQueue<WireTransfer>()
+  private var urgent = FIFOQueue<WireTransfer>()
+  private var unhurried = FIFOQueue<WireTransfer>()
+  /// Transfers that began to wait.
+  private var arrivals: UInt64 = 0
+  /// Transfers that were taken while others of another priority waited.
+  private var turns = 0
   /// By the number of refusals, the most at the end. Of equal ones, the one that came first is nearer to the end.
   private var refused: [WireTransfer] = []
   /// Transfers in the line that have ended.
@@ -18,11 +28,19 @@ struct TransferLine {
   /// Whether no transfer is in the line, not even one that has ended.
   var isEmpty: Bool { placeCount == 0 }
 
-  private var placeCount: Int { waiting.count + refused.count }
+  private var placeCount: Int { waiting.count + urgent.count + unhurried.count + refused.count }
 
   mutating func append(_ transfer: WireTransfer) {
     let refusals = transfer.options.refusals
-    guard refusals > 0 else { return waiting.append(transfer) }
+    guard refusals > 0 else {
+      arrivals += 1
+      transfer.arrival = arrivals
+      switch transfer.options.priority {
+      case .high: return urgent.append(transfer)
+      case .normal: return waiting.append(transfer)
+      case .low: return unhurried.append(transfer)
+      }
+    }
     var (low, high) = (0, refused.count)
     while low < high {
       let middle = (low + high) / 2
@@ -33,7 +51,7 @@ struct TransferLine {
 
   /// Takes the transfer that is served next; nil if all have ended.
   mutating func popFirst() -> WireTransfer? {
-    while let transfer = refused.popLast() ?? waiting.popFirst() {
+    while let transfer = refused.popLast() ?? popByPriority() {
       if transfer.hasEnded {
         endedCount -= 1
         continue
@@ -44,9 +62,30 @@ struct TransferLine {
     return nil
   }
 
+  private mutating func popByPriority() -> WireTransfer? {
+    if urgent.isEmpty, unhurried.isEmpty { return waiting.popFirst() }
+    turns += 1
+    if turns >= Self.turnsOfPriority {
+      turns = 0
+      return popOldest()
+    }
+    return urgent.popFirst() ?? waiting.popFirst() ?? unhurried.popFirst()
+  }
+
+  private mutating func popOldest() -> WireTransfer? {
+    let oldest = [urgent.first, waiting.first, unhurried.first].compactMap(\.self).min { $0.arrival < $1.arrival }
+    switch oldest?.options.priority {
+    case .high: return urgent.popFirst()
+    case .normal: return waiting.popFirst()
+    case .low: return unhurried.popFirst()
+    case nil: return nil
+    }
+  }
+
   /// The transfer that is served first of those for which the predicate holds.
   func first(where predicate: (WireTransfer) -> Bool) -> WireTransfer? {
-    refused.last(where: predicate) ?? waiting.first(where: predicate)
+    refused.last(where: predicate) ?? urgent.first(where: predicate) ?? waiting.first(where: predicate)
+      ?? unhurried.first(where: predicate)
   }
 
   /// A transfer has ended that waits here.
@@ -54,12 +93,17 @@ struct TransferLine {
     endedCount += 1
     guard endedCount > 32, endedCount > placeCount / 2 else { return }
     // Those that have ended are released in one go, so that each costs little.
-    var others = FIFOQueue<WireTransfer>()
-    while let transfer = waiting.popFirst() {
-      if !transfer.hasEnded { others.append(transfer) }
-    }
-    waiting = others
+    Self.dropEnded(of: &urgent)
+    Self.dropEnded(of: &waiting)
+    Self.dropEnded(of: &unhurried)
     refused.removeAll(where: \.hasEnded)
     endedCount = 0
+  }
+  private static func dropEnded(of line: inout FIFOQueue<WireTransfer>) {
+    var others = FIFOQueue<WireTransfer>()
+    while let transfer = line.popFirst() {
+      if !transfer.hasEnded { others.append(transfer) }
+    }
+    line = others
   }
 }

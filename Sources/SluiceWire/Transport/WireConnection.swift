@@ -303,7 +303,7 @@ final class WireConnection: HTTPConnection {
       return transfer.fail(
         WireFailure.resent(pool.origin, transfer.request.method, isBeforeSending: sender.sentBytes == 0))
     }
-    if let failure = channel.tls?.failure, let error = WireFailure.refusal(pool.origin, failure, transport.settings) {
+    if let failure = channel.tls?.failure, let error = WireFailure.refusal(pool.origin, failure, pool.settings) {
       return transfer.fail(error)
     }
     transfer.fail(

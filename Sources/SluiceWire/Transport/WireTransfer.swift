@@ -49,6 +49,8 @@ final class WireTransfer: Transfer {
   private var peerAddress = ""
   private var version: HTTPVersion?
   private var isInLine = false
+  /// Its number among those that have waited for the same pool.
+  var arrival: UInt64 = 0
   /// Whether the observer can decide about a server: it is not deciding about another one.
   private(set) var canBeAsked = true
   /// The bytes of the request body that the observer knows to have left.
@@ -163,7 +165,7 @@ final class WireTransfer: Transfer {
   }
 
   private var pool: OriginPool {
-    transport.pool(for: request.url, asksTrust: options.asksTrust)
+    transport.pool(for: request.url, options)
   }
 
   private func openUpload() throws(TransportError) {
@@ -331,7 +333,7 @@ final class WireTransfer: Transfer {
   /// The codings that must be decoded.
   private func codings(_ head: Head, _ headers: borrowing HeaderFields) -> ContentCodings {
     var codings = ContentCodings()
-    if head.hasContentCoding, transport.decodesContent {
+    if head.hasContentCoding, transport.decodesContent, options.decodesContent {
       for value in headers[values: "content-encoding"] { codings.append(value) }
     }
     // A server applies them last.

@@ -41,7 +41,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   let approvals: TrustApprovals
 
   private var sourceIndex = 0
-  private var madeContext: TLSContext?
+  private var contexts: [TLSSettings: TLSContext] = [:]
   /// By descriptor.
   @exclusivity(unchecked) private var endpoints: [WireEndpoint?] = []
   @exclusivity(unchecked) private var pools: [PoolKey: OriginPool] = [:]
@@ -75,6 +75,8 @@ package final class WireTransport: Transport, @unchecked Sendable {
   private static let keptCapacity = 1024
   /// Beyond this number of origins, pools without a connection are forgotten.
   private static let rememberedPools = 4096
+  /// Beyond this number of client certificates, their files are read again.
+  private static let rememberedContexts = 64
   /// The number of idle connections that are kept in any case; with more transfers in flight, as many as those.
   private static let idleConnections = 256
 
@@ -163,13 +165,15 @@ package final class WireTransport: Transport, @unchecked Sendable {
     forgotten.release()
   }
 
-  /// - Parameter asksTrust: whether delegates decide about the server. Such transfers share no connection with others:
-  ///   these would trust a server that no delegate has accepted, or that only a delegate has.
-  func pool(for url: HTTPURL, asksTrust: Bool) -> OriginPool {
-    if let lastPool, lastPool.key.asksTrust == asksTrust, url == lastURL || url.isAt(lastPool.origin) {
-      return lastPool
+  /// The connections for a transfer. Those with other trust or another client certificate are not shared, even if they go
+  /// to the same server.
+  func pool(for url: HTTPURL, _ options: borrowing TransferOptions) -> OriginPool {
+    guard options.hasCommonPool else {
+      let key = PoolKey(url.origin, options)
+      return pools[key] ?? makePool(key)
     }
-    let key = PoolKey(origin: url.origin, asksTrust: asksTrust)
+    if let lastPool, url == lastURL || url.isAt(lastPool.origin) { return lastPool }
+    let key = PoolKey(url.origin, options)
     let pool = pools[key] ?? makePool(key)
     lastURL = url
     lastPool = pool
@@ -198,10 +202,12 @@ package final class WireTransport: Transport, @unchecked Sendable {
   }
 
   /// Made for the first connection that needs it.
-  func tlsContext() throws(TLSFailure) -> TLSContext {
-    if let madeContext { return madeContext }
-    let context = try TLSContext(settings.tls, offersHTTP2: offersHTTP2)
-    madeContext = context
+  func tlsContext(_ settings: TLSSettings) throws(TLSFailure) -> TLSContext {
+    if let context = contexts[settings] { return context }
+    let context = try TLSContext(settings, offersHTTP2: offersHTTP2)
+    // Connections keep theirs.
+    if contexts.count >= Self.rememberedContexts { contexts = [:] }
+    contexts[settings] = context
     return context
   }
 

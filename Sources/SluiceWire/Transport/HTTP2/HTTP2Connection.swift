@@ -462,7 +462,7 @@ final class HTTP2Connection: HTTPConnection {
   /// - Parameter code: the system's error; 0 if the peer has closed the connection.
   private func didBreak(_ code: Int32) {
     let failure = channel.tls?.failure
-    let refusal = failure.flatMap { WireFailure.refusal(pool.origin, $0, transport.settings) }
+    let refusal = failure.flatMap { WireFailure.refusal(pool.origin, $0, pool.settings) }
     end { [origin = pool.origin, farewell] stream, transfer in
       let isBeforeSending = transfer.times.sentBytes == 0
       if let refusal { return refusal }

@@ -1,5 +1,3 @@
-import SluiceMessages
-
 /// Decides when the engine itself makes another attempt, if no stage has decided.
 ///
 /// It decides about the final status after the response stages have run, and without a response after the failure
@@ -44,20 +42,4 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The name was not resolved, no connection was established, the connection broke, or the attempt took too long.
     case always
   }
-
-  var concernsFailures: Bool { connectionErrors != .never }
-
-  /// Whether another attempt may succeed after that failure.
-  func wants(_ failure: TransactionError) -> Bool {
-    guard failure.stage == nil else { return false }
-    switch connectionErrors {
-    case .never: return false
-    case .deadConnection: return failure.code == .resent
-    case .always: return Self.connectionCodes.contains(failure.code)
-    }
-  }
-
-  private static let connectionCodes: [ErrorCode] = [
-    .nameLookup, .connect, .connectTimeout, .connectionLost, .timeout, .resent,
-  ]
 }

@@ -1,5 +1,3 @@
-import SluiceMessages
-
 /// Exponential back-off with full jitter: the delay before attempt n + 1 (counted from 0) is a random time between zero
 /// and base × 2ⁿ, so that clients that failed at the same time do not retry at the same time.
 public struct Backoff: Sendable, Hashable {
@@ -15,7 +13,7 @@ public struct Backoff: Sendable, Hashable {
   }
 
   /// - Parameter attempt: the attempt that failed, counted from 0.
-  func delay(after attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
+  package func delay(after attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
     let (base, maximum) = (base.nanoseconds, maximum.nanoseconds)
     let bound = attempt < 64 && base <= maximum >> UInt64(attempt) ? base << UInt64(attempt) : maximum
     return .nanoseconds(Int64.random(in: 0...Int64(clamping: bound), using: &random))

@@ -1,0 +1,58 @@
+/// What holds for one request in place of the settings of the engine. Nil leaves the setting.
+public struct RequestOptions: Sendable, Hashable {
+  /// The order in which requests to one host get a connection, where all are in use.
+  public enum Priority: Int, Sendable, Hashable, CaseIterable {
+    case low, normal, high
+  }
+
+  /// A client certificate and its key.
+  public struct Identity: Sendable, Hashable {
+    /// The path of a PEM file.
+    public var certificate: String
+    /// The path of a PEM file; nil if the file of the certificate contains the key too.
+    public var key: String?
+
+    /// Reads no file: the first connection fails with `tls` if one cannot be read.
+    public init(certificate: String, key: String? = nil) {
+      self.certificate = certificate
+      self.key = key
+    }
+  }
+
+  /// The longest time in which no byte of the bodies moves and no response comes, once the request is sent; then the
+  /// attempt fails with `timeout`. The time in which the caller does not read does not count. By default there is no such
+  /// limit.
+  public var idleTimeout: Duration?
+  /// The time limit for one attempt, in place of `transport.timeout`.
+  public var attemptTimeout: Duration?
+  /// The limit for the response body, in place of `transport.maxResponseBytes`.
+  public var maximumResponseBytes: Int?
+  /// False leaves the response body in its content coding, and asks for none.
+  public var decodesContent = true
+  /// How many redirects are followed, in place of `redirects.max`; with 0 a redirect is the response.
+  public var maximumRedirects: Int?
+  /// How often the request is sent at most, in place of `maxAttempts`.
+  public var maximumAttempts: Int?
+  /// When the engine makes another attempt, in place of `retry`.
+  public var retry: RetryPolicy?
+  /// Requests of a higher priority get a connection first, but every eighth is the one that has waited longest of all.
+  /// Over libcurl, all have the same.
+  public var priority = Priority.normal
+  /// The client certificate that servers get, in place of `transport.tls`. Such requests share connections only with
+  /// those of the same identity. Not possible over libcurl.
+  public var identity: Identity?
+  /// The path of a Unix socket to which the request and its redirects go, whatever their URLs. Not possible over
+  /// libcurl.
+  public var unixSocket: String?
+
+  /// Changes nothing.
+  public init() {}
+}
+
+extension Request {
+  /// What holds for this request alone.
+  public var options: RequestOptions {
+    get { sharedOptions?.value ?? RequestOptions() }
+    set { sharedOptions = newValue == RequestOptions() ? nil : SharedValue(newValue) }
+  }
+}

@@ -1,0 +1,35 @@
+import SluiceMessages
+
+// The limit for the time in which nothing happens (``RequestOptions/idleTimeout``).
+extension Transaction {
+  /// The request is being sent.
+  func beginIdle() {
+    guard let limit = options?.value.idleTimeout else { return }
+    lastActivity = loop.now
+    idleDeadline = lastActivity + limit
+    armTimer()
+  }
+
+  /// A byte has moved, or the caller reads on. The deadline is moved when it passes.
+  func noteActivity() {
+    if idleDeadline != .distantFuture { lastActivity = loop.now }
+  }
+
+  func endIdle() { idleDeadline = .distantFuture }
+
+  func idlePassed(at now: Instant) {
+    guard let limit = options?.value.idleTimeout else { return endIdle() }
+    // The attempt's clock is stopped while the transfer waits for this side.
+    let due = attemptRest == nil && !isSuspended ? lastActivity + limit : now + limit
+    guard due <= now else {
+      idleDeadline = due
+      return
+    }
+    endIdle()
+    let failure = TransportError(
+      .timeout,
+      "nothing was sent to \(shownURL), and nothing came from it, for \(limit), the idle timeout of the request")
+    notes?.recorder?.willCut(failure)
+    run(.attemptTimedOut(TransactionError(failure)))
+  }
+}

@@ -1,0 +1,16 @@
+import SluiceMessages
+
+extension RequestOptions {
+  /// Sets what concerns the transport.
+  func apply(to options: inout TransferOptions) {
+    if idleTimeout != nil { options.tellsProgress = true }
+    if let maximumResponseBytes {
+      options.maximumResponseBytes = max(0, maximumResponseBytes)
+      options.maximumStreamedBytes = max(0, maximumResponseBytes)
+    }
+    options.decodesContent = decodesContent
+    options.priority = priority
+    options.identity = identity
+    options.unixSocket = unixSocket
+  }
+}
