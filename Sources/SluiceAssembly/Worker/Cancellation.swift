@@ -1,8 +1,8 @@
-package import SluicePipeline
+public import SluicePipeline
 import SluiceSupport
 
 /// Ends a submitted transaction from any thread, even before its loop has taken it.
-public final class Cancellation: Sendable {
+public final class Cancellation: TransactionHolder {
   private enum State {
     case waiting
     case running(Transaction)
@@ -10,6 +10,8 @@ public final class Cancellation: Sendable {
     case forwarding(Cancellation)
     /// Cancelled, or ended with an error of the caller.
     case over(TransactionError?)
+    /// The transaction has ended by itself.
+    case ended
   }
 
   private let state = Locked(State.waiting)
@@ -35,7 +37,7 @@ public final class Cancellation: Sendable {
     switch previous {
     case .running(let transaction): Self.end(transaction, error)
     case .forwarding(let other): other.end(error)
-    case .waiting, .over: break
+    case .waiting, .over, .ended: break
     }
   }
 
@@ -58,15 +60,22 @@ public final class Cancellation: Sendable {
     switch state.withLock({ $0 }) {
     case .running(let transaction): transaction.resumeReceiving()
     case .forwarding(let other): other.resumeReceiving()
-    case .waiting, .over: break
+    case .waiting, .over, .ended: break
     }
   }
 
   func adopt(_ transaction: Transaction) {
     let known = state.withLock { state in
-      if case .waiting = state { state = .running(transaction) }
+      if case .waiting = state {
+        state = .running(transaction)
+        transaction.holder = self
+      }
       return state
     }
     if case .over(let error) = known { Self.end(transaction, error) }
+  }
+
+  package func transactionDidEnd() {
+    state.withLock { if case .running = $0 { $0 = .ended } }
   }
 }

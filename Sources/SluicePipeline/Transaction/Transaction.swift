@@ -28,6 +28,8 @@ package final class Transaction: @unchecked Sendable {
   var notes: TransactionNotes?
   /// Asked about redirects and challenges before the engine's own; held until the transaction ends.
   private(set) var delegate: StageBinding?
+  /// Told at the end.
+  package var holder: (any TransactionHolder)?
   private var completion: Finish?
   private var place = 0
   /// Decides which thread gives the result.
@@ -236,6 +238,8 @@ package final class Transaction: @unchecked Sendable {
     exchange.attachments.removeAll()
     exchange.transaction = nil
     delegate = nil
+    holder?.transactionDidEnd()
+    holder = nil
     environment.leave(place)
     // Another thread has given the result while this loop stood still.
     guard answer.close(answerNumber) else { return environment.countStalled(-1) }
