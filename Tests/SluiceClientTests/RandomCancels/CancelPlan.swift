@@ -1,0 +1,81 @@
+import SluiceMessages
+import SluiceTestKit
+
+/// What one call asks for, what the server answers, and when and how the call is cancelled: the same for the same seed and
+/// number.
+struct CancelPlan: Sendable {
+  enum Call: CaseIterable, Sendable {
+    case data, bytes, upload, download
+  }
+
+  enum Answer: CaseIterable, Sendable {
+    /// The whole body.
+    case whole
+    /// The head and half of the body.
+    case half
+    /// Nothing at all, however long the call waits.
+    case none
+  }
+
+  enum Moment: Sendable {
+    case beforeTheCall
+    /// After the canceller has given way to other tasks this many times.
+    case yields(Int)
+    case requestSeen
+    /// This much of the body was read, or produced; or the server has sent its part, where the caller cannot see it.
+    case bodyMoved(Int)
+    case theEnd
+  }
+
+  enum Means: CaseIterable, Sendable {
+    case task, handle, both
+    /// The reader lets go of the sequence.
+    case release
+  }
+
+  let number: Int
+  let call: Call
+  let answer: Answer
+  let byteCount: Int
+  let moment: Moment
+  let means: Means
+  /// Whether another thread cancels.
+  let isFromThread: Bool
+  /// Whether a reader of bytes waits for the cancellation in the middle of the body.
+  let holdsReading: Bool
+
+  init(seed: UInt64, number: Int) {
+    var random = SeededRandom(seed: seed &+ UInt64(number) &* 0x9E37_79B9)
+    self.number = number
+    let call = Call.allCases[Int.random(in: 0..<4, using: &random)]
+    let answer = Answer.allCases[Int.random(in: 0..<3, using: &random)]
+    // The largest is more than what a reader may leave unread.
+    let byteCount = [2, 40_000, 3_000_000][[0, 0, 0, 1, 1, 1, 1, 2].randomElement(using: &random) ?? 0]
+    let isRead = call == .bytes && answer != .none
+    let isReleased = isRead && Int.random(in: 0..<3, using: &random) == 0
+    let parts = call == .upload ? 20 : byteCount / 2
+    let moved = Moment.bodyMoved(Int.random(in: 1...max(1, parts), using: &random))
+    var moments: [Moment] = [.beforeTheCall, .yields(Int.random(in: 0..<60, using: &random)), .requestSeen]
+    if answer == .whole { moments.append(.theEnd) }
+    if answer != .none || call == .upload { moments += [moved, moved] }
+    self.call = call
+    self.answer = answer
+    self.byteCount = byteCount
+    moment = isReleased ? moved : moments.randomElement(using: &random) ?? .requestSeen
+    means = isReleased ? .release : Means.allCases[Int.random(in: 0..<3, using: &random)]
+    isFromThread = Bool.random(using: &random)
+    holdsReading = !isReleased && Bool.random(using: &random)
+  }
+
+  /// Whether the server receives the body to its end: an upload that is not answered never ends.
+  var isUploadFinite: Bool { answer == .whole }
+}
+
+/// What became of a call.
+enum CancelEnd: Equatable, Sendable {
+  case whole
+  case cancelled
+  case released
+  /// Anything else, which is a fault.
+  case failed(String)
+}
