@@ -46,7 +46,7 @@ struct ScriptPerformance {
     case .receiveHead: return try receiveHead() != nil
     case .receiveRequest: return try receiveRequest() != nil
     case .receive(let count): return try receive(count)
-    case .receiveToEnd: while try receiveSome() {}
+    case .receiveToEnd: while try receiveSome() { pending = [] }
     case .receiveFrame(let type): return try receiveFrame(type)
     case .send(let bytes): try socket.write(bytes)
     case .sendPattern(let pattern, let byteCount): try send(pattern, byteCount)
@@ -70,9 +70,15 @@ struct ScriptPerformance {
     return !bytes.isEmpty
   }
 
+  /// Drops what it has received, so that a large body takes no memory.
   private mutating func receive(_ count: Int) throws -> Bool {
-    while pending.count < count { guard try receiveSome() else { return false } }
-    pending.removeFirst(count)
+    var missing = count
+    while pending.count < missing {
+      missing -= pending.count
+      pending = []
+      guard try receiveSome() else { return false }
+    }
+    pending.removeFirst(missing)
     return true
   }
 
