@@ -22,8 +22,8 @@ let package = Package(
     .executableTarget(
       name: "sluice-bench",
       dependencies: [
-        "CBareLoop", .product(name: "Sluice", package: "sluice"), .product(name: "SluicePlugin", package: "sluice"),
-        .product(name: "TransportLoad", package: "sluice"),
+        "CBareLoop", .product(name: "Sluice", package: "sluice"), .product(name: "SluiceClient", package: "sluice"),
+        .product(name: "SluicePlugin", package: "sluice"), .product(name: "TransportLoad", package: "sluice"),
       ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 folder=${1:-Benchmarks/.build/peers}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-rm -f "$folder/net-http" "$folder/pycurl-loop"
+rm -f "$folder/net-http" "$folder/pycurl-loop" "$folder/url-session"
 
 if command -v go >/dev/null; then
   (cd Benchmarks/Peers/net-http && GOFLAGS=-mod=mod CGO_ENABLED=0 go build -o "$folder/net-http" .)
@@ -27,6 +27,15 @@ if [ -n "$python" ]; then
   "$python" -c 'import pycurl; print("pycurl:", pycurl.version)'
 else
   echo "pycurl: skipped, because pycurl is not installed (Debian: python3-pycurl)"
+fi
+
+if command -v swift >/dev/null; then
+  built="$folder/swift"
+  swift build -q -c release --package-path Benchmarks/Peers/url-session --scratch-path "$built"
+  cp "$built/release/url-session" "$folder/url-session"
+  echo "url-session: $(swift --version 2>/dev/null | head -n 1)"
+else
+  echo "url-session: skipped, because Swift is not installed"
 fi
 
 if command -v h2load >/dev/null; then

@@ -11,15 +11,8 @@ final class EngineSubject: BenchmarkSubject, Sendable {
 
   init(_ name: String, _ plan: Plan, _ pipeline: BenchmarkPipeline) throws {
     self.name = name
-    var configuration = pipeline.configuration
-    configuration.transport.tls.ca = plan.certificateAuthority
-    configuration.transport.decodesContent = false
-    // Wire serves HTTP/1.1, libcurl serves HTTP/2.
-    configuration.transport.httpVersion = plan.usesHTTP2 ? .http2 : .http11
-    let engine = try Engine(configuration)
-    var headers = HeaderFields()
-    for (name, value) in pipeline.callerHeaders { headers.append(name, value) }
-    let request = Request(url: try HTTPURL(plan.url), headers: headers)
+    let engine = try Engine(Self.configuration(of: pipeline, plan))
+    let request = try Self.request(of: pipeline, plan)
     let done = DispatchSemaphore(value: 0)
     let loops = engine.executors.count
     lanes = Self.shares(of: plan.connections, loops).map {
@@ -27,6 +20,21 @@ final class EngineSubject: BenchmarkSubject, Sendable {
     }
     self.engine = engine
     self.done = done
+  }
+
+  static func configuration(of pipeline: BenchmarkPipeline, _ plan: Plan) -> Configuration {
+    var configuration = pipeline.configuration
+    configuration.transport.tls.ca = plan.certificateAuthority
+    configuration.transport.decodesContent = false
+    // Wire serves HTTP/1.1, libcurl serves HTTP/2.
+    configuration.transport.httpVersion = plan.usesHTTP2 ? .http2 : .http11
+    return configuration
+  }
+
+  static func request(of pipeline: BenchmarkPipeline, _ plan: Plan) throws -> Request {
+    var headers = HeaderFields()
+    for (name, value) in pipeline.callerHeaders { headers.append(name, value) }
+    return Request(url: try HTTPURL(plan.url), headers: headers)
   }
 
   func run(requests: Int) -> Int {

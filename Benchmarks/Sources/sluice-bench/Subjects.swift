@@ -23,6 +23,9 @@ enum Subjects {
       ("set", { try EngineSubject($0, $1, .stages($1, 1, .set)) }),
       ("sets", { try EngineSubject($0, $1, .stages($1, 9, .set)) }),
       ("loops", { try EngineSubject($0, $1, .full($1, loops: 2)) }),
+      ("client", { try ClientSubject($0, $1, .client, isOnLoop: true) }),
+      ("client-pool", { try ClientSubject($0, $1, .client, isOnLoop: false) }),
+      ("tasks", { try ClientSubject($0, $1, .engine, isOnLoop: true) }),
       ("run", { try CommandSubject($0, .sluiceRun, $1, processor: processor) }),
       ("curl", { try CommandSubject($0, .curl, $1, processor: processor) }),
     ]
@@ -31,7 +34,8 @@ enum Subjects {
   /// Other clients: `--peers` says where `scripts/build-peers.sh` has built them.
   private static let peers = [
     Peer("go", program: "net-http", []), Peer("go-middleware", program: "net-http", ["--middleware"]),
-    Peer("pycurl", program: "pycurl-loop", []), Peer("h2load", program: nil, []),
+    Peer("pycurl", program: "pycurl-loop", []), Peer("url-session", program: "url-session", []),
+    Peer("h2load", program: nil, []),
   ]
 
   private struct Peer {

@@ -1,0 +1,13 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that only this program is linked with Foundation.
+let package = Package(
+  name: "url-session",
+  targets: [
+    .executableTarget(
+      name: "url-session",
+      swiftSettings: [.enableUpcomingFeature("MemberImportVisibility"), .treatAllWarnings(as: .error)])
+  ],
+  swiftLanguageModes: [.v6]
+)
