@@ -122,7 +122,7 @@ check-asan: test-deps ## the tests under AddressSanitizer, and those of bodies, 
 
 # Leaks of transactions, bodies and builds: their suites again, with the search for leaks. XCTest is off, because it
 # leaks.
-LEAK_SUITES = Bod(y|ies)|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
+LEAK_SUITES = RandomCancel|ReleaseTests|Bod(y|ies)|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
 # Leaks by design: a thread that a stage ends, and instances that threads of their plugin may still use.
 LEAKING_TESTS = whose.thread.a.stage.has.ended|call.that.ends.its.thread|SwapWorkTests
 check-leaks:
