@@ -64,14 +64,24 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `a notification that an old build has taken may end until the drain is over`() async throws {
-    let setup = try await Setup(swap: #"{"probation": {"duration": "0s"}, "drain": "100ms"}"#)
+  @Test func `an old build drains while it has a notification`() async throws {
+    let setup = try await Setup(swap: #"{"probation": {"duration": "0s"}, "drain": "1h"}"#)
     let kept = Task { await setup.engine.notify(topic: "keep", deadline: .seconds(3600)) }
     try await setup.log.wait(for: "the call") { lines in lines.contains { $0.message.hasPrefix("notified-keep") } }
     try setup.installNext()
     #expect(try await setup.engine.swap().outcome == .published)
     let old = try #require(await setup.engine.status.generations.first)
     #expect(old.state == .draining && old.completions == 1 && old.leases == 0)
+    await setup.engine.shutdown(drain: .zero)
+    _ = await kept.value
+  }
+
+  @Test func `a notification that an old build has taken may end until the drain is over`() async throws {
+    let setup = try await Setup(swap: #"{"probation": {"duration": "0s"}, "drain": "100ms"}"#)
+    let kept = Task { await setup.engine.notify(topic: "keep", deadline: .seconds(3600)) }
+    try await setup.log.wait(for: "the call") { lines in lines.contains { $0.message.hasPrefix("notified-keep") } }
+    try setup.installNext()
+    #expect(try await setup.engine.swap().outcome == .published)
     let result = await kept.value
     #expect(result.outcome == .replaced && "\(result.outcome)" == "replaced")
     #expect(result.taker == .plugin(stage: "worker", id: "handles-work", generation: 1))
