@@ -35,12 +35,14 @@ import Testing
   // MARK: Heads
 
   @Test(arguments: [
-    ("not HTTP", "SSH-2.0-OpenSSH_9.2p1\r\n\r\n"), ("wrong case", "http/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+    ("not HTTP", "SSH-2.0-OpenSSH_9.2p1\r\n\r\n"), ("a word", "FOOBAR"),
+    ("wrong case", "http/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), ("mixed case", "Http/1.1 200 OK\r\n\r\n"),
     ("another version", "HTTP/3.0 200 OK\r\nContent-Length: 0\r\n\r\n"),
     ("a status of two digits", "HTTP/1.1 99 Low\r\nContent-Length: 0\r\n\r\n"),
     ("a status of four digits", "HTTP/1.1 1000 High\r\nContent-Length: 0\r\n\r\n"),
     ("a status below 100", "HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n"),
     ("conflicting lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+    ("conflicting lengths in one line", "HTTP/1.1 200 OK\r\nContent-Length: 10, 4\r\n\r\n1234"),
   ])
   func `what is no valid response is refused`(_ name: String, _ answer: String) async throws {
     #expect(try await Self.code(answer) == .invalidResponse, "\(name)")
@@ -50,6 +52,26 @@ import Testing
   func `a status line needs no reason`(_ line: String) async throws {
     let (bytes, response) = try await Self.get(line + "Content-Length: 2\r\n\r\nok")
     #expect(response.status == 200 && bytes == Array("ok".utf8))
+  }
+
+  @Test(arguments: [404, 600, 999]) func `every status of three digits from 100 on is a result`(
+    _ status: Int
+  ) async throws {
+    let (bytes, response) = try await Self.get("HTTP/1.1 \(status) X\r\nContent-Length: 2\r\n\r\nok")
+    #expect(response.status == status && bytes == Array("ok".utf8))
+  }
+
+  @Test func `the query of a URL and a field of its own are sent as they are`() async throws {
+    let server = try LoopbackServer { request in
+      .text("\(request.target) \(request.value(of: "x-own") ?? "")")
+    }
+    defer { server.stop() }
+    try await withClient(Self.wire) { client in
+      var request = Request(url: try server.url("/request?foo=bar&bar=baz&qux=&foo=ph%20ew"))
+      request.headers["X-Own"] = "a value"
+      let (bytes, _) = try await client.data(for: request)
+      #expect(String(decoding: bytes, as: UTF8.self) == "/request?foo=bar&bar=baz&qux=&foo=ph%20ew a value")
+    }
   }
 
   @Test(arguments: [204, 304]) func `a response without a body has none, whatever its length says`(
