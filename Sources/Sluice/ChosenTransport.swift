@@ -26,7 +26,7 @@ final class ChosenTransport: Transport {
     guard needsCurl(request.url.origin.scheme) else {
       return wire.start(request, options, observer: observer)
     }
-    if let wish = options.wishBeyondCurl(request.url.origin.scheme) {
+    if let wish = Self.wishBeyondCurl(request, options) {
       return wire.fail(request, options, refusal(of: wish), observer: observer)
     }
     do throws(TransportError) {
@@ -34,6 +34,15 @@ final class ChosenTransport: Transport {
     } catch {
       return wire.fail(request, options, error, observer: observer)
     }
+  }
+
+  /// What the hop wants that libcurl does not have; nil if there is nothing.
+  private static func wishBeyondCurl(_ request: borrowing Request, _ options: TransferOptions) -> String? {
+    if options.hasRoute, request.options.unixSocket != nil { return "the request goes to a Unix socket of its own" }
+    guard request.url.origin.scheme == .https else { return nil }
+    if options.asksTrust { return "a delegate decides about the server's certificate" }
+    let hasIdentity = options.hasRoute && !options.isElsewhere && request.options.identity != nil
+    return hasIdentity ? "the request has a client certificate of its own" : nil
   }
 
   private func refusal(of wish: String) -> TransportError {
@@ -82,15 +91,5 @@ final class ChosenTransport: Transport {
       .transport,
       "\(settings.names.engine) is \"wire\", which uses no proxy, and the environment names one (http_proxy, https_proxy"
         + " or all_proxy); set it to \"auto\", or \(settings.names.proxy) to \"\"", isBeforeSending: true)
-  }
-}
-
-extension TransferOptions {
-  /// What the hop wants that libcurl does not have; nil if there is nothing.
-  fileprivate func wishBeyondCurl(_ scheme: Origin.Scheme) -> String? {
-    if unixSocket != nil { return "the request goes to a Unix socket of its own" }
-    guard scheme == .https else { return nil }
-    if asksTrust { return "a delegate decides about the server's certificate" }
-    return identity == nil ? nil : "the request has a client certificate of its own"
   }
 }

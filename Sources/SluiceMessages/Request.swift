@@ -20,10 +20,8 @@ public struct Request: Sendable {
   public var wantsJournal = false
   /// Whether the result includes the answers from the wire, so that the request can be replayed.
   public var wantsRecording = false
-  /// The ``options``, behind one reference: few requests have some. Never the default ones.
-  package var sharedOptions: SharedValue<RequestOptions>?
-  /// The ``trailers``, behind one reference: few requests have some. Never an empty list.
-  package var sharedTrailers: SharedValue<HeaderFields>?
+  /// The ``trailers`` and the ``options``, behind one reference: few requests have any.
+  private var extras: SharedValue<Extras>?
 
   /// Only the URL is required. Method, headers and body are checked when the request begins.
   public init(
@@ -57,5 +55,30 @@ public struct Request: Sendable {
         .invalidMethod, "method \(PlainText.quote(method))",
         "it opens a tunnel and is not a request; to send requests through a proxy, set \"transport.proxy\"")
     }
+  }
+}
+
+extension Request {
+  private struct Extras: Sendable, Hashable {
+    var trailers: SharedValue<HeaderFields>?
+    var options: SharedValue<RequestOptions>?
+  }
+
+  /// Never an empty list.
+  package var sharedTrailers: SharedValue<HeaderFields>? {
+    get { extras?.value.trailers }
+    set { setExtras { $0.trailers = newValue } }
+  }
+
+  /// Never the default options.
+  package var sharedOptions: SharedValue<RequestOptions>? {
+    get { extras?.value.options }
+    set { setExtras { $0.options = newValue } }
+  }
+
+  private mutating func setExtras(_ change: (inout Extras) -> Void) {
+    var changed = extras?.value ?? Extras()
+    change(&changed)
+    extras = changed.trailers == nil && changed.options == nil ? nil : SharedValue(changed)
   }
 }

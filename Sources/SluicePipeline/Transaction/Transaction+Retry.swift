@@ -51,7 +51,12 @@ extension Transaction {
   /// Notes that the request may already have had an effect, which a retry would repeat.
   func noteIssue() {
     guard machine.plan.retriesByPolicy, !hasSentUnrepeatable else { return }
-    hasSentUnrepeatable = !retryPolicy.methods.contains(exchange.nativeRequest.method)
+    // Read in place: the policy would be copied for each hop.
+    if let own = options?.value.retry {
+      hasSentUnrepeatable = !own.methods.contains(exchange.nativeRequest.method)
+    } else {
+      hasSentUnrepeatable = !pipeline.settings.retry.methods.contains(exchange.nativeRequest.method)
+    }
   }
 
   /// Removes the note if the transport knows that nothing reached the server.

@@ -122,7 +122,10 @@ extension Transaction {
     result.timings = nil
     openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : exchange.started)
     renewAttemptDeadline()
-    if options?.value.decodesContent == false { exchange.nativeRequest.omittedDefaults.insert(.acceptEncoding) }
+    if let options {
+      exchange.nativeRequest.sharedOptions = options
+      if !options.value.decodesContent { exchange.nativeRequest.omittedDefaults.insert(.acceptEncoding) }
+    }
     if exchange.limits != nil { limitAttempt() }
     guard notes == nil else {
       sendObserved()
@@ -146,8 +149,8 @@ extension Transaction {
     var options = pipeline.settings.transfer
     if let own = self.options?.value {
       own.apply(to: &options)
-      // A certificate is a credential: a redirect does not take it to another party.
-      if exchange.nativeRequest.url.origin != result.originalRequest.url.origin { options.identity = nil }
+      // A certificate is a credential, which another party does not get.
+      options.isElsewhere = exchange.nativeRequest.url.origin != result.originalRequest.url.origin
     }
     if isObserved { options.tellsProgress = true }
     if isObserved {

@@ -10,7 +10,6 @@ extension RequestOptions {
     }
     options.decodesContent = decodesContent
     options.priority = priority
-    options.identity = identity
-    options.unixSocket = unixSocket
+    options.hasRoute = identity != nil || unixSocket != nil
   }
 }

@@ -79,10 +79,11 @@ package struct TransferOptions: Sendable {
   package var decodesContent = true
   /// The place in the line for a connection.
   package var priority = RequestOptions.Priority.normal
-  /// The client certificate, in place of that of the settings.
-  package var identity: RequestOptions.Identity?
-  /// The Unix socket to which the hop goes, in place of that of the settings.
-  package var unixSocket: String?
+  /// Whether the request has options that concern its connection: a client certificate or a Unix socket. They stay in
+  /// the request, so that these options are copied bit by bit.
+  package var hasRoute = false
+  /// Whether a redirect has led to another origin, which does not get the client certificate of the request.
+  package var isElsewhere = false
 
   package init(
     maximumResponseBytes: Int = 67_108_864, maximumStreamedBytes: Int = .max, spillBytes: Int = 1_048_576,

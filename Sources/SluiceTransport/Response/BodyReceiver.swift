@@ -107,6 +107,7 @@ package final class BodyReceiver {
     return taken
   }
 
+  @inline(__always)
   private func decode(_ piece: UnsafeRawBufferPointer, _ observer: any TransferObserver) -> Taken {
     if failure != nil || isCut { return .end }
     if isHeldBack { return .nothing }

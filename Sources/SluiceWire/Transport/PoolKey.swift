@@ -11,16 +11,18 @@ struct PoolKey: Hashable {
   /// The path of the Unix socket, in place of that of the settings.
   let unixSocket: String?
 
-  init(_ origin: Origin, _ options: borrowing TransferOptions) {
+  init(_ origin: Origin) {
     self.origin = origin
+    asksTrust = false
+    identity = nil
+    unixSocket = nil
+  }
+
+  init(_ request: borrowing Request, _ options: TransferOptions) {
+    origin = request.url.origin
     let isSecure = origin.scheme == .https
     asksTrust = isSecure && options.asksTrust
-    identity = isSecure ? options.identity : nil
-    unixSocket = options.unixSocket
+    identity = isSecure && options.hasRoute && !options.isElsewhere ? request.options.identity : nil
+    unixSocket = options.hasRoute ? request.options.unixSocket : nil
   }
-}
-
-extension TransferOptions {
-  /// Whether only the origin decides about the pool.
-  var hasCommonPool: Bool { !asksTrust && identity == nil && unixSocket == nil }
 }

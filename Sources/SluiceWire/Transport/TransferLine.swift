@@ -20,6 +20,8 @@ struct TransferLine {
   private var turns = 0
   /// By the number of refusals, the most at the end. Of equal ones, the one that came first is nearer to the end.
   private var refused: [WireTransfer] = []
+  /// Transfers in the line, with those that have ended.
+  private var placeCount = 0
   /// Transfers in the line that have ended.
   private var endedCount = 0
 
@@ -28,9 +30,8 @@ struct TransferLine {
   /// Whether no transfer is in the line, not even one that has ended.
   var isEmpty: Bool { placeCount == 0 }
 
-  private var placeCount: Int { waiting.count + urgent.count + unhurried.count + refused.count }
-
   mutating func append(_ transfer: WireTransfer) {
+    placeCount += 1
     let refusals = transfer.options.refusals
     guard refusals > 0 else {
       arrivals += 1
@@ -52,6 +53,7 @@ struct TransferLine {
   /// Takes the transfer that is served next; nil if all have ended.
   mutating func popFirst() -> WireTransfer? {
     while let transfer = refused.popLast() ?? popByPriority() {
+      placeCount -= 1
       if transfer.hasEnded {
         endedCount -= 1
         continue
@@ -97,6 +99,7 @@ struct TransferLine {
     Self.dropEnded(of: &waiting)
     Self.dropEnded(of: &unhurried)
     refused.removeAll(where: \.hasEnded)
+    placeCount = waiting.count + urgent.count + unhurried.count + refused.count
     endedCount = 0
   }
   private static func dropEnded(of line: inout FIFOQueue<WireTransfer>) {

@@ -164,8 +164,10 @@ final class WireTransfer: Transfer {
     pool.serve(self)
   }
 
+  /// Passes on only the URL: a copy of the request would cost as much as a search in the table.
   private var pool: OriginPool {
-    transport.pool(for: request.url, options)
+    options.asksTrust || options.hasRoute
+      ? transport.pool(PoolKey(request, options)) : transport.pool(for: request.url)
   }
 
   private func openUpload() throws(TransportError) {

@@ -165,20 +165,16 @@ package final class WireTransport: Transport, @unchecked Sendable {
     forgotten.release()
   }
 
-  /// The connections for a transfer. Those with other trust or another client certificate are not shared, even if they go
-  /// to the same server.
-  func pool(for url: HTTPURL, _ options: borrowing TransferOptions) -> OriginPool {
-    guard options.hasCommonPool else {
-      let key = PoolKey(url.origin, options)
-      return pools[key] ?? makePool(key)
-    }
+  /// The connections for transfers of which only the origin decides.
+  func pool(for url: HTTPURL) -> OriginPool {
     if let lastPool, url == lastURL || url.isAt(lastPool.origin) { return lastPool }
-    let key = PoolKey(url.origin, options)
-    let pool = pools[key] ?? makePool(key)
+    let pool = pool(PoolKey(url.origin))
     lastURL = url
     lastPool = pool
     return pool
   }
+
+  func pool(_ key: PoolKey) -> OriginPool { pools[key] ?? makePool(key) }
 
   private func makePool(_ key: PoolKey) -> OriginPool {
     if pools.count >= Self.rememberedPools {
