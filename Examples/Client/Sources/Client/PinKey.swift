@@ -1,4 +1,5 @@
 import SluiceClient
+import SluicePlugin
 
 /// Accepts only servers with one of these keys.
 struct PinnedKeys: ServerTrustDelegate {
