@@ -315,6 +315,19 @@ private final class Decider: TransactionDelegate {
     #expect(follower.told.value.results.count == 3)
   }
 
+  @Test func `an attempt that took too long is told as such`() async throws {
+    let server = try ScriptedServer(.receiveHead, .receiveToEnd)
+    defer { server.stop() }
+    let follower = Follower()
+    try await withClient({ $0.maximumAttempts = 1 }) { client in
+      var request = Request(url: try server.url())
+      request.options.attemptTimeout = .milliseconds(50)
+      let sent = request
+      _ = await failure { () throws(TransactionError) in _ = try await client.data(for: sent, delegate: follower) }
+    }
+    #expect(follower.told.value.hops.map(\.error?.code) == [.timeout])
+  }
+
   @Test func `informational responses are told, before the response`() async throws {
     let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n"
     let server = try ScriptedServer(

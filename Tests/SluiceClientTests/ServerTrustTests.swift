@@ -200,6 +200,55 @@ import Testing
     }
   }
 
+  @Test func `while a delegate decides, no other connection carries its request`() async throws {
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration()
+    configuration.flaw = .selfSigned
+    configuration.accessLogFormat = "$uri"
+    let nginx = try await NginxServer.start(configuration, certificates: certificates)
+    let (bothAsked, firstIsDone) = (Signal(), Signal())
+    let accepting = Judge { _ in
+      try await bothAsked.wait(for: "the other question")
+      return .accept
+    }
+    let refusing = Judge { _ in
+      bothAsked.set()
+      try await firstIsDone.wait(for: "the other call")
+      return .refuse
+    }
+    try await withClient({ $0.transport.httpVersion = .http11 }) { client in
+      let accepted = try HTTPURL(nginx.secureBaseURL + "/json")
+      let first = Task { await get(client, accepted, accepting) }
+      try await accepting.asked.wait(for: "the first question") { !$0.isEmpty }
+      let second = Task { [url = try HTTPURL(nginx.secureBaseURL + "/post")] in await get(client, url, refusing) }
+      #expect(await first.value == nil)
+      firstIsDone.set()
+      #expect(await second.value?.stage == "delegate")
+    }
+    try await nginx.stop()
+    #expect(nginx.accessLog == ["/json"])
+  }
+
+  @Test func `each attempt asks again, and an attempt that has ended does not go on asking`() async throws {
+    let sleeping = Judge { _ in
+      try await Task.sleep(for: .seconds(3600))
+      return .accept
+    }
+    try await withServer(.selfSigned) { client, url in
+      var request = Request(url: url)
+      request.options.attemptTimeout = .milliseconds(100)
+      request.options.maximumAttempts = 3
+      request.options.retry = RetryPolicy(
+        connectionErrors: .always, backoff: Backoff(base: .zero, maximum: .zero), budget: 1)
+      let sent = request
+      let error = await failure { () throws(TransactionError) in
+        _ = try await client.data(for: sent, delegate: sleeping)
+      }
+      #expect(error?.code == .timeout || error?.code == .retriesExhausted, "\(String(describing: error))")
+    }
+    #expect(sleeping.asked.value.count == 3)
+  }
+
   @Test func `the delegate of the call is asked first, and the client's where it leaves the decision`() async throws {
     let common = Judge(.accept)
     try await withServer(.selfSigned, delegate: common) { client, url in

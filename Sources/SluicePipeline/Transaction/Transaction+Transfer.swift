@@ -157,6 +157,7 @@ extension Transaction: TransferObserver {
   }
 
   package func transferDidEnd(_ end: consuming TransferEnd) {
+    trustQuestion?.end()
     guard !machine.isDone else { return }
     transfer = nil
     endIdle()
@@ -166,7 +167,7 @@ extension Transaction: TransferObserver {
     result.timings = timings
     if let error = end.error { noteEnd(error) }
     noteRequestFailure()
-    if isObserved { tellHopEnd(timings, end.connection, hopFailure ?? end.error.map { TransactionError($0) }) }
+    if isObserved { tellHopEnd(timings, end.connection, hopFailure ?? machine.causeOfCut ?? end.error.map { TransactionError($0) }) }
     clock = nil
     if let hopFailure {
       noteHopEnd(hopFailure)

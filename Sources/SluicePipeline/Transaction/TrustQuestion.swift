@@ -84,7 +84,8 @@ extension Transaction {
   }
 
   package func transferDidMeet(_ trust: ServerTrust, answer: @escaping (ServerTrustDecision?) -> Void) {
-    guard !machine.isDone, trustQuestion == nil else { return answer(nil) }
+    guard !machine.isDone else { return answer(nil) }
+    trustQuestion?.end()
     let bindings = [delegate, pipeline.delegate].compactMap(\.self).filter { $0.observer?.decidesTrust == true }
     let question = TrustQuestion(trust, self, bindings, answer: answer)
     trustQuestion = question

@@ -94,8 +94,8 @@ final class TLSChannel {
     }
   }
 
-  /// The question of the handshake is answered; it can go on.
-  func decide(isTrusted: Bool) { decision?.make(isTrusted: isTrusted) }
+  /// The server is trusted; the handshake can go on.
+  func trust(isAccepted: Bool) { decision?.trust(isAccepted: isAccepted) }
 
   /// Called by OpenSSL to verify the server's certificate.
   func verify(_ store: OpaquePointer) -> Int32 {

@@ -12,18 +12,22 @@ package final class TrustApprovals: Sendable {
   /// Beyond this number, all are forgotten, and delegates are asked again.
   private static let capacity = 4096
 
-  private let approvals = Locked<Set<Approval>>([])
+  /// Whether a delegate has accepted the server whatever the authorities say.
+  private let approvals = Locked<[Approval: Bool]>([:])
 
   package init() {}
 
-  func contains(_ origin: Origin, _ keyHash: [UInt8]) -> Bool {
-    approvals.withLock { $0.contains(Approval(origin: origin, keyHash: keyHash)) }
+  /// - Parameter isValid: whether the authorities vouch for the certificate. A delegate that has left the decision to them
+  ///   has approved only that.
+  func contains(_ origin: Origin, _ keyHash: [UInt8], isValid: Bool) -> Bool {
+    guard let isAccepted = approvals.withLock({ $0[Approval(origin: origin, keyHash: keyHash)] }) else { return false }
+    return isAccepted || isValid
   }
 
-  func insert(_ origin: Origin, _ keyHash: [UInt8]) {
+  func insert(_ origin: Origin, _ keyHash: [UInt8], isAccepted: Bool) {
     approvals.withLock { approvals in
-      if approvals.count >= Self.capacity { approvals = [] }
-      approvals.insert(Approval(origin: origin, keyHash: keyHash))
+      if approvals.count >= Self.capacity { approvals = [:] }
+      approvals[Approval(origin: origin, keyHash: keyHash)] = isAccepted
     }
   }
 }

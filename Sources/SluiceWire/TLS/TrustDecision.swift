@@ -8,7 +8,7 @@ final class TrustDecision {
   enum State {
     case unknown
     case asked(ServerTrust)
-    case made(isTrusted: Bool)
+    case trusted
   }
 
   private let origin: Origin
@@ -20,17 +20,20 @@ final class TrustDecision {
     self.approvals = approvals
   }
 
-  func make(isTrusted: Bool) {
-    if isTrusted, case .asked(let trust) = state { approvals.insert(origin, trust.keyHash) }
-    state = .made(isTrusted: isTrusted)
+  /// The server is trusted.
+  ///
+  /// - Parameter isAccepted: whether a delegate has accepted it itself, whatever the authorities say.
+  func trust(isAccepted: Bool) {
+    if case .asked(let trust) = state { approvals.insert(origin, trust.keyHash, isAccepted: isAccepted) }
+    state = .trusted
   }
 
   /// Called by OpenSSL; returns what it wants to know: 1 to go on, 0 to end the handshake.
   func verify(_ store: OpaquePointer, _ connection: OpaquePointer, verifies: Bool) -> Int32 {
     switch state {
-    case .made(let isTrusted):
-      X509_STORE_CTX_set_error(store, isTrusted ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION)
-      return isTrusted ? 1 : 0
+    case .trusted:
+      X509_STORE_CTX_set_error(store, X509_V_OK)
+      return 1
     case .asked: return sluice_tls_retry_verify(connection)
     case .unknown:
       let isValid = X509_verify_cert(store) == 1
@@ -39,8 +42,8 @@ final class TrustDecision {
         X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM)
         return 0
       }
-      if approvals.contains(origin, trust.keyHash) {
-        make(isTrusted: true)
+      if approvals.contains(origin, trust.keyHash, isValid: failure == nil) {
+        state = .trusted
         X509_STORE_CTX_set_error(store, X509_V_OK)
         return 1
       }

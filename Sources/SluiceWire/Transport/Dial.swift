@@ -23,7 +23,7 @@ final class Dial {
 
   private let pool: OriginPool
   /// The transfer that alone gets the connection; nil if it is for whoever waits.
-  let owner: WireTransfer?
+  var owner: WireTransfer?
   private(set) var times = Times()
   private var untried: ArraySlice<SocketAddress> = []
   private var attempts: [ConnectAttempt] = []
@@ -35,7 +35,7 @@ final class Dial {
   private var beganAt = Instant(nanoseconds: 0)
   private var isLookingUp = true
   /// A delegate decides about the server.
-  private var isAsking = false
+  private(set) var isAsking = false
   private var isOver = false
 
   init(_ pool: OriginPool, owner: WireTransfer?) {
@@ -138,11 +138,13 @@ final class Dial {
   }
 
   /// A delegate has decided about the server.
-  func goOn(isTrusted: Bool) {
+  ///
+  /// - Parameter isAccepted: whether it has accepted the server itself, whatever the authorities say.
+  func goOn(isAccepted: Bool) {
     guard !isOver, isAsking, let handshake else { return }
     isAsking = false
     loop.arm(limitTimer, at: loop.now + settings.connectTimeout, for: self)
-    handshake.channel.decide(isTrusted: isTrusted)
+    handshake.channel.trust(isAccepted: isAccepted)
     handshakeIsReady(handshake, 0)
   }
 

@@ -185,31 +185,34 @@ final class OriginPool {
     balance()
   }
 
-  /// Asks a transfer that waits for the connection whether it may go to this server.
+  /// Asks a transfer that waits for the connection whether it may go to this server. From then on, the connection is for
+  /// this transfer alone: while it decides, no other connection may carry its request.
   func decide(_ trust: ServerTrust, for dial: Dial) {
-    let asker = dial.owner ?? waiting.first { $0.isWaiting && $0.canBeAsked }
-    guard let asker, asker.isWaiting, asker.canBeAsked else { return drop(dial) }
+    if dial.owner == nil, let asker = waiting.first(where: { $0.isInLine && !$0.isOver }) {
+      dial.owner = asker
+      sharedDials -= 1
+      asker.leaveLine(for: dial)
+      waiting.waiterDidEnd()
+    }
+    guard let asker = dial.owner, !asker.isOver else { return drop(dial) }
     asker.ask(trust) { [self] decision in
       guard dials[ObjectIdentifier(dial)] != nil else { return }
       switch decision {
-      case nil: decide(trust, for: dial)
-      case .accept: dial.goOn(isTrusted: true)
-      case .refuse: refuse(trust, dial, asker, "the delegate does not trust the certificate of the server")
+      case nil: drop(dial)
+      case .accept: dial.goOn(isAccepted: true)
+      case .refuse: refuse(dial, asker, "the delegate does not trust the certificate of the server")
       case .performDefaultHandling:
-        guard let failure = trust.failure else { return dial.goOn(isTrusted: true) }
-        refuse(trust, dial, asker, failure)
+        guard let failure = trust.failure else { return dial.goOn(isAccepted: false) }
+        refuse(dial, asker, failure)
       }
     }
   }
 
   /// The transfer that was asked does not accept the server. Those that wait with it are asked about the next connection.
-  private func refuse(_ trust: ServerTrust, _ dial: Dial, _ asker: WireTransfer, _ reason: String) {
-    let error = WireFailure.tls(origin, TLSFailure(.verification, reason), settings)
-    if asker.isWaiting {
-      asker.times.fail(dial.times, at: transport.loop.now)
-      asker.fail(error)
-    }
-    if dials[ObjectIdentifier(dial)] != nil { drop(dial) }
+  private func refuse(_ dial: Dial, _ asker: WireTransfer, _ reason: String) {
+    asker.times.fail(dial.times, at: transport.loop.now)
+    // It abandons its dial.
+    asker.fail(WireFailure.tls(origin, TLSFailure(.verification, reason), settings))
   }
 
   /// Gives up a connection in the making that nobody waits for.
@@ -242,7 +245,7 @@ final class OriginPool {
     guard waiters > 0 else { return 0 }
     switch speech {
     case .single: return waiters
-    case .unknown: return 1
+    case .unknown: return dials.values.contains(where: \.isAsking) ? 0 : 1
     case .multiplexed(let streams):
       // One that is being tried may be there for them.
       if multiplexed.contains(where: \.isTrying) { return 0 }

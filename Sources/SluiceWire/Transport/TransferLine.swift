@@ -22,7 +22,7 @@ struct TransferLine {
   private var refused: [WireTransfer] = []
   /// Transfers in the line, with those that have ended.
   private var placeCount = 0
-  /// Transfers in the line that have ended.
+  /// Transfers in the line that have ended, or wait for a connection of their own.
   private var endedCount = 0
 
   /// How many transfers wait, without those that have ended.
@@ -54,7 +54,7 @@ struct TransferLine {
   mutating func popFirst() -> WireTransfer? {
     while let transfer = refused.popLast() ?? popByPriority() {
       placeCount -= 1
-      if transfer.hasEnded {
+      if transfer.hasEnded || !transfer.isInLine {
         endedCount -= 1
         continue
       }
@@ -98,14 +98,14 @@ struct TransferLine {
     Self.dropEnded(of: &urgent)
     Self.dropEnded(of: &waiting)
     Self.dropEnded(of: &unhurried)
-    refused.removeAll(where: \.hasEnded)
+    refused.removeAll { !$0.isInLine || $0.hasEnded }
     placeCount = waiting.count + urgent.count + unhurried.count + refused.count
     endedCount = 0
   }
   private static func dropEnded(of line: inout FIFOQueue<WireTransfer>) {
     var others = FIFOQueue<WireTransfer>()
     while let transfer = line.popFirst() {
-      if !transfer.hasEnded { others.append(transfer) }
+      if transfer.isInLine, !transfer.hasEnded { others.append(transfer) }
     }
     line = others
   }

@@ -48,11 +48,9 @@ final class WireTransfer: Transfer {
   /// The numeric address of the server; empty before the request is issued.
   private var peerAddress = ""
   private var version: HTTPVersion?
-  private var isInLine = false
+  private(set) var isInLine = false
   /// Its number among those that have waited for the same pool.
   var arrival: UInt64 = 0
-  /// Whether the observer can decide about a server: it is not deciding about another one.
-  private(set) var canBeAsked = true
   /// The bytes of the request body that the observer knows to have left.
   private var toldSentBytes = 0
   /// Armed while the body waits for a 100 response.
@@ -71,11 +69,6 @@ final class WireTransfer: Transfer {
   }
 
   var isOver: Bool { hasEnded || isCancelled || failure != nil }
-
-  /// Whether it waits for a connection.
-  var isWaiting: Bool {
-    if case .waiting = phase { !isOver } else { false }
-  }
 
   var hasEnded: Bool {
     if case .ended = phase { true } else { false }
@@ -191,16 +184,17 @@ final class WireTransfer: Transfer {
   /// - Parameter answer: gets nil if the transfer does not want the connection any more.
   func ask(_ trust: ServerTrust, answer: @escaping (ServerTrustDecision?) -> Void) {
     guard let observer, !isOver else { return answer(nil) }
-    canBeAsked = false
-    observer.transferDidMeet(trust) { [self] decision in
-      // Without an answer, it is not asked again.
-      canBeAsked = decision != nil
-      answer(isOver ? nil : decision)
-    }
+    observer.transferDidMeet(trust) { [self] decision in answer(isOver ? nil : decision) }
   }
 
   /// The pool has taken the transfer out of its line.
   func leaveLine() { isInLine = false }
+
+  /// It waits for this connection alone, and not in the line any more.
+  func leaveLine(for dial: Dial) {
+    isInLine = false
+    phase = .waiting(dial)
+  }
 
   /// The request can be issued on the connection.
   ///
