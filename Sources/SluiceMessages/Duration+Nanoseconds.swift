@@ -1,6 +1,8 @@
 extension Duration {
   /// Whole nanoseconds; 0 for a negative duration, `UInt64.max` for one that is too long.
   package var nanoseconds: UInt64 {
+    // Longer ones have no components.
+    guard self <= .seconds(Int64.max) else { return .max }
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     let (scaled, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)

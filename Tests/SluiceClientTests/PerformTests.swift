@@ -248,12 +248,57 @@ import Testing
     }
   }
 
+  @Test func `tasks that write at the same time all end with the call`() async throws {
+    let hasBegun = Signal()
+    let server = try ScriptedServer([[.receiveHead, .signal(hasBegun), .wait(Signal())]])
+    let url = try server.url()
+    try await withClient { client in
+      let call = Task {
+        try await client.perform(
+          Request(method: "POST", url: url),
+          body: { writer in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+              for _ in 0..<4 {
+                group.addTask { for _ in 0..<20 { try await writer.write([UInt8](repeating: 65, count: 2_000_000)) } }
+              }
+              try await group.waitForAll()
+            }
+          }
+        ) { _, _ in }
+      }
+      try await hasBegun.wait(for: "the request")
+      call.cancel()
+      await #expect { try await call.value } throws: { ($0 as? TransactionError)?.code == .cancelled }
+    }
+    server.stop()
+  }
+
+  @Test func `a write ends when the response is whole, although the closure goes on`() async throws {
+    let hasEnded = Signal()
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"), .receiveToEnd)
+    defer { server.stop() }
+    let url = try server.url()
+    try await withClient { client in
+      try await client.perform(
+        Request(method: "POST", url: url),
+        body: { writer in
+          defer { hasEnded.set() }
+          while true { try await writer.write([UInt8](repeating: 65, count: 100_000)) }
+        }
+      ) { _, reader in
+        for try await _ in reader.chunks {}
+        try await hasEnded.wait(for: "the writer")
+      }
+    }
+  }
+
   @Test func `a body of another length than it announced fails`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let url = try server.url()
     try await withClient { client in
-      for (count, text) in [(5, "hi"), (1, "hi")] {
+      for (count, text) in [(5, "hi"), (1, "hi"), (-1, "hi"), (Int.min, "")] {
         await #expect {
           try await client.perform(
             Request(method: "POST", url: url), byteCount: count,

@@ -29,6 +29,19 @@ import Testing
     #expect(request.sharedOptions == nil)
   }
 
+  @Test func `times beyond all limits are none`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    try await withClient { client in
+      for duration in [Duration.seconds(Int64.max), .seconds(Int64.max) + .seconds(Int64.max)] {
+        #expect(duration.nanoseconds == .max)
+        var request = Self.request(try server.url()) { ($0.idleTimeout, $0.attemptTimeout) = (duration, duration) }
+        request.timeout = duration
+        #expect(await Self.error(client, request) == nil)
+      }
+    }
+  }
+
   // MARK: Limits
 
   @Test func `the limit of an attempt can be shorter and longer than that of the settings`() async throws {

@@ -16,7 +16,7 @@ package struct DelegateChain: TransactionDelegate {
   package var decisionTimeout: Duration? {
     members.reduce(.zero) { sum, member in
       guard let sum, let timeout = member.decisionTimeout else { return nil }
-      return sum + timeout
+      return sum + min(timeout, .seconds(366 * 86_400))
     }
   }
 

@@ -36,12 +36,18 @@ final class BodyPipe: BodySink {
   private let state = Locked(State())
   private let cancellation: Cancellation
   private let failureOf: @Sendable (TransactionResult) -> TransactionError?
+  private let whenOver: (@Sendable () -> Void)?
 
   /// - Parameters:
   ///   - cancellation: that of the transaction.
+  ///   - whenOver: called when the transaction has ended.
   ///   - failure: why a transaction counts as failed.
-  init(_ cancellation: Cancellation, failure: @escaping @Sendable (TransactionResult) -> TransactionError?) {
+  init(
+    _ cancellation: Cancellation, whenOver: (@Sendable () -> Void)? = nil,
+    failure: @escaping @Sendable (TransactionResult) -> TransactionError?
+  ) {
     self.cancellation = cancellation
+    self.whenOver = whenOver
     failureOf = failure
   }
 
@@ -78,6 +84,7 @@ final class BodyPipe: BodySink {
   /// The transaction has ended. If its body did not come piece by piece, because a stage wanted all of it or made it, it
   /// is in the result.
   func complete(_ result: TransactionResult) {
+    defer { whenOver?() }
     let error = failureOf(result)
     let waiter = state.withLock { state -> Handover<Void>? in
       guard state.end == nil else { return nil }

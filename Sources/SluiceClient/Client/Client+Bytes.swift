@@ -28,11 +28,14 @@ extension Client {
   }
 
   /// Sends a request, and waits for the head.
+  ///
+  /// - Parameter whenOver: called when the transaction has ended.
   func open(
-    _ request: Request, _ delegate: (any TransactionDelegate)?, _ cancellation: Cancellation?
+    _ request: Request, _ delegate: (any TransactionDelegate)?, _ cancellation: Cancellation?,
+    whenOver: (@Sendable () -> Void)? = nil
   ) async throws(TransactionError) -> (source: BodySource, response: Response) {
     let cancellation = try Self.begin(cancellation)
-    let pipe = BodyPipe(cancellation) { [self] in failure(of: $0) }
+    let pipe = BodyPipe(cancellation, whenOver: whenOver) { [self] in failure(of: $0) }
     let source = BodySource(pipe)
     engine.submit(
       request, sink: pipe, delegate: DelegateChain.of(delegate, self.delegate), cancellation: cancellation

@@ -17,7 +17,15 @@ extension Client {
     _ request: Request, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
     isolation: isolated (any Actor)? = #isolation, _ handler: (Response, ResponseBytes) async throws -> Return
   ) async throws -> Return {
-    let (source, response) = try await open(request, delegate, cancellation)
+    try await run(request, delegate, cancellation, isolation: isolation, whenOver: nil, handler)
+  }
+
+  private func run<Return>(
+    _ request: Request, _ delegate: (any TransactionDelegate)?, _ cancellation: Cancellation?,
+    isolation: isolated (any Actor)?, whenOver: (@Sendable () -> Void)?,
+    _ handler: (Response, ResponseBytes) async throws -> Return
+  ) async throws -> Return {
+    let (source, response) = try await open(request, delegate, cancellation, whenOver: whenOver)
     defer { source.pipe.cancel() }
     return try await handler(response, ResponseBytes(source))
   }
@@ -47,8 +55,9 @@ extension Client {
     var request = request
     request.body = .stream(body.stream)
     do {
-      let result = try await perform(
-        request, delegate: delegate, cancellation: cancellation, isolation: isolation, handler)
+      // A write does not wait for room in a request that has ended.
+      let result = try await run(
+        request, delegate, cancellation, isolation: isolation, whenOver: { body.stop() }, handler)
       await body.stopAndWait()
       return result
     } catch {

@@ -19,8 +19,8 @@ package final class ProducedBody: Sendable {
     var isProducerFailed = false
     var trailers = HeaderFields()
     var task: Task<Void, Never>?
-    /// The task waits for room.
-    var waiter: Handover<Void>?
+    /// Who waits for room.
+    var waiters: [Handover<Void>] = []
   }
 
   /// The body.
@@ -63,16 +63,15 @@ package final class ProducedBody: Sendable {
 
   /// Ends the task, whether or not the body was sent.
   package func stop() {
-    let (task, waiter) = state.withLock { state in
+    let (task, waiters) = state.withLock { state in
       // Not the end of the body, should anyone still read it.
       if !state.isOver { state.failure = TransactionError.cancelledEarly }
       state.isOver = true
       state.pieces = FIFOQueue()
-      defer { state.waiter = nil }
-      return (state.task, state.waiter)
+      return (state.task, state.takeWaiters())
     }
     task?.cancel()
-    waiter?.give()
+    for waiter in waiters { waiter.give() }
   }
 
   /// Ends the task, and waits for its end.
@@ -88,23 +87,14 @@ package final class ProducedBody: Sendable {
   private static func take(
     _ maximum: Int, _ state: Locked<State>, _ start: @Sendable () -> Task<Void, Never>
   ) throws -> [UInt8]? {
-    let isFirst = state.withLock { $0.task == nil && !$0.isOver }
-    if isFirst {
-      let task = start()
-      // If the upload was stopped in the meantime, nobody else cancels the task.
-      let isOver = state.withLock { state in
-        state.task = task
-        return state.isOver
-      }
-      if isOver { task.cancel() }
-    }
-    let (piece, waiter, failure) = state.withLock { state in
+    let (piece, waiters, failure) = state.withLock { state in
+      // Within the lock, so that whoever stops the body finds its task.
+      if state.task == nil, !state.isOver { state.task = start() }
       let piece = state.next(maximum)
-      var waiter: Handover<Void>?
-      if state.waitingBytes <= fullBytes / 4 { swap(&waiter, &state.waiter) }
-      return (piece, waiter, state.failure)
+      let hasRoom = state.waitingBytes <= fullBytes / 4
+      return (piece, hasRoom ? state.takeWaiters() : [], state.failure)
     }
-    waiter?.give()
+    for waiter in waiters { waiter.give() }
     if let piece, !piece.isEmpty { return piece }
     if let failure { throw failure }
     return piece
@@ -124,7 +114,7 @@ package final class ProducedBody: Sendable {
     await Handover<Void>.wait { waiter in
       let hasRoom = state.withLock { state in
         if state.isOver || state.waitingBytes <= fullBytes / 4 { return true }
-        state.waiter = waiter
+        state.waiters.append(waiter)
         return false
       }
       if hasRoom { waiter.give() }
@@ -144,6 +134,11 @@ package final class ProducedBody: Sendable {
 }
 
 extension ProducedBody.State {
+  fileprivate mutating func takeWaiters() -> [Handover<Void>] {
+    defer { waiters = [] }
+    return waiters
+  }
+
   /// A part of the first piece; empty if none waits, nil at the end.
   fileprivate mutating func next(_ maximum: Int) -> [UInt8]? {
     guard let first = pieces.first else { return isOver ? nil : [] }

@@ -13,7 +13,7 @@ public struct RequestBodyWriter: Sendable {
     self.setTrailers = setTrailers
   }
 
-  /// Sends bytes. Waits while 1 MiB has not left yet; one task at a time may write.
+  /// Sends bytes. Waits while 1 MiB has not left yet. The pieces of tasks that write at the same time come in any order.
   ///
   /// - Throws: `cancelled` if the request has ended.
   public func write(_ bytes: [UInt8]) async throws(TransactionError) {

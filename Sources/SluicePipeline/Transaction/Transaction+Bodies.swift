@@ -184,6 +184,12 @@ extension Transaction {
     let stages = body.isEmpty && !isStreamed ? [] : pendingStages(.request, before: pipeline.requestStages.count)
     guard isStreamed || !stages.isEmpty else { return }
     let source = try stream(of: body)
+    if let count = source.byteCount, count < 0 {
+      throw TransactionError(
+        code: .bodyFile,
+        message: "the request body announces a length of \(count) bytes; give it one from 0 on, or none",
+        isBeforeSending: true)
+    }
     let slot = PassageSlot()
     let reader =
       stages.isEmpty && source.trailers == nil

@@ -20,7 +20,7 @@ extension Transaction {
   func idlePassed(at now: Instant) {
     guard let limit = options?.value.idleTimeout else { return endIdle() }
     // The attempt's clock is stopped while the transfer waits for this side.
-    let due = attemptRest == nil && !isSuspended ? lastActivity + limit : now + limit
+    let due = attemptRest == nil && !isSuspended ? lastActivity + limit : now + max(limit, .milliseconds(1))
     guard due <= now else {
       idleDeadline = due
       return
