@@ -167,7 +167,9 @@ extension Transaction: TransferObserver {
     result.timings = timings
     if let error = end.error { noteEnd(error) }
     noteRequestFailure()
-    if isObserved { tellHopEnd(timings, end.connection, hopFailure ?? machine.causeOfCut ?? end.error.map { TransactionError($0) }) }
+    if isObserved {
+      tellHopEnd(timings, end.connection, hopFailure ?? machine.causeOfCut ?? end.error.map { TransactionError($0) })
+    }
     clock = nil
     if let hopFailure {
       noteHopEnd(hopFailure)
