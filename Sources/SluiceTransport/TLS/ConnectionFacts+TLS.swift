@@ -15,10 +15,6 @@ extension ConnectionFacts.Security {
   private static func certificate(of session: OpaquePointer) -> [UInt8] {
     guard let certificate = SSL_get1_peer_certificate(session) else { return [] }
     defer { X509_free(certificate) }
-    var bytes: UnsafeMutablePointer<UInt8>?
-    let count = i2d_X509(certificate, &bytes)
-    guard count > 0, let bytes else { return [] }
-    defer { CRYPTO_free(bytes, #file, #line) }
-    return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+    return EncodedCertificate.bytes(certificate) ?? []
   }
 }

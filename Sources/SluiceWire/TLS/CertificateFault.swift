@@ -10,6 +10,4 @@ enum CertificateFault {
     let reason = X509_verify_cert_error_string(code).map { String(cString: $0) } ?? "error \(code)"
     return "SSL certificate problem: \(reason)"
   }
-
-  static func words(_ code: Int32, _ host: String) -> String { words(Int(code), host) }
 }

@@ -1,6 +1,7 @@
 import CTLS
 import SluiceMessages
 import SluicePipeline
+import SluiceTransport
 
 /// The decision about the certificate of one server, which takes the place of OpenSSL's own. OpenSSL asks for it in the
 /// handshake, before this side has sent anything but its hello; while it is not known, the handshake waits.
@@ -37,7 +38,8 @@ final class TrustDecision {
     case .asked: return sluice_tls_retry_verify(connection)
     case .unknown:
       let isValid = X509_verify_cert(store) == 1
-      let failure = isValid || !verifies ? nil : CertificateFault.words(X509_STORE_CTX_get_error(store), origin.host)
+      let failure =
+        isValid || !verifies ? nil : CertificateFault.words(Int(X509_STORE_CTX_get_error(store)), origin.host)
       guard let trust = trust(store, failure) else {
         X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM)
         return 0
@@ -58,7 +60,8 @@ final class TrustDecision {
     var certificates: [[UInt8]] = []
     let chain = X509_STORE_CTX_get0_untrusted(store)
     for index in 0..<sluice_tls_count(chain) {
-      guard let certificate = sluice_tls_certificate(chain, index), let bytes = Self.encoded(certificate) else {
+      guard let certificate = sluice_tls_certificate(chain, index), let bytes = EncodedCertificate.bytes(certificate)
+      else {
         return nil
       }
       certificates.append(bytes)
@@ -67,23 +70,10 @@ final class TrustDecision {
       host: origin.host, port: origin.port, certificates: certificates, keyHash: keyHash, failure: failure)
   }
 
-  private static func encoded(_ certificate: OpaquePointer) -> [UInt8]? {
-    var bytes: UnsafeMutablePointer<UInt8>?
-    return taken(i2d_X509(certificate, &bytes), bytes)
-  }
-
   private static func keyHash(_ certificate: OpaquePointer) -> [UInt8]? {
-    var bytes: UnsafeMutablePointer<UInt8>?
-    let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes)
-    guard let key = taken(count, bytes) else { return nil }
+    guard let key = EncodedCertificate.publicKey(certificate) else { return nil }
     var hash = [UInt8](repeating: 0, count: 32)
     guard EVP_Digest(key, key.count, &hash, nil, EVP_sha256(), nil) == 1 else { return nil }
     return hash
-  }
-
-  private static func taken(_ count: Int32, _ bytes: UnsafeMutablePointer<UInt8>?) -> [UInt8]? {
-    guard count > 0, let bytes else { return nil }
-    defer { CRYPTO_free(bytes, #file, #line) }
-    return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
   }
 }

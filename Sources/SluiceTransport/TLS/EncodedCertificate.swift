@@ -1,0 +1,22 @@
+import CTLS
+
+/// What OpenSSL writes as DER into memory of its own.
+package enum EncodedCertificate {
+  /// The certificate; nil without memory.
+  package static func bytes(_ certificate: OpaquePointer) -> [UInt8]? {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    return take(i2d_X509(certificate, &bytes), bytes)
+  }
+
+  /// The SubjectPublicKeyInfo of the certificate; nil without memory.
+  package static func publicKey(_ certificate: OpaquePointer) -> [UInt8]? {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    return take(i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes), bytes)
+  }
+
+  private static func take(_ count: Int32, _ bytes: UnsafeMutablePointer<UInt8>?) -> [UInt8]? {
+    guard count > 0, let bytes else { return nil }
+    defer { CRYPTO_free(bytes, #file, #line) }
+    return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+  }
+}
