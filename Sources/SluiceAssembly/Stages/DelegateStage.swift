@@ -98,9 +98,12 @@ final class DelegateStage: Interceptor {
   ) -> Verdict {
     switch result {
     case .success(let decision): return adopt(exchange, decision)
-    case .failure(let failure as StageFailure): return .fail(failure)
-    case .failure(let error): return .fail(StageFailure(message: "\(error)"))
+    case .failure(let error): return .fail(failure(error))
     }
+  }
+
+  private static func failure(_ error: any Error) -> StageFailure {
+    error as? StageFailure ?? StageFailure(message: "\(error)")
   }
 }
 
@@ -133,7 +136,7 @@ extension DelegateStage: HopObserver {
         }
         question.give(.success(decision), by: self)
       } catch {
-        question.give(.failure(error as? StageFailure ?? StageFailure(message: "\(error)")), by: self)
+        question.give(.failure(Self.failure(error)), by: self)
       }
     }
     return { task.cancel() }

@@ -152,8 +152,8 @@ extension Transaction {
       // A certificate is a credential, which another party does not get.
       options.isElsewhere = exchange.nativeRequest.url.origin != result.originalRequest.url.origin
     }
-    if isObserved { options.tellsProgress = true }
     if isObserved {
+      options.tellsProgress = true
       options.wantsConnection = true
       options.asksTrust = asksTrust
     }
