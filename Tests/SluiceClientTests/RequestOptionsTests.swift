@@ -29,7 +29,7 @@ import Testing
     #expect(request.sharedOptions == nil)
   }
 
-  @Test func `times beyond all limits are none`() async throws {
+  @Test func `a time beyond all limits does not limit a request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     try await withClient { client in

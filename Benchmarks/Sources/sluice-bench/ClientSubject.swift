@@ -54,7 +54,7 @@ final class ClientSubject: BenchmarkSubject, Sendable {
     return failed
   }
 
-  /// Waits, on a thread that is none of Swift's pool, until all tasks have ended.
+  /// Waits until all tasks have ended. Blocks its thread, which must not belong to Swift's pool.
   private final class Progress: Sendable {
     private let running: Atomic<Int>
     private let failed = Atomic(0)

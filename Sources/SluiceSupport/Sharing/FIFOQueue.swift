@@ -19,7 +19,7 @@ public struct FIFOQueue<Element> {
   /// The element that is taken next; nil if there is none.
   @inlinable public var first: Element? { isEmpty ? nil : slots[head] }
 
-  /// The first element for which the predicate holds; nil if there is none.
+  /// The first element for which the predicate holds; nil if it never holds.
   @inlinable public func first(where predicate: (Element) -> Bool) -> Element? {
     for case let element? in slots[head...] where predicate(element) { return element }
     return nil
