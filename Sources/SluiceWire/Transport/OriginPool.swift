@@ -188,7 +188,7 @@ final class OriginPool {
   /// Asks a transfer that waits for the connection whether it may go to this server. From then on, the connection is for
   /// this transfer alone: while it decides, no other connection may carry its request.
   func decide(_ trust: ServerTrust, for dial: Dial) {
-    if dial.owner == nil, let asker = waiting.first(where: { $0.isInLine && !$0.isOver }) {
+    if dial.owner == nil, let asker = waiting.first(where: { $0.waitsInLine && !$0.isOver }) {
       dial.owner = asker
       sharedDials -= 1
       asker.leaveLine(for: dial)

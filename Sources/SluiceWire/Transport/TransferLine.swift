@@ -54,7 +54,7 @@ struct TransferLine {
   mutating func popFirst() -> WireTransfer? {
     while let transfer = refused.popLast() ?? popByPriority() {
       placeCount -= 1
-      if transfer.hasEnded || !transfer.isInLine {
+      if !transfer.waitsInLine {
         endedCount -= 1
         continue
       }
@@ -98,14 +98,14 @@ struct TransferLine {
     Self.dropEnded(of: &urgent)
     Self.dropEnded(of: &waiting)
     Self.dropEnded(of: &unhurried)
-    refused.removeAll { !$0.isInLine || $0.hasEnded }
+    refused.removeAll { !$0.waitsInLine }
     placeCount = waiting.count + urgent.count + unhurried.count + refused.count
     endedCount = 0
   }
   private static func dropEnded(of line: inout FIFOQueue<WireTransfer>) {
     var others = FIFOQueue<WireTransfer>()
     while let transfer = line.popFirst() {
-      if transfer.isInLine, !transfer.hasEnded { others.append(transfer) }
+      if transfer.waitsInLine { others.append(transfer) }
     }
     line = others
   }

@@ -48,7 +48,7 @@ final class WireTransfer: Transfer {
   /// The numeric address of the server; empty before the request is issued.
   private var peerAddress = ""
   private var version: HTTPVersion?
-  private(set) var isInLine = false
+  private var isInLine = false
   /// Its number among those that have waited for the same pool.
   var arrival: UInt64 = 0
   /// The bytes of the request body that the observer knows to have left.
@@ -156,6 +156,9 @@ final class WireTransfer: Transfer {
     do throws(TransportError) { try openUpload() } catch { return end(error) }
     pool.serve(self)
   }
+
+  /// False for one that has ended, or waits for a connection of its own: the line forgets it.
+  var waitsInLine: Bool { isInLine && !hasEnded }
 
   /// Passes on only the URL: a copy of the request would cost as much as a search in the table.
   private var pool: OriginPool {
