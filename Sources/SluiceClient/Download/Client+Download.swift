@@ -52,7 +52,7 @@ extension Client {
   public func download(
     for request: Request, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
   ) async throws(DownloadFailure) -> (path: String, response: Response) {
-    let name = "sluice-download-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+    let name = "sluice-download-\(TemporaryFiles.randomName)"
     let path = "\(TemporaryFiles.folder)/\(name)"
     return (path, try await download(for: request, to: path, delegate: delegate, cancellation: cancellation))
   }

@@ -48,7 +48,7 @@ final class PartialFile: Sendable {
   /// Creates the file. It has a name that nobody can foresee, and follows no link.
   static func create(for target: String) -> Result<PartialFile, TransactionError> {
     open(for: target) { folder, _ in
-      let name = ".sluice-\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
+      let name = ".sluice-\(TemporaryFiles.randomName).part"
       let file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       return (name, file)
     }

@@ -43,7 +43,7 @@ struct CookieFile: Sendable {
 
   /// Replaces the file. A crash leaves the old content or the new.
   func replace(with bytes: [UInt8]) throws(CookieJarError) {
-    let part = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
+    let part = "\(path).\(TemporaryFiles.randomName).new"
     guard let file = FileDescriptor(opening: part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600) else {
       throw system("create a file beside it", errno)
     }

@@ -7,4 +7,7 @@ package enum TemporaryFiles {
     let folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
     return folder.isEmpty ? "/tmp" : folder
   }
+
+  /// A part of a name that nobody can foresee.
+  package static var randomName: String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 }

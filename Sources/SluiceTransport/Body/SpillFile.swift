@@ -167,7 +167,7 @@ final class SpillFile: Sendable {
     var descriptor = sluice_open_unnamed(TemporaryFiles.folder)
     // Not every file system supports this, and old kernels do not know it.
     if descriptor < 0, [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) {
-      let name = "\(TemporaryFiles.folder)/sluice-body-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+      let name = "\(TemporaryFiles.folder)/sluice-body-\(TemporaryFiles.randomName)"
       descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 { unlink(name) }
     }
