@@ -54,6 +54,8 @@ extension DevSession {
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else { return Look(hash: nil) }
+      // Touched before its first look: the build that serves counts as handled, so that the same content is reported.
+      if libraries[library]?.handled == nil { libraries[library]?.handled = good.serving[library]?.hash }
       let subject = InotifyWatch.Subject.file(library)
       debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
       return nil
