@@ -40,6 +40,13 @@ static inline int sluice_tls_retry_verify(SSL *tls) { return (int)SSL_set_retry_
 static inline int sluice_tls_count(const STACK_OF(X509) *chain) { return chain == NULL ? 0 : sk_X509_num(chain); }
 static inline X509 *sluice_tls_certificate(const STACK_OF(X509) *chain, int index) { return sk_X509_value(chain, index); }
 
+static inline int sluice_tls_name_count(const STACK_OF(X509_NAME) *names) {
+  return names == NULL ? 0 : sk_X509_NAME_num(names);
+}
+static inline X509_NAME *sluice_tls_name(const STACK_OF(X509_NAME) *names, int index) {
+  return sk_X509_NAME_value(names, index);
+}
+
 static inline int sluice_tls_is_unexpected_end(unsigned long error) {
 #ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
   return ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING;

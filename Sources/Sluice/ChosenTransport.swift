@@ -40,7 +40,8 @@ final class ChosenTransport: Transport {
   private static func wishBeyondCurl(_ request: borrowing Request, _ options: TransferOptions) -> String? {
     if options.hasRoute, request.options.unixSocket != nil { return "the request goes to a Unix socket of its own" }
     guard request.url.origin.scheme == .https else { return nil }
-    if options.asksTrust { return "a delegate decides about the server's certificate" }
+    if options.handshake?.decidesTrust == true { return "a delegate decides about the server's certificate" }
+    if options.handshake != nil { return "a delegate chooses the client certificate" }
     let hasIdentity = options.hasRoute && !options.isElsewhere && request.options.identity != nil
     return hasIdentity ? "the request has a client certificate of its own" : nil
   }

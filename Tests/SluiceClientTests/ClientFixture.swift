@@ -21,6 +21,22 @@ func withClient<Result>(
   }
 }
 
+/// Runs the body with nginx over TLS, and with a client that trusts the authority of the tests.
+func withSecureServer(
+  _ configuration: NginxConfiguration, delegate: (any TransactionDelegate)? = nil,
+  _ change: (inout Configuration) -> Void = { _ in }, _ body: (Client, HTTPURL) async throws -> Void
+) async throws {
+  let certificates = try await TestCertificates.shared()
+  let nginx = try await NginxServer.start(configuration, certificates: certificates)
+  try await withClient(delegate: delegate) {
+    $0.transport.tls.ca = certificates.authority
+    $0.maximumAttempts = 1
+    change(&$0)
+  } _: { client in
+    try await body(client, HTTPURL(nginx.secureBaseURL + "/"))
+  }
+}
+
 /// The error that the body throws; nil if it throws none.
 func failure(_ body: () async throws(TransactionError) -> Void) async -> TransactionError? {
   do throws(TransactionError) { try await body() } catch { return error }

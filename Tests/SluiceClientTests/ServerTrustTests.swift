@@ -32,17 +32,9 @@ import Testing
     _ flaw: TestCertificates.Flaw? = nil, delegate: (any TransactionDelegate)? = nil,
     _ change: (inout Configuration) -> Void = { _ in }, _ body: (Client, HTTPURL) async throws -> Void
   ) async throws {
-    let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.flaw = flaw
-    let nginx = try await NginxServer.start(configuration, certificates: certificates)
-    try await withClient(delegate: delegate) {
-      $0.transport.tls.ca = certificates.authority
-      $0.maximumAttempts = 1
-      change(&$0)
-    } _: { client in
-      try await body(client, HTTPURL(nginx.secureBaseURL + "/"))
-    }
+    try await withSecureServer(configuration, delegate: delegate, change, body)
   }
 
   private func get(
@@ -256,6 +248,30 @@ import Testing
       #expect(common.asked.value.isEmpty)
       #expect(await get(client, url, Judge(.performDefaultHandling)) == nil)
       #expect(common.asked.value.count == 1)
+    }
+  }
+
+  @Test func `what the delegate of a call accepts, the client's delegate does not`() async throws {
+    let strict = Judge(.refuse)
+    try await withServer(.selfSigned, delegate: strict) { client, url in
+      let careless = Judge(.accept)
+      for _ in 0..<2 { #expect(await get(client, url, careless) == nil) }
+      #expect(careless.asked.value.count == 1 && strict.asked.value.isEmpty)
+      #expect(await get(client, url)?.stage == "delegate")
+      #expect(strict.asked.value.count == 1)
+    }
+  }
+
+  @Test func `what a delegate accepts holds for its client, and not for another one of the same engine`() async throws {
+    let first = Judge(.accept)
+    try await withServer(.selfSigned, delegate: first) { client, url in
+      #expect(await get(client, url) == nil)
+      let second = Judge(.refuse)
+      let other = Client(engine: client.engine, delegate: second)
+      #expect(await get(other, url)?.stage == "delegate")
+      #expect(second.asked.value.count == 1)
+      #expect(await get(client, url) == nil)
+      #expect(first.asked.value.count == 1)
     }
   }
 

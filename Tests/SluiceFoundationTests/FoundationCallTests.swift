@@ -116,6 +116,30 @@ import Testing
 
   // MARK: Errors
 
+  private struct Unconcerned: TransactionDelegate {}
+
+  private struct Pin: ServerTrustDelegate {
+    let asked = Watched(0)
+
+    func transaction(_ context: RequestContext, didReceive trust: ServerTrust) async throws -> ServerTrustDecision {
+      asked.update { $0 += 1 }
+      return .refuse
+    }
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `the delegate of a call decides about the server, whatever delegate the client has`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(certificates: certificates)
+    try await withClient(delegate: Unconcerned()) {
+      $0.transport.tls.ca = certificates.authority
+    } _: { client in
+      let (pin, url) = (Pin(), try url(nginx.secureBaseURL))
+      let error = await failure { () throws(URLError) in _ = try await client.data(from: url, delegate: pin) }
+      #expect(error?.engineCode == "tls" && pin.asked.value == 1)
+    }
+  }
+
   @Test func `errors have the codes of URLSession, with the engine's error below`() async throws {
     let cut = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .close)
     defer { cut.stop() }

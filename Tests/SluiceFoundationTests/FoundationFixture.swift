@@ -8,12 +8,13 @@ import SluiceTestKit
 
 /// Runs the body with a client, and ends the client afterwards.
 func withClient<Result>(
-  _ change: (inout Configuration) -> Void = { _ in }, _ body: (Client) async throws -> Result
+  delegate: (any TransactionDelegate)? = nil, _ change: (inout Configuration) -> Void = { _ in },
+  _ body: (Client) async throws -> Result
 ) async throws -> Result {
   var configuration = Configuration()
   configuration.transport.loops = 1
   change(&configuration)
-  let client = try Client(configuration)
+  let client = try Client(configuration, delegate: delegate)
   return try await withCleanup {
     await client.shutdown(drain: .zero)
   } _: {

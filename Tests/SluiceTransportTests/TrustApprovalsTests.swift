@@ -1,32 +1,45 @@
 import SluiceMessages
+import SluicePipeline
 import Testing
 
 @testable import SluiceWire
 
 @Suite struct TrustApprovalsTests {
+  private let scope = HandshakePolicy.Scope(client: 1, isOfCall: false)
+
   @Test func `an approval is for one origin and one key`() {
     let approvals = TrustApprovals()
     let origin = Origin(scheme: .https, host: "a.example")
-    approvals.insert(origin, [1, 2], isAccepted: true)
-    #expect(approvals.contains(origin, [1, 2], isValid: false))
-    #expect(!approvals.contains(origin, [1, 3], isValid: false))
-    #expect(!approvals.contains(Origin(scheme: .https, host: "a.example", port: 444), [1, 2], isValid: false))
-    #expect(!approvals.contains(Origin(scheme: .https, host: "b.example"), [1, 2], isValid: false))
+    approvals.insert(origin, [1, 2], scope, isAccepted: true)
+    #expect(approvals.contains(origin, [1, 2], scope, isValid: false))
+    #expect(!approvals.contains(origin, [1, 3], scope, isValid: false))
+    #expect(!approvals.contains(Origin(scheme: .https, host: "a.example", port: 444), [1, 2], scope, isValid: false))
+    #expect(!approvals.contains(Origin(scheme: .https, host: "b.example"), [1, 2], scope, isValid: false))
+  }
+
+  @Test func `an approval is for one client, and one of a call's delegate does not hold for the client's`() {
+    let approvals = TrustApprovals()
+    let origin = Origin(scheme: .https, host: "a.example")
+    let ofCall = HandshakePolicy.Scope(client: 1, isOfCall: true)
+    approvals.insert(origin, [1], ofCall, isAccepted: true)
+    #expect(approvals.contains(origin, [1], ofCall, isValid: false))
+    #expect(!approvals.contains(origin, [1], scope, isValid: true))
+    #expect(!approvals.contains(origin, [1], HandshakePolicy.Scope(client: 2, isOfCall: true), isValid: true))
   }
 
   @Test func `what was left to the authorities is approved only as long as they vouch for it`() {
     let approvals = TrustApprovals()
     let origin = Origin(scheme: .https, host: "a.example")
-    approvals.insert(origin, [1], isAccepted: false)
-    #expect(approvals.contains(origin, [1], isValid: true))
-    #expect(!approvals.contains(origin, [1], isValid: false))
+    approvals.insert(origin, [1], scope, isAccepted: false)
+    #expect(approvals.contains(origin, [1], scope, isValid: true))
+    #expect(!approvals.contains(origin, [1], scope, isValid: false))
   }
 
   @Test func `their number is bounded`() {
     let approvals = TrustApprovals()
     let origin = Origin(scheme: .https, host: "a.example")
-    for key in 0...4096 { approvals.insert(origin, [UInt8(key & 255), UInt8(key >> 8)], isAccepted: true) }
-    #expect(!approvals.contains(origin, [0, 0], isValid: false))
-    #expect(approvals.contains(origin, [0, 16], isValid: false))
+    for key in 0...4096 { approvals.insert(origin, [UInt8(key & 255), UInt8(key >> 8)], scope, isAccepted: true) }
+    #expect(!approvals.contains(origin, [0, 0], scope, isValid: false))
+    #expect(approvals.contains(origin, [0, 16], scope, isValid: false))
   }
 }

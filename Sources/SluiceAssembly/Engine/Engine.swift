@@ -48,7 +48,7 @@ public final class Engine: Sendable {
     workers = try Self.startWorkers(configuration, hosted?.loop, makeTransport)
     do throws(EngineError) {
       swaps = try SwapCoordinator(
-        configuration, sources: sources, workers: workers, delegate: delegate?.binding, trial: trial,
+        configuration, sources: sources, workers: workers, delegate: delegate?.binding(isOfEngine: true), trial: trial,
         minimumLogLevel: minimumLogLevel, log: log)
     } catch {
       for worker in workers { _ = worker.loop.shutdown(within: SnapshotDraft.undoLimit) }
@@ -123,7 +123,7 @@ public final class Engine: Sendable {
     // Read here, because the code on the loop runs in another task or in none.
     let parent = parent ?? TraceContext.current?.parent ?? ParentContext()
     let completion = Self.completion(completion, delegate, self.delegate)
-    let delegate = delegate?.binding
+    let delegate = delegate?.binding()
     if let worker = currentWorker {
       // A drain checks on this loop, so it sees every transaction that began before it.
       guard !isClosed.load(ordering: .sequentiallyConsistent) else {

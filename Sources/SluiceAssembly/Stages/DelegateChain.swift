@@ -1,15 +1,45 @@
 package import SluiceMessages
 package import SluicePipeline
 package import SluicePlugin
+import Synchronization
 
 /// Several delegates as one: each is asked where those before it leave the decision, and all are told what happens.
 package struct DelegateChain: TransactionDelegate {
   package let members: [any TransactionDelegate]
+  /// How many of the members, from the first on, are those of the call itself.
+  let callMembers: Int
+  /// The number of the client.
+  let client: UInt64
 
+  private static let clients = Atomic<UInt64>(0)
+
+  /// A number for one more client.
+  package static func nextClient() -> UInt64 { clients.add(1, ordering: .relaxed).newValue }
+
+  /// The delegates of a call.
+  ///
+  /// - Parameters:
+  ///   - own: that of the call itself, which is asked first.
+  ///   - shared: that of the client.
+  ///   - client: the number of the client.
   /// - Returns: nil without a delegate.
-  package static func of(_ members: (any TransactionDelegate)?...) -> (any TransactionDelegate)? {
-    let members = members.compactMap(\.self)
-    return members.count > 1 ? DelegateChain(members: members) : members.first
+  package static func of(
+    _ own: (any TransactionDelegate)?, _ shared: (any TransactionDelegate)?, client: UInt64
+  ) -> (any TransactionDelegate)? {
+    let ownMembers = own.map(members) ?? []
+    let members = ownMembers + (shared.map(members) ?? [])
+    return members.isEmpty ? nil : DelegateChain(members: members, callMembers: ownMembers.count, client: client)
+  }
+
+  /// Two delegates of a call itself; the first may be missing.
+  package static func of(_ first: (any TransactionDelegate)?, _ second: any TransactionDelegate) -> DelegateChain {
+    let members = (first.map(members) ?? []) + members(second)
+    return DelegateChain(members: members, callMembers: members.count, client: 0)
+  }
+
+  /// The delegates that a delegate consists of.
+  static func members(_ delegate: any TransactionDelegate) -> [any TransactionDelegate] {
+    (delegate as? DelegateChain)?.members ?? [delegate]
   }
 
   /// As long as all decisions of its members together may take.

@@ -12,12 +12,30 @@ final class DelegateStage: Interceptor {
   /// Suspended calls, so that a cancellation finds its task.
   private let suspended = Locked<[SuspensionToken: Task<Void, Never>]>([:])
 
-  private let trustDelegates: [any ServerTrustDelegate]
+  private let members: [any TransactionDelegate]
+  let handshakePolicy: HandshakePolicy?
 
-  init(_ delegate: any TransactionDelegate) {
+  init(_ delegate: any TransactionDelegate, isOfEngine: Bool) {
     self.delegate = delegate
-    let members = (delegate as? DelegateChain)?.members ?? [delegate]
-    trustDelegates = members.compactMap { $0 as? any ServerTrustDelegate }
+    let members = DelegateChain.members(delegate)
+    self.members = members
+    let chain = delegate as? DelegateChain
+    let own = isOfEngine ? [] : members[..<(chain?.callMembers ?? members.count)]
+    handshakePolicy = Self.policy(of: members[...], own, client: chain?.client ?? 0)
+  }
+
+  /// - Parameter own: those of the members that are of the call itself.
+  private static func policy(
+    of members: ArraySlice<any TransactionDelegate>, _ own: ArraySlice<any TransactionDelegate>, client: UInt64
+  ) -> HandshakePolicy? {
+    let decidesTrust = members.contains { $0 is any ServerTrustDelegate }
+    let choosesCertificate = members.contains { $0 is any ClientCertificateDelegate }
+    guard decidesTrust || choosesCertificate else { return nil }
+    let choosesForCall = own.contains { $0 is any ClientCertificateDelegate }
+    let isOfCall = choosesForCall || own.contains { $0 is any ServerTrustDelegate }
+    return HandshakePolicy(
+      HandshakePolicy.Scope(client: client, isOfCall: isOfCall), decidesTrust: decidesTrust,
+      choosesCertificate: choosesCertificate, choosesForCall: choosesForCall)
   }
 
   func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict {
@@ -124,15 +142,13 @@ extension DelegateStage: HopObserver {
     delegate.transaction(id, didEndHop: metrics)
   }
 
-  var decidesTrust: Bool { !trustDelegates.isEmpty }
-
-  func decide(_ question: TrustQuestion, _ exchange: Exchange) -> () -> Void {
+  func decide(_ question: HandshakeQuestion, _ exchange: Exchange) -> () -> Void {
     let context = RequestContext(exchange)
     let task = Task.immediate(executorPreference: exchange.loop as? any TaskExecutor) { [self] in
       do {
-        var decision = ServerTrustDecision.performDefaultHandling
-        for delegate in trustDelegates where decision == .performDefaultHandling {
-          decision = try await delegate.transaction(context, didReceive: question.trust)
+        var decision = HandshakeDecision.performDefaultHandling
+        for delegate in members where decision == .performDefaultHandling {
+          decision = try await Self.ask(delegate, context, question.challenge)
         }
         question.give(.success(decision), by: self)
       } catch {
@@ -140,6 +156,27 @@ extension DelegateStage: HopObserver {
       }
     }
     return { task.cancel() }
+  }
+
+  private static func ask(
+    _ delegate: any TransactionDelegate, _ context: RequestContext, _ challenge: HandshakeChallenge
+  ) async throws -> HandshakeDecision {
+    switch challenge {
+    case .serverTrust(let trust):
+      guard let delegate = delegate as? any ServerTrustDelegate else { return .performDefaultHandling }
+      return switch try await delegate.transaction(context, didReceive: trust) {
+      case .performDefaultHandling: .performDefaultHandling
+      case .accept: .accept
+      case .refuse: .refuse
+      }
+    case .clientCertificate(let request):
+      guard let delegate = delegate as? any ClientCertificateDelegate else { return .performDefaultHandling }
+      return switch try await delegate.transaction(context, didReceive: request) {
+      case .performDefaultHandling: .performDefaultHandling
+      case .use(let identity): .use(identity)
+      case .cancel: .refuse
+      }
+    }
   }
 }
 

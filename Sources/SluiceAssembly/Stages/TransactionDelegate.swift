@@ -69,8 +69,10 @@ extension TransactionDelegate {
 
 extension TransactionDelegate {
   /// The delegate as a stage that is asked about redirects and challenges.
-  var binding: StageBinding {
-    let stage = DelegateStage(self)
+  ///
+  /// - Parameter isOfEngine: whether it answers for all transactions of the engine.
+  func binding(isOfEngine: Bool = false) -> StageBinding {
+    let stage = DelegateStage(self, isOfEngine: isOfEngine)
     return StageBinding(name: "delegate", interceptor: stage, deadline: decisionTimeout, observer: stage)
   }
 }

@@ -38,7 +38,7 @@ extension Client {
     let pipe = BodyPipe(cancellation, whenOver: whenOver) { [self] in failure(of: $0) }
     let source = BodySource(pipe)
     engine.submit(
-      request, sink: pipe, delegate: DelegateChain.of(delegate, self.delegate), cancellation: cancellation
+      request, sink: pipe, delegate: delegates(delegate), cancellation: cancellation
     ) { pipe.complete($0) }
     return (source, try await pipe.head())
   }

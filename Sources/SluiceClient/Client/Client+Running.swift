@@ -17,8 +17,8 @@ extension Client {
     _ request: Request, _ delegate: (any TransactionDelegate)?, _ cancellation: Cancellation?
   ) async throws(TransactionError) -> Response {
     let cancellation = try Self.begin(cancellation)
-    let delegate = DelegateChain.of(delegate, self.delegate)
-    return try response(of: await engine.transaction(request, delegate: delegate, cancellation: cancellation))
+    return try response(
+      of: await engine.transaction(request, delegate: delegates(delegate), cancellation: cancellation))
   }
 
   /// The response of a transaction that succeeded, or that failed because of a status that this client accepts.

@@ -22,6 +22,7 @@ public final class Client: Sendable {
   let delegate: (any TransactionDelegate)?
   let acceptsEveryStatus: Bool
   private let ownsEngine: Bool
+  private let number = DelegateChain.nextClient()
 
   /// A client with an engine of its own. End it with ``shutdown(drain:)``.
   ///
@@ -49,6 +50,13 @@ public final class Client: Sendable {
     ownsEngine = false
     self.delegate = delegate
     self.acceptsEveryStatus = acceptsEveryStatus
+  }
+
+  /// The delegates that a call of this client asks.
+  ///
+  /// - Parameter own: that of the call itself.
+  func delegates(_ own: (any TransactionDelegate)?) -> (any TransactionDelegate)? {
+    DelegateChain.of(own, delegate, client: number)
   }
 
   /// Ends the engine of this client: see `Engine.shutdown`. Does nothing to an engine that the client does not own.

@@ -155,7 +155,7 @@ extension Transaction {
     if isObserved {
       options.tellsProgress = true
       options.wantsConnection = true
-      options.asksTrust = asksTrust
+      options.handshake = handshakePolicy
     }
     options.refusals = machine.resends
     options.wantsFreshConnection = usesFreshConnection

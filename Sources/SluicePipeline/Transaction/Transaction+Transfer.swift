@@ -157,7 +157,7 @@ extension Transaction: TransferObserver {
   }
 
   package func transferDidEnd(_ end: consuming TransferEnd) {
-    trustQuestion?.end()
+    handshakeQuestion?.end()
     guard !machine.isDone else { return }
     transfer = nil
     endIdle()

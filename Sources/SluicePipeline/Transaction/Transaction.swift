@@ -43,7 +43,7 @@ package final class Transaction: @unchecked Sendable {
   var isAnsweringHead = false
   var disposition = BodyDisposition.hold
   /// What the delegates are being asked about the server of the hop.
-  var trustQuestion: TrustQuestion?
+  var handshakeQuestion: HandshakeQuestion?
   /// Why a stage, a delegate or a sink ended the hop.
   var hopFailure: TransactionError?
   /// The status of the server's answer in this hop, without changes by stages; 0 before the answer.
@@ -222,7 +222,7 @@ package final class Transaction: @unchecked Sendable {
       transfer.cancel()
     }
     // After the transfer, so that it is not asked again.
-    trustQuestion?.end()
+    handshakeQuestion?.end()
     transfer = nil
     let error = failure ?? settleLastForms()
     if error != nil { withholdBody() }

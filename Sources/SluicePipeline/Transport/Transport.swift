@@ -72,9 +72,9 @@ package struct TransferOptions: Sendable {
   package var tellsProgress = false
   /// Whether the transport collects facts about the connection, even if nobody else in the process wants them.
   package var wantsConnection = false
-  /// Whether the observer decides about the certificates of servers. Then the hop goes only over connections to servers
-  /// that an observer has accepted.
-  package var asksTrust = false
+  /// Which challenges of a handshake the observer answers; nil for none. The hop goes only over connections that were
+  /// made for the same policy.
+  package var handshake: HandshakePolicy?
   /// Whether the body is decoded, if the settings of the transport want that too.
   package var decodesContent = true
   /// The place in the line for a connection.
@@ -154,12 +154,12 @@ package protocol TransferObserver: AnyObject {
   /// - Returns: false ends the transfer with ``ErrorCode/cancelled``.
   func transferWillIssue(_ headers: inout HeaderFields) -> Bool
 
-  /// A server has shown its certificate; called only if ``TransferOptions/asksTrust`` is set, and at most for one server
-  /// at a time.
+  /// The handshake of a new connection waits; called only for challenges that ``TransferOptions/handshake`` names, and at
+  /// most for one at a time.
   ///
   /// - Parameter answer: called once, on the loop, possibly before this returns; with nil if the observer has no more
   ///   interest in the connection.
-  func transferDidMeet(_ trust: ServerTrust, answer: @escaping (ServerTrustDecision?) -> Void)
+  func transferDidMeet(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void)
 
   /// An informational (1xx) response.
   func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields)
@@ -182,7 +182,7 @@ package protocol TransferObserver: AnyObject {
 }
 
 extension TransferObserver {
-  package func transferDidMeet(_ trust: ServerTrust, answer: @escaping (ServerTrustDecision?) -> Void) {
+  package func transferDidMeet(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void) {
     answer(.performDefaultHandling)
   }
   package func transferDidSend(bodyBytes count: Int, of total: Int?) {}

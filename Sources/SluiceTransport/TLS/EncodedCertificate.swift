@@ -14,6 +14,12 @@ package enum EncodedCertificate {
     return take(i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes), bytes)
   }
 
+  /// The X.501 name; nil without memory.
+  package static func name(_ name: OpaquePointer) -> [UInt8]? {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    return take(i2d_X509_NAME(name, &bytes), bytes)
+  }
+
   private static func take(_ count: Int32, _ bytes: UnsafeMutablePointer<UInt8>?) -> [UInt8]? {
     guard count > 0, let bytes else { return nil }
     defer { CRYPTO_free(bytes, #file, #line) }

@@ -9,8 +9,8 @@ import SluiceTransport
 final class TLSChannel {
   enum Handshake {
     case done, wouldBlock
-    /// It goes on when it is known whether the server is trusted.
-    case asks(ServerTrust)
+    /// It goes on with the answer (``answer(_:)``).
+    case asks(HandshakeChallenge)
     case failed(TLSFailure)
   }
 
@@ -21,6 +21,8 @@ final class TLSChannel {
   private let context: TLSContext
   /// Who decides about the server's certificate; nil if OpenSSL does.
   private let decision: TrustDecision?
+  /// Who chooses the client certificate; nil if the settings do.
+  private let choice: CertificateChoice?
   /// The number of received bytes at the last byte of the application.
   private var receivedAtData = 0
   /// Why the last call has failed.
@@ -37,7 +39,8 @@ final class TLSChannel {
 
   /// - Parameter host: the host of the URL, which the server's certificate must name (RFC 9110 §4.3.4).
   init(
-    _ descriptor: Int32, _ context: TLSContext, _ sessions: TLSSessions, host: String, _ decision: TrustDecision? = nil
+    _ descriptor: Int32, _ context: TLSContext, _ sessions: TLSSessions, host: String, _ decision: TrustDecision? = nil,
+    _ choice: CertificateChoice? = nil
   ) throws(TLSFailure) {
     guard let method = Self.method, let pointer = SSL_new(context.pointer) else { throw TLSFailure.last(.other) }
     self.pointer = pointer
@@ -45,6 +48,7 @@ final class TLSChannel {
     self.sessions = sessions
     self.host = host
     self.decision = decision
+    self.choice = choice
     socket = .allocate(capacity: 1)
     socket.initialize(
       to: sluice_tls_socket(descriptor: descriptor, is_drained: 0, error: 0, budget: .max, received: 0))
@@ -55,6 +59,16 @@ final class TLSChannel {
     SSL_set_connect_state(pointer)
     // Otherwise a refusal would have no effect.
     if decision != nil { SSL_set_verify(pointer, SSL_VERIFY_PEER, nil) }
+    if let choice {
+      SSL_set_cert_cb(
+        pointer,
+        { connection, choice in
+          guard let connection, let choice else { return 0 }
+          return Unmanaged<CertificateChoice>.fromOpaque(choice)._withUnsafeGuaranteedRef {
+            $0.provide(for: connection)
+          }
+        }, Unmanaged.passUnretained(choice).toOpaque())
+    }
   }
 
   deinit {
@@ -88,14 +102,23 @@ final class TLSChannel {
     switch SSL_get_error(pointer, result) {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
     case SSL_ERROR_WANT_RETRY_VERIFY:
-      if case .asked(let trust) = decision?.state { return .asks(trust) }
+      if case .asked(let trust) = decision?.state { return .asks(.serverTrust(trust)) }
+      return .wouldBlock
+    case SSL_ERROR_WANT_X509_LOOKUP:
+      if case .asked(let request) = choice?.state { return .asks(.clientCertificate(request)) }
       return .wouldBlock
     default: return .failed(handshakeFailure)
     }
   }
 
-  /// The server is trusted; the handshake can go on.
-  func trust(isAccepted: Bool) { decision?.trust(isAccepted: isAccepted) }
+  /// The answer to the challenge: the handshake can go on. It is not a refusal.
+  func answer(_ answer: HandshakeDecision) {
+    if case .asked = choice?.state {
+      if case .use(let identity) = answer { choice?.choose(identity) } else { choice?.choose(nil) }
+    } else {
+      decision?.trust(isAccepted: answer == .accept)
+    }
+  }
 
   /// Called by OpenSSL to verify the server's certificate.
   func verify(_ store: OpaquePointer) -> Int32 {
@@ -157,6 +180,7 @@ final class TLSChannel {
     default:
       let code = socket.pointee.error
       failure = TLSFailure.last(.other, systemError: code)
+      failure?.chosenCertificate = choice?.certificate
       return .failed(code)
     }
   }
@@ -172,6 +196,13 @@ final class TLSChannel {
   }
 
   private var handshakeFailure: TLSFailure {
+    if let failure = choice?.failure { return failure }
+    var failure = reasonOfHandshakeFailure
+    failure.chosenCertificate = choice?.certificate
+    return failure
+  }
+
+  private var reasonOfHandshakeFailure: TLSFailure {
     let code = SSL_get_verify_result(pointer)
     guard context.verifies, code != X509_V_OK else {
       return TLSFailure.last(.handshake, systemError: socket.pointee.error)

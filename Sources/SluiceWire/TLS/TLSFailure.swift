@@ -10,6 +10,8 @@ struct TLSFailure: Error, Sendable {
   let detail: String
   /// Whether the peer closed the connection without saying that it does (RFC 8446 §6.1): what came may be only a part.
   var isTruncation = false
+  /// The path of the client certificate that a delegate has chosen for the connection.
+  var chosenCertificate: String?
 
   init(_ moment: TLSAdvice.Moment, _ detail: String, isTruncation: Bool = false) {
     self.moment = moment

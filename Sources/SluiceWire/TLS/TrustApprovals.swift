@@ -1,12 +1,15 @@
 import SluiceMessages
+import SluicePipeline
 import SluiceSupport
 
-/// The servers that delegates have accepted: by origin and key, so that a server with another key is asked about again.
+/// The servers that delegates have accepted: by origin and key, so that a server with another key is asked about again,
+/// and by the scope of the delegates.
 /// From any thread.
 package final class TrustApprovals: Sendable {
   private struct Approval: Hashable {
     let origin: Origin
     let keyHash: [UInt8]
+    let scope: HandshakePolicy.Scope
   }
 
   /// Beyond this number, all are forgotten, and delegates are asked again.
@@ -19,15 +22,16 @@ package final class TrustApprovals: Sendable {
 
   /// - Parameter isValid: whether the authorities vouch for the certificate. A delegate that has left the decision to them
   ///   has approved only that.
-  func contains(_ origin: Origin, _ keyHash: [UInt8], isValid: Bool) -> Bool {
-    guard let isAccepted = approvals.withLock({ $0[Approval(origin: origin, keyHash: keyHash)] }) else { return false }
+  func contains(_ origin: Origin, _ keyHash: [UInt8], _ scope: HandshakePolicy.Scope, isValid: Bool) -> Bool {
+    let approval = Approval(origin: origin, keyHash: keyHash, scope: scope)
+    guard let isAccepted = approvals.withLock({ $0[approval] }) else { return false }
     return isAccepted || isValid
   }
 
-  func insert(_ origin: Origin, _ keyHash: [UInt8], isAccepted: Bool) {
+  func insert(_ origin: Origin, _ keyHash: [UInt8], _ scope: HandshakePolicy.Scope, isAccepted: Bool) {
     approvals.withLock { approvals in
       if approvals.count >= Self.capacity { approvals = [:] }
-      approvals[Approval(origin: origin, keyHash: keyHash)] = isAccepted
+      approvals[Approval(origin: origin, keyHash: keyHash, scope: scope)] = isAccepted
     }
   }
 }

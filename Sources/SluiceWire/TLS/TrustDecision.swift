@@ -13,11 +13,13 @@ final class TrustDecision {
   }
 
   private let origin: Origin
+  private let scope: HandshakePolicy.Scope
   private let approvals: TrustApprovals
   private(set) var state = State.unknown
 
-  init(_ origin: Origin, _ approvals: TrustApprovals) {
+  init(_ origin: Origin, _ scope: HandshakePolicy.Scope, _ approvals: TrustApprovals) {
     self.origin = origin
+    self.scope = scope
     self.approvals = approvals
   }
 
@@ -25,7 +27,7 @@ final class TrustDecision {
   ///
   /// - Parameter isAccepted: whether a delegate has accepted it itself, whatever the authorities say.
   func trust(isAccepted: Bool) {
-    if case .asked(let trust) = state { approvals.insert(origin, trust.keyHash, isAccepted: isAccepted) }
+    if case .asked(let trust) = state { approvals.insert(origin, trust.keyHash, scope, isAccepted: isAccepted) }
     state = .trusted
   }
 
@@ -44,7 +46,7 @@ final class TrustDecision {
         X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM)
         return 0
       }
-      if approvals.contains(origin, trust.keyHash, isValid: failure == nil) {
+      if approvals.contains(origin, trust.keyHash, scope, isValid: failure == nil) {
         state = .trusted
         X509_STORE_CTX_set_error(store, X509_V_OK)
         return 1

@@ -34,7 +34,7 @@ final class Dial {
   private let attemptTimer = LoopTimer()
   private var beganAt = Instant(nanoseconds: 0)
   private var isLookingUp = true
-  /// A delegate decides about the server.
+  /// A delegate answers a challenge of the handshake.
   private(set) var isAsking = false
   private var isOver = false
 
@@ -127,24 +127,22 @@ final class Dial {
       finish(
         WireChannel(socket: attempt.socket, tls: handshake.channel), attempt.address,
         handshake.events | EPOLLIN.rawValue)
-    case .asks(let trust):
+    case .asks(let challenge):
       guard !isAsking else { return }
       isAsking = true
       // The delegates have deadlines of their own.
       loop.disarm(limitTimer)
-      pool.decide(trust, for: self)
+      pool.decide(challenge, for: self)
     case .failed(let failure): fail(WireFailure.tls(pool.origin, failure, settings))
     }
   }
 
-  /// A delegate has decided about the server.
-  ///
-  /// - Parameter isAccepted: whether it has accepted the server itself, whatever the authorities say.
-  func goOn(isAccepted: Bool) {
+  /// A delegate has answered the challenge, and does not refuse.
+  func goOn(_ answer: HandshakeDecision) {
     guard !isOver, isAsking, let handshake else { return }
     isAsking = false
     loop.arm(limitTimer, at: loop.now + settings.connectTimeout, for: self)
-    handshake.channel.trust(isAccepted: isAccepted)
+    handshake.channel.answer(answer)
     handshakeIsReady(handshake, 0)
   }
 

@@ -68,6 +68,9 @@ final class OriginPool {
     limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }
   }
 
+  /// Whether it is for one transfer alone: its connection is closed with it.
+  private var isPrivate: Bool { key.number != 0 }
+
   var isUnused: Bool { connectionCount == 0 && waiting.isEmpty }
 
   // MARK: Transfers
@@ -137,7 +140,7 @@ final class OriginPool {
 
   /// No stream is left.
   func didBecomeIdle(_ connection: HTTP2Connection) {
-    guard transport.keepsMoreIdle else { return connection.closeIdle() }
+    guard keepsMoreIdle else { return connection.closeIdle() }
     connection.isIdle = true
     connection.idleSince = transport.loop.turnBegan
     transport.idleCount += 1
@@ -185,9 +188,9 @@ final class OriginPool {
     balance()
   }
 
-  /// Asks a transfer that waits for the connection whether it may go to this server. From then on, the connection is for
+  /// Passes a challenge of the handshake to a transfer that waits for the connection. From then on, the connection is for
   /// this transfer alone: while it decides, no other connection may carry its request.
-  func decide(_ trust: ServerTrust, for dial: Dial) {
+  func decide(_ challenge: HandshakeChallenge, for dial: Dial) {
     if dial.owner == nil, let asker = waiting.first(where: { $0.waitsInLine && !$0.isOver }) {
       dial.owner = asker
       sharedDials -= 1
@@ -195,20 +198,22 @@ final class OriginPool {
       waiting.waiterDidEnd()
     }
     guard let asker = dial.owner, !asker.isOver else { return drop(dial) }
-    asker.ask(trust) { [self] decision in
+    asker.ask(challenge) { [self] decision in
       guard dials[ObjectIdentifier(dial)] != nil else { return }
       switch decision {
       case nil: drop(dial)
-      case .accept: dial.goOn(isAccepted: true)
-      case .refuse: refuse(dial, asker, "the delegate does not trust the certificate of the server")
+      case .refuse: refuse(dial, asker, "the delegate refuses the connection")
       case .performDefaultHandling:
-        guard let failure = trust.failure else { return dial.goOn(isAccepted: false) }
-        refuse(dial, asker, failure)
+        if case .serverTrust(let trust) = challenge, let failure = trust.failure {
+          return refuse(dial, asker, failure)
+        }
+        dial.goOn(.performDefaultHandling)
+      case let decision?: dial.goOn(decision)
       }
     }
   }
 
-  /// The transfer that was asked does not accept the server. Those that wait with it are asked about the next connection.
+  /// The transfer that was asked does not want the connection. Those that wait with it are asked about the next connection.
   private func refuse(_ dial: Dial, _ asker: WireTransfer, _ reason: String) {
     asker.times.fail(dial.times, at: transport.loop.now)
     // It abandons its dial.
@@ -230,6 +235,7 @@ final class OriginPool {
 
   /// Begins as many connections as transfers wait for, within the limit.
   private func balance() {
+    if isPrivate, isUnused { return transport.forget(self) }
     // A connection that fails at once comes back here: the loop below goes on with the next.
     guard !isBalancing else { return }
     isBalancing = true
@@ -277,8 +283,12 @@ final class OriginPool {
   /// TLS for a connection of this origin.
   func makeTLS(_ descriptor: Int32) throws(TransportError) -> TLSChannel {
     do throws(TLSFailure) {
-      let decision = key.asksTrust ? TrustDecision(origin, transport.approvals) : nil
-      return try TLSChannel(descriptor, transport.tlsContext(settings.tls), sessions, host: origin.host, decision)
+      let decision = key.handshake.flatMap {
+        $0.decidesTrust ? TrustDecision(origin, $0.scope, transport.approvals) : nil
+      }
+      let choice = key.handshake?.choosesCertificate == true ? CertificateChoice(origin) : nil
+      return try TLSChannel(
+        descriptor, transport.tlsContext(settings.tls), sessions, host: origin.host, decision, choice)
     } catch { throw WireFailure.tls(origin, error, settings) }
   }
 
@@ -353,8 +363,10 @@ final class OriginPool {
     while let connection = multiplexed.last { connection.closeIdle() }
   }
 
+  private var keepsMoreIdle: Bool { transport.keepsMoreIdle && !isPrivate }
+
   private func makeIdle(_ connection: WireConnection) {
-    guard transport.keepsMoreIdle else { return connection.close() }
+    guard keepsMoreIdle else { return connection.close() }
     connection.isIdle = true
     connection.idleSince = transport.loop.turnBegan
     connection.idleRound = transport.round

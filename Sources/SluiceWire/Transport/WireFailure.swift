@@ -101,7 +101,9 @@ enum WireFailure {
   static func refusal(
     _ origin: Origin, _ failure: TLSFailure, _ settings: TransportSettings, isBeforeSending: Bool = false
   ) -> TransportError? {
-    TLSAdvice(failure.detail, settings).clientCertificateRefusal.map {
+    var settings = settings
+    if let chosen = failure.chosenCertificate { settings.tls.certificate = chosen }
+    return TLSAdvice(failure.detail, settings).clientCertificateRefusal.map {
       make(.tls, $0, origin, isBeforeSending: isBeforeSending)
     }
   }

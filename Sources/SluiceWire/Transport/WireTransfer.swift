@@ -162,9 +162,12 @@ final class WireTransfer: Transfer {
 
   /// Passes on only the URL: a copy of the request would cost as much as a search in the table.
   private var pool: OriginPool {
-    options.asksTrust || options.hasRoute
-      ? transport.pool(PoolKey(request, options)) : transport.pool(for: request.url)
+    options.handshake != nil || options.hasRoute
+      ? transport.pool(PoolKey(request, options, for: self)) : transport.pool(for: request.url)
   }
+
+  /// The number of a pool that is for this transfer alone.
+  private(set) lazy var ownPoolNumber = transport.nextPoolNumber()
 
   private func openUpload() throws(TransportError) {
     switch request.body {
@@ -182,12 +185,12 @@ final class WireTransfer: Transfer {
     isInLine = dial == nil
   }
 
-  /// Asks the observer whether the connection that is being made may go to this server.
+  /// Passes a challenge of the handshake of the connection that is being made to the observer.
   ///
   /// - Parameter answer: gets nil if the transfer does not want the connection any more.
-  func ask(_ trust: ServerTrust, answer: @escaping (ServerTrustDecision?) -> Void) {
+  func ask(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void) {
     guard let observer, !isOver else { return answer(nil) }
-    observer.transferDidMeet(trust) { [self] decision in answer(isOver ? nil : decision) }
+    observer.transferDidMeet(challenge) { [self] decision in answer(isOver ? nil : decision) }
   }
 
   /// The pool has taken the transfer out of its line.

@@ -64,6 +64,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   private let idleTimer = LoopTimer()
   @exclusivity(unchecked) var idleCount = 0
   private(set) var isClosed = false
+  private var poolNumber: UInt64 = 0
   /// Counts the ends of turns, and of rounds of work within a turn.
   private(set) var round: UInt64 = 0
 
@@ -175,6 +176,14 @@ package final class WireTransport: Transport, @unchecked Sendable {
   }
 
   func pool(_ key: PoolKey) -> OriginPool { pools[key] ?? makePool(key) }
+
+  func nextPoolNumber() -> UInt64 {
+    poolNumber += 1
+    return poolNumber
+  }
+
+  /// A pool that is for one transfer alone is not used any more.
+  func forget(_ pool: OriginPool) { pools[pool.key] = nil }
 
   private func makePool(_ key: PoolKey) -> OriginPool {
     if pools.count >= Self.rememberedPools {

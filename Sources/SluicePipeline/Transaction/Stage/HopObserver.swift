@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-/// Follows the hops of a transaction, and decides about the servers they go to. Called on the loop; must not block.
+/// Follows the hops of a transaction, and answers the challenges of their handshakes. Called on the loop; must not block.
 package protocol HopObserver: AnyObject, Sendable {
   /// A part of the request body has left.
   func transaction(_ id: TransactionID, didSend progress: TransferProgress)
@@ -14,11 +14,11 @@ package protocol HopObserver: AnyObject, Sendable {
   /// The transfer of a hop has ended.
   func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics)
 
-  /// Whether it decides about servers' certificates; constant.
-  var decidesTrust: Bool { get }
+  /// Which challenges of a handshake it answers; nil for none. Constant.
+  var handshakePolicy: HandshakePolicy? { get }
 
-  /// Decides about a certificate; gives the answer to the question, now or later on the loop.
+  /// Gives the answer to the question, now or later on the loop.
   ///
   /// - Returns: called if the answer is not wanted any more.
-  func decide(_ question: TrustQuestion, _ exchange: Exchange) -> () -> Void
+  func decide(_ question: HandshakeQuestion, _ exchange: Exchange) -> () -> Void
 }

@@ -1,0 +1,64 @@
+import CTLS
+import SluiceMessages
+import SluicePipeline
+import SluiceTransport
+
+/// The choice of a client certificate for one connection by a delegate. OpenSSL asks for it in the handshake, if the
+/// server asks, and after the server's certificate is trusted; while it is not known, the handshake waits.
+final class CertificateChoice {
+  enum State {
+    case unknown
+    case asked(ClientCertificateRequest)
+    /// Nil leaves the certificate of the settings, if there is one.
+    case made(RequestOptions.Identity?)
+  }
+
+  private let origin: Origin
+  private(set) var state = State.unknown
+  /// Why the chosen certificate cannot be used.
+  private(set) var failure: TLSFailure?
+
+  init(_ origin: Origin) { self.origin = origin }
+
+  /// The path of the chosen certificate.
+  var certificate: String? {
+    guard case .made(let identity) = state else { return nil }
+    return identity?.certificate
+  }
+
+  func choose(_ identity: RequestOptions.Identity?) { state = .made(identity) }
+
+  /// Called by OpenSSL; returns what it wants to know: 1 to go on, 0 to end the handshake, -1 to wait.
+  func provide(for connection: OpaquePointer) -> Int32 {
+    switch state {
+    case .made(nil): return 1
+    case .made(let identity?): return use(identity, for: connection) ? 1 : 0
+    case .asked: return -1
+    case .unknown:
+      guard let authorities = Self.authorities(connection) else { return 0 }
+      state = .asked(ClientCertificateRequest(host: origin.host, port: origin.port, authorities: authorities))
+      return -1
+    }
+  }
+
+  private func use(_ identity: RequestOptions.Identity, for connection: OpaquePointer) -> Bool {
+    ERR_clear_error()
+    let key = identity.key ?? identity.certificate
+    let isUsable =
+      SSL_use_certificate_chain_file(connection, identity.certificate) == 1
+      && SSL_use_PrivateKey_file(connection, key, SSL_FILETYPE_PEM) == 1 && SSL_check_private_key(connection) == 1
+    if !isUsable { failure = .last(.ownCertificate) }
+    return isUsable
+  }
+
+  /// The names that the server accepts; nil without memory.
+  private static func authorities(_ connection: OpaquePointer) -> [[UInt8]]? {
+    let names = SSL_get0_peer_CA_list(connection)
+    var authorities: [[UInt8]] = []
+    for index in 0..<sluice_tls_name_count(names) {
+      guard let name = sluice_tls_name(names, index), let bytes = EncodedCertificate.name(name) else { return nil }
+      authorities.append(bytes)
+    }
+    return authorities
+  }
+}

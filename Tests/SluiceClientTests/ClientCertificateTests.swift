@@ -1,0 +1,240 @@
+import SluiceAssembly
+import SluiceClient
+import SluiceMessages
+import SluicePipeline
+import SluicePlugin
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// A delegate that chooses client certificates, with nginx.
+@Suite(.enabled(if: NginxServer.isAvailable)) struct ClientCertificateTests {
+  private typealias Choose = @Sendable (ClientCertificateRequest) async throws -> ClientCertificateDecision
+
+  /// Decides as it is told, and notes what it was asked.
+  private struct Chooser: ClientCertificateDelegate {
+    let asked = Watched<[ClientCertificateRequest]>([])
+    var decisionTimeout: Duration? = .seconds(240)
+    let choose: Choose
+
+    init(_ choose: @escaping Choose) { self.choose = choose }
+
+    init(_ decision: ClientCertificateDecision) { self.init { _ in decision } }
+
+    func transaction(
+      _ context: RequestContext, didReceive request: ClientCertificateRequest
+    ) async throws -> ClientCertificateDecision {
+      asked.update { $0.append(request) }
+      return try await choose(request)
+    }
+  }
+
+  /// The certificate that the server of the tests accepts.
+  private static func identity() async throws -> RequestOptions.Identity {
+    let client = try await TestCertificates.shared().client
+    return RequestOptions.Identity(certificate: client.certificate, key: client.key)
+  }
+
+  /// Runs the body with a server that says which client certificate it got, and on which connection.
+  private func withServer(
+    protocols: String = "TLSv1.2 TLSv1.3", delegate: (any TransactionDelegate)? = nil,
+    _ change: (inout Configuration) -> Void = { _ in }, _ body: (Client, HTTPURL) async throws -> Void
+  ) async throws {
+    var configuration = NginxConfiguration()
+    configuration.extraDirectives = """
+      ssl_protocols \(protocols);
+      location = /who { return 200 "$ssl_client_verify $connection"; }
+      location = /away { return 302 https://127.0.0.1:$server_port/who; }
+      """
+    try await withSecureServer(configuration, delegate: delegate, change) { client, url in
+      try await body(client, HTTPURL(url.string + "who"))
+    }
+  }
+
+  /// Whether the server has got a valid certificate, and the number of the connection.
+  private func ask(
+    _ client: Client, _ url: HTTPURL, _ delegate: (any TransactionDelegate)? = nil
+  ) async throws -> (verify: String, connection: String) {
+    let (bytes, _) = try await client.data(from: url, delegate: delegate)
+    let words = String(decoding: bytes, as: UTF8.self).split(separator: " ").map(String.init)
+    return (try #require(words.first), try #require(words.last))
+  }
+
+  private func refusal(
+    _ client: Client, _ url: HTTPURL, _ delegate: any TransactionDelegate
+  ) async -> TransactionError? {
+    await failure { () throws(TransactionError) in _ = try await client.data(from: url, delegate: delegate) }
+  }
+
+  @Test(arguments: ["TLSv1.2", "TLSv1.3"], [HTTPVersion.http11, .http2])
+  func `the chosen certificate is sent`(protocols: String, version: HTTPVersion) async throws {
+    let chooser = Chooser(.use(try await Self.identity()))
+    try await withServer(protocols: protocols, { $0.transport.httpVersion = version }) { client, url in
+      #expect(try await ask(client, url, chooser).verify == "SUCCESS")
+      let request = try #require(chooser.asked.value.first)
+      #expect(chooser.asked.value.count == 1)
+      #expect(request.host == "localhost" && request.port == url.origin.port)
+      // The server names its authority, whose name is in the DER form of the authority's certificate too.
+      let authority = try await TestCertificates.shared().authority
+      let der = try await Command.check("openssl", ["x509", "-outform", "DER", "-in", authority]).standardOutput
+      let name = try #require(request.authorities.first)
+      #expect(request.authorities.count == 1 && !name.isEmpty && der.contains(name))
+    }
+  }
+
+  @Test func `the certificate that the delegate of a call chose is for that call alone`() async throws {
+    let chooser = Chooser(.use(try await Self.identity()))
+    try await withServer { client, url in
+      let own = try await ask(client, url, chooser)
+      let again = try await ask(client, url, chooser)
+      let other = try await ask(client, url, Chooser(.performDefaultHandling))
+      let plain = try await ask(client, url)
+      #expect([own, again, other, plain].map(\.verify) == ["SUCCESS", "SUCCESS", "NONE", "NONE"])
+      #expect(Set([own, again, other, plain].map(\.connection)).count == 4)
+      #expect(chooser.asked.value.count == 2)
+    }
+  }
+
+  @Test func `connections with the certificate that a client's delegate chose serve all its calls`() async throws {
+    let chooser = Chooser(.use(try await Self.identity()))
+    try await withServer(delegate: chooser) { client, url in
+      let first = try await ask(client, url)
+      let second = try await ask(client, url)
+      #expect(first == second && first.verify == "SUCCESS")
+      #expect(chooser.asked.value.count == 1)
+      // Not those of another client of the same engine.
+      #expect(try await ask(Client(engine: client.engine), url).verify == "NONE")
+    }
+  }
+
+  @Test func `a call that leaves the choice gets the certificate of its options, or of the settings`() async throws {
+    let identity = try await Self.identity()
+    let undecided = Chooser(.performDefaultHandling)
+    try await withServer { client, url in
+      var request = Request(url: url)
+      request.options.identity = identity
+      let (bytes, _) = try await client.data(for: request, delegate: undecided)
+      #expect(bytes.starts(with: Array("SUCCESS".utf8)))
+    }
+    try await withServer({
+      ($0.transport.tls.certificate, $0.transport.tls.key) = (identity.certificate, identity.key)
+    }) { client, url in
+      let answer = try await ask(client, url, undecided)
+      #expect(answer.verify == "SUCCESS")
+    }
+    #expect(undecided.asked.value.count == 2)
+  }
+
+  @Test func `the delegate of the call is asked first, and the client's where it leaves the choice`() async throws {
+    let common = Chooser(.use(try await Self.identity()))
+    try await withServer(delegate: common) { client, url in
+      let error = await refusal(client, url, Chooser(.cancel))
+      #expect(error?.code == .cancelled && error?.stage == "delegate" && error?.isBeforeSending == true)
+      #expect(error?.message == "it cancelled when \"localhost\" asked for a client certificate")
+      #expect(common.asked.value.isEmpty)
+      let answer = try await ask(client, url, Chooser(.performDefaultHandling))
+      #expect(answer.verify == "SUCCESS")
+      #expect(common.asked.value.count == 1)
+    }
+  }
+
+  @Test func `a delegate that throws, or does not choose in time, refuses`() async throws {
+    struct Refusal: Error, CustomStringConvertible { let description = "not with mine" }
+    try await withServer { client, url in
+      let thrown = await refusal(client, url, Chooser { _ in throw Refusal() })
+      #expect(thrown?.stage == "delegate" && thrown?.message.contains("not with mine") == true)
+
+      let isCancelled = Signal()
+      var hesitant = Chooser { _ in
+        do { try await Task.sleep(for: .seconds(3600)) } catch { isCancelled.set() }
+        return .performDefaultHandling
+      }
+      hesitant.decisionTimeout = .milliseconds(50)
+      let late = await refusal(client, url, hesitant)
+      #expect(late?.code == .stageTimeout && late?.stage == "delegate")
+      try await isCancelled.wait(for: "the delegate's task to be cancelled")
+    }
+  }
+
+  @Test func `a certificate that cannot be read, or does not fit its key, fails with its reason`() async throws {
+    let identity = try await Self.identity()
+    let server = try await TestCertificates.shared().server
+    try await withServer { client, url in
+      for certificate in [
+        RequestOptions.Identity(certificate: "/nowhere.pem"),
+        RequestOptions.Identity(certificate: identity.certificate, key: server.key),
+      ] {
+        let error = await refusal(client, url, Chooser(.use(certificate)))
+        #expect(error?.code == .tls && error?.isBeforeSending == true)
+        #expect(
+          error?.message.contains("must name a PEM certificate and its key") == true, "\(String(describing: error))")
+      }
+    }
+  }
+
+  @Test(arguments: ["TLSv1.2", "TLSv1.3"])
+  func `a server that does not accept the chosen certificate is the reason`(protocols: String) async throws {
+    let certificates = try await TestCertificates.shared()
+    let server = try certificates.server(.selfSigned)
+    let stranger = RequestOptions.Identity(certificate: server.certificate, key: server.key)
+    let tls = try await TLSServer.start(
+      certificates.server,
+      ["-Verify", "1", "-CAfile", certificates.authority, "-verify_return_error"]
+        + (protocols == "TLSv1.2" ? ["-no_tls1_3"] : ["-tls1_3"]))
+    try await withClient {
+      $0.transport.tls.ca = certificates.authority
+      $0.maximumAttempts = 1
+    } _: { client in
+      let error = await refusal(client, try HTTPURL(tls.baseURL + "/"), Chooser(.use(stranger)))
+      #expect(error?.code == .tls, "\(String(describing: error))")
+      let message = try #require(error?.message)
+      #expect(message.contains("does not accept the client certificate \(server.certificate):"), "\(message)")
+    }
+  }
+
+  @Test func `each hop asks, and a server that does not ask for a certificate does not`() async throws {
+    let chooser = Chooser(.use(try await Self.identity()))
+    try await withServer { client, url in
+      #expect(try await ask(client, HTTPURL(url.string.replacing("/who", with: "/away")), chooser).verify == "SUCCESS")
+      #expect(chooser.asked.value.map(\.host) == ["localhost", "127.0.0.1"])
+      let clear = try LoopbackServer { _ in .text("clear") }
+      defer { clear.stop() }
+      _ = try await client.data(from: clear.url(), delegate: chooser)
+      #expect(chooser.asked.value.count == 2)
+    }
+  }
+
+  @Test func `a server that is not trusted does not learn that there is a certificate`() async throws {
+    var configuration = NginxConfiguration()
+    configuration.flaw = .selfSigned
+    let chooser = Chooser(.use(try await Self.identity()))
+    try await withSecureServer(configuration) { client, url in
+      #expect(await refusal(client, url, chooser)?.code == .tls)
+    }
+    #expect(chooser.asked.value.isEmpty)
+  }
+
+  @Test func `a call that is cancelled while its delegate chooses ends at once`() async throws {
+    try await withServer { client, url in
+      let isAsked = Signal()
+      let chooser = Chooser { _ in
+        isAsked.set()
+        try await Task.sleep(for: .seconds(3600))
+        return .performDefaultHandling
+      }
+      let call = Task { await refusal(client, url, chooser) }
+      try await isAsked.wait(for: "the question")
+      call.cancel()
+      #expect(await call.value?.code == .cancelled)
+    }
+  }
+
+  @Test func `where libcurl is needed, such a call fails`() async throws {
+    try await withServer({ $0.transport.engine = .curl }) { client, url in
+      let chooser = Chooser(.performDefaultHandling)
+      let error = await refusal(client, url, chooser)
+      #expect(error?.code == .transport && error?.message.contains("a delegate chooses the client certificate") == true)
+      #expect(chooser.asked.value.isEmpty)
+    }
+  }
+}
