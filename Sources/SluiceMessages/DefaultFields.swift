@@ -1,6 +1,6 @@
 /// The fields that a transport adds to a request which has no field of that name.
 package struct DefaultFields: OptionSet, Sendable, Hashable {
-  /// The bits 1 (`Accept`), 2 (`Accept-Encoding`) and 4 (`User-Agent`).
+  /// The bits 1 (`Accept`), 2 (`Accept-Encoding`), 4 (`User-Agent`) and 8 (`Expect`).
   package let rawValue: UInt8
   /// Keeps bits without a meaning, which have no effect.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -11,6 +11,8 @@ package struct DefaultFields: OptionSet, Sendable, Hashable {
   package static let acceptEncoding = DefaultFields(rawValue: 2)
   /// `User-Agent`, with the text in the transport's settings; not sent if that is empty.
   package static let userAgent = DefaultFields(rawValue: 4)
+  /// `Expect: 100-continue`, with a large body over HTTP/1.1.
+  package static let expect = DefaultFields(rawValue: 8)
 
   /// The field of that name, compared without case; nil for every other name.
   package init?(named name: String) {
@@ -18,6 +20,7 @@ package struct DefaultFields: OptionSet, Sendable, Hashable {
     case "accept": self = .accept
     case "accept-encoding": self = .acceptEncoding
     case "user-agent": self = .userAgent
+    case "expect": self = .expect
     default: return nil
     }
   }

@@ -45,6 +45,11 @@ public struct RequestOptions: Sendable, Hashable {
   /// libcurl.
   public var unixSocket: String?
 
+  /// Whether a body of more than 1 MiB waits over HTTP/1.1 until the server wants it, at most one second, so that a server
+  /// can refuse or redirect the request without it (RFC 9110 §10.1.1). A server that has let such a body wait for
+  /// nothing is not asked again. False sends the body at once. Over libcurl it is always sent at once.
+  public var expectsContinue = true
+
   /// Changes nothing.
   public init() {}
 }

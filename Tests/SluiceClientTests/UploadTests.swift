@@ -39,6 +39,31 @@ import Testing
     }
   }
 
+  @Test func `a large body is sent again to a server that refuses to be asked for it`() async throws {
+    let body = [UInt8](repeating: 65, count: (1 << 20) + 1)
+    let server = try ScriptedServer([
+      [.receiveHead, .send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n"), .receiveToEnd],
+      [.receiveHead, .receive(body.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")],
+    ])
+    try await withClient({ $0.maximumAttempts = 1 }) { client in
+      let (bytes, response) = try await client.upload(for: Request(method: "POST", url: server.url()), from: body)
+      #expect(response.status == 200 && bytes == Array("ok".utf8))
+    }
+  }
+
+  @Test func `an option sends a large body at once`() async throws {
+    let body = [UInt8](repeating: 65, count: (1 << 20) + 1)
+    let server = try ScriptedServer([
+      [.receiveHead, .receive(body.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+    ])
+    try await withClient { client in
+      var request = Request(method: "POST", url: try server.url())
+      request.options.expectsContinue = false
+      #expect(try await client.upload(for: request, from: body).response.status == 200)
+    }
+    #expect(server.receivedText.first?.contains("Expect: ") == false)
+  }
+
   @Test func `what is not a file is refused before anything is sent`() async throws {
     let server = try Self.echo()
     defer { server.stop() }

@@ -137,6 +137,58 @@ import Testing
     #expect(try await wire().send(request).bodyText == "ok")
   }
 
+  private static let largeBody = [UInt8](repeating: 65, count: (1 << 20) + 1)
+
+  private func put(_ server: ScriptedServer, _ body: Body) throws -> Request {
+    Request(method: "PUT", url: try HTTPURL(server.baseURL), body: body)
+  }
+
+  @Test func `a large body waits for a 100 response without being told to, and a smaller one does not`() async throws {
+    let server = try ScriptedServer([
+      [
+        .receiveHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .receive(Self.largeBody.count),
+        .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .receiveHead, .receive(1 << 20),
+        .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .receiveHead, .receive(Self.largeBody.count),
+        .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+      ]
+    ])
+    let wire = try wire()
+    let record = try await wire.send(put(server, .bytes(Self.largeBody)))
+    #expect(record.bodyText == "ok" && record.informational == [100], "\(String(describing: record.error))")
+    #expect(try await wire.send(put(server, .bytes(Array(Self.largeBody.dropLast())))).bodyText == "ok")
+    var omitting = try put(server, .bytes(Self.largeBody))
+    omitting.omittedDefaults = .expect
+    #expect(try await wire.send(omitting).bodyText == "ok")
+    let heads = try #require(server.receivedText.first).ranges(of: "Expect: 100-continue\r\n")
+    #expect(heads.count == 1)
+  }
+
+  @Test func `a server that refuses to be asked for a 100 response has not processed the request`() async throws {
+    let server = try ScriptedServer([
+      [.receiveHead, .send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"), .receiveToEnd],
+      [
+        .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+      ],
+    ])
+    let wire = try wire()
+    let refused = try await wire.send(put(server, .bytes(Self.largeBody)))
+    #expect(refused.error?.code == .notProcessed && refused.error?.message.contains("(417)") == true)
+    #expect(try await wire.send(put(server, .bytes(Self.largeBody))).bodyText == "ok")
+    #expect(server.receivedText.map { $0.contains("Expect: ") } == [true, false])
+  }
+
+  @Test func `a server that lets a large body wait for nothing is not asked again`() async throws {
+    let server = try ScriptedServer([
+      [
+        .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+        .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+      ]
+    ])
+    let wire = try wire()
+    for _ in 0..<2 { #expect(try await wire.send(put(server, .bytes(Self.largeBody))).bodyText == "ok") }
+    #expect(try #require(server.receivedText.first).ranges(of: "Expect: ").count == 1)
+  }
+
   @Test(arguments: [true, false])
   func `a response that comes before the end of the request is whole`(_ isStream: Bool) async throws {
     let server = try ScriptedServer([

@@ -77,6 +77,8 @@ package struct TransferOptions: Sendable {
   package var handshake: HandshakePolicy?
   /// Whether the body is decoded, if the settings of the transport want that too.
   package var decodesContent = true
+  /// Whether a large body may wait for a 100 response.
+  package var expectsContinue = true
   /// The place in the line for a connection.
   package var priority = RequestOptions.Priority.normal
   /// Whether the request has options that concern its connection: a client certificate or a Unix socket. They stay in

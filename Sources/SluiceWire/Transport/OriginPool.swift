@@ -31,6 +31,8 @@ final class OriginPool {
   /// The requests that a new connection of HTTP/2 carries until all of them have ended.
   @exclusivity(unchecked) var allowance = Int.max
   private var isBalancing = false
+  /// False once the server has refused to be asked for a 100 response, or has not given it.
+  var takesExpectations = true
   private var dials: [ObjectIdentifier: Dial] = [:]
   /// Those of the dials that serve whoever waits.
   private var sharedDials = 0

@@ -55,7 +55,7 @@ final class WireConnection: HTTPConnection {
 
   override func issue(_ transfer: WireTransfer) -> Bool {
     requestCount += 1
-    guard let headers = transfer.issue(on: self) else {
+    guard var headers = transfer.issue(on: self) else {
       requestCount -= 1
       return false
     }
@@ -65,6 +65,9 @@ final class WireConnection: HTTPConnection {
     sendFailure = nil
     transport.output.removeAll(keepingCapacity: true)
     let framing = transfer.framing
+    if case .length(let count) = framing, count > WireTransfer.patientBytes {
+      transfer.addExpectation(to: &headers, pool)
+    }
     let facts = RequestHead.append(
       to: &transport.output, method: transfer.request.method, url: transfer.request.url, pool.preamble,
       omitting: transfer.request.omittedDefaults, headers, framing)
@@ -248,6 +251,11 @@ final class WireConnection: HTTPConnection {
       guard head.isInformational else {
         stage = .body
         body = ResponseBody(head.body, transport.limits)
+        if head.status == 417, sender.waitsForContinue, transfer.addsExpectation, transfer.request.body.isReplayable {
+          pool.takesExpectations = false
+          transfer.fail(WireFailure.expectation(pool.origin))
+          return false
+        }
         // The server has decided without the body.
         if sender.waitsForContinue || head.status >= 400 { sender.stop() }
         transfer.didReceiveHead(WireTransfer.Head(head), fields)

@@ -108,6 +108,13 @@ enum WireFailure {
     }
   }
 
+  /// The server does not take the expectation that this side has added; it has not processed the request.
+  static func expectation(_ origin: Origin) -> TransportError {
+    make(
+      .notProcessed, "the server refuses the field Expect (417), and was not sent the body", origin,
+      isBeforeSending: true)
+  }
+
   /// A kept connection broke before the first byte of the response.
   static func resent(_ origin: Origin, _ method: String, isBeforeSending: Bool) -> TransportError {
     let reason =

@@ -53,6 +53,9 @@ extension WireTransfer: LoopTimerTarget {
   /// How long a body waits for a 100 response, in case the server does not know that (RFC 9110 §10.1.1).
   private static let continueLimit = Duration.seconds(1)
 
+  /// The size of a body above which it waits for a 100 response by itself.
+  static let patientBytes = 1 << 20
+
   func waitForContinue() {
     let timer = LoopTimer()
     continueTimer = timer
@@ -60,6 +63,8 @@ extension WireTransfer: LoopTimerTarget {
   }
 
   func timerDidFire(_ timer: LoopTimer) {
-    if case .running(let connection) = phase { connection.sendBody(of: self) }
+    guard case .running(let connection) = phase else { return }
+    if addsExpectation { connection.pool.takesExpectations = false }
+    connection.sendBody(of: self)
   }
 }

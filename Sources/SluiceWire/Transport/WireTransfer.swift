@@ -55,6 +55,8 @@ final class WireTransfer: Transfer {
   private var toldSentBytes = 0
   /// Armed while the body waits for a 100 response.
   var continueTimer: LoopTimer?
+  /// Whether the transport has asked for the 100 response, and not the request.
+  private(set) var addsExpectation = false
 
   // Inlined, so that the arguments are moved and not copied.
   @inline(__always)
@@ -224,6 +226,15 @@ final class WireTransfer: Transfer {
     if observer.transferWillIssue(&headers), !isCancelled { return headers }
     end(.cancelled(request))
     return nil
+  }
+
+  /// Lets a large body wait until the server wants it.
+  func addExpectation(to headers: inout HeaderFields, _ pool: OriginPool) {
+    guard options.expectsContinue, pool.takesExpectations, !request.omittedDefaults.contains(.expect),
+      headers["expect"] == nil
+    else { return }
+    addsExpectation = true
+    headers.append("Expect", "100-continue")
   }
 
   /// The system has taken all that is known of the request but the last bytes, of which some may be framing.

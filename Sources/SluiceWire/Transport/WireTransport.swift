@@ -15,8 +15,9 @@ import SluiceTransport
 /// Any thread may create it before its first use; everything else happens on its loop. It lives as long as its loop.
 /// The loop's shutdown cancels the transfers in flight.
 ///
-/// The transport adds to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and
-/// `User-Agent`, each unless the request has its own; the last three unless the request omits them. It leaves out:
+/// The transport adds to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding`,
+/// `User-Agent`, and over HTTP/1.1 `Expect: 100-continue` with a body of more than 1 MiB: each unless the request has its
+/// own; the last four unless the request omits them. It leaves out:
 /// hop-by-hop fields (RFC 9110 §7.6.1) and the caller's `Content-Length`, since the transport frames the message;
 /// `Expect` without a body; the body of a HEAD.
 ///
