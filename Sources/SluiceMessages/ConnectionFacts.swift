@@ -88,3 +88,20 @@ extension ConnectionFacts {
     var security: Security?
   }
 }
+
+extension ConnectionFacts: CustomStringConvertible {
+  /// What is known, for people to read: `connection 3 to 127.0.0.1:443, HTTP/2, TLSv1.3, reused`.
+  public var description: String {
+    var text = id.map { "connection \($0)" } ?? "connection"
+    if let peer { text += " to \(peer)" }
+    if let version { text += ", \(version)" }
+    if let security { text += ", \(security.version)" }
+    if isReused == true { text += ", reused" }
+    return text
+  }
+}
+
+extension ConnectionFacts.Address: CustomStringConvertible {
+  /// As in a URL: `127.0.0.1:443`, `[::1]:443`.
+  public var description: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -31,3 +31,8 @@ public enum HTTPVersion: String, Sendable, Hashable {
   case http2 = "2"
   case http3 = "3"
 }
+
+extension HTTPVersion: CustomStringConvertible {
+  /// `HTTP/1.1`.
+  public var description: String { "HTTP/\(rawValue)" }
+}

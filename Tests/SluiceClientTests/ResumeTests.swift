@@ -67,6 +67,21 @@ import Testing
     }
   }
 
+  @Test func `a part that is missing is named`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let place = try DownloadFolder()
+    try await withClient { client in
+      let data = try await Self.begin(client, server, place)
+      #expect(unlink(data.partialFile) == 0)
+      let failure = await downloadFailure { () throws(DownloadFailure) in
+        _ = try await client.download(resumeFrom: data)
+      }
+      #expect(failure?.error.code == .bodyFile)
+      #expect(failure?.error.message == "cannot resume from \(data.partialFile): No such file or directory")
+    }
+  }
+
   @Test func `a date that is old enough is a validator`() async throws {
     let dates = "Date: Sun, 06 Nov 1994 08:50:37 GMT\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
     let server = try Self.server(Self.part(tag: ""), tag: dates)

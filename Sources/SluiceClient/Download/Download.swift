@@ -117,7 +117,7 @@ struct Download {
   private func unexpected(_ head: Response) -> TransactionError {
     TransactionError(
       code: head.status == 206 ? .invalidResponse : .status,
-      message: "the server answered \(head.status), which is not the whole file; \(file.target) was left as it is")
+      message: "the server answered \(head.status), which is not the whole file; nothing was written to \(file.target)")
   }
 
   private mutating func startOver(_ head: Response) async throws(TransactionError) {

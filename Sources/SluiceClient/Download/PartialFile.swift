@@ -47,7 +47,7 @@ final class PartialFile: Sendable {
 
   /// Creates the file. It has a name that nobody can foresee, and follows no link.
   static func create(for target: String) -> Result<PartialFile, TransactionError> {
-    open(for: target) { folder, _ in
+    open(for: target, failing: "create a file beside", target) { folder, _ in
       let name = ".sluice-\(TemporaryFiles.randomName).part"
       let file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       return (name, file)
@@ -59,13 +59,15 @@ final class PartialFile: Sendable {
   /// Fails if it is not the file that was left: a link, another user's, open to others, or too short.
   static func reopen(_ data: ResumeData) -> Result<PartialFile, TransactionError> {
     guard let partial = TargetPath(data.partialFile) else { return .failure(noFile(data.target)) }
-    return open(for: data.target) { folder, _ in
+    return open(for: data.target, failing: "resume from", data.partialFile) { folder, _ in
       (partial.name, openat(folder, partial.name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0))
     }.flatMap { file in file.check(data.offset).map { file } }
   }
 
+  /// - Parameters:
+  ///   - action: what fails if the file cannot be opened, as in "cannot ACTION SUBJECT".
   private static func open(
-    for target: String, _ open: (CInt, TargetPath) -> (String, CInt)
+    for target: String, failing action: String, _ subject: String, _ open: (CInt, TargetPath) -> (String, CInt)
   ) -> Result<PartialFile, TransactionError> {
     let target = TargetPath.absolute(target)
     guard let path = TargetPath(target) else { return .failure(noFile(target)) }
@@ -73,7 +75,7 @@ final class PartialFile: Sendable {
       return .failure(failure("open the folder of", target, errno))
     }
     let (name, file) = open(folder.raw, path)
-    guard file >= 0 else { return .failure(failure("create a file beside", target, errno)) }
+    guard file >= 0 else { return .failure(failure(action, subject, errno)) }
     return .success(PartialFile(target, path, name, folder: folder, file: FileDescriptor(owning: file)))
   }
 

@@ -68,8 +68,3 @@ package struct LedgerEntry: Sendable, Hashable {
     span = event.span.map(LedgerSpan.init)
   }
 }
-
-extension TransferTimings {
-  /// The sum of all phases.
-  package var total: Duration { queue + nameLookup + connect + tlsHandshake + send + wait + receive }
-}

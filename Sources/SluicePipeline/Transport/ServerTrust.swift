@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// The certificate of a server to which a new connection is being made.
 public struct ServerTrust: Sendable, Hashable {
   /// The host of the URL.
@@ -17,6 +19,14 @@ public struct ServerTrust: Sendable, Hashable {
     self.certificates = certificates
     self.keyHash = keyHash
     self.failure = failure
+  }
+}
+
+extension ServerTrust: CustomStringConvertible {
+  /// One line for people to read: `example.com:443, key hash lT4…=, valid`. The hash is in Base64, as tools print it.
+  public var description: String {
+    let hash = String(decoding: Base64.encode(keyHash), as: UTF8.self)
+    return "\(host):\(port), key hash \(hash), \(failure.map { "not valid: \($0)" } ?? "valid")"
   }
 }
 
