@@ -23,7 +23,7 @@ SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTra
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
-.PHONY: help build deps test-deps demo test check examples docs soak bench check-cost fuzz lint format check-asan check-leaks check-tsan check-install \
+.PHONY: help build deps test-deps demo test check examples texts docs soak bench check-cost fuzz lint format check-asan check-leaks check-tsan check-install \
   check-w3c deb tarball check-deb install uninstall clean
 
 help: ## this list
@@ -69,6 +69,12 @@ check:
 examples: ## build the packages in Examples, and run the client
 	$(SWIFT) build --product sluice $(SWIFTFLAGS)
 	scripts/check-examples.sh
+
+texts: build ## the manual page and the completions, from the command's tables
+	.build/debug/sluice help --man >share/man/man1/sluice.1
+	.build/debug/sluice completion bash >share/completions/sluice.bash
+	.build/debug/sluice completion zsh >share/completions/_sluice
+	.build/debug/sluice completion fish >share/completions/sluice.fish
 
 docs: ## the documentation of the modules, from their comments, in .build/docs
 	$(SWIFT) build $(SWIFTFLAGS)

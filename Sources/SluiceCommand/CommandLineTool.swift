@@ -12,8 +12,11 @@ enum CommandLineTool {
     VerifyTraceCommand.description, CtlCommand.status, CtlCommand.swap, CtlCommand.rollback, CtlCommand.metrics,
     CtlCommand.notify,
     InspectCommand.description, ValidateCommand.description, NewCommand.description, BuildCommand.description,
-    VersionCommand.description, HelpCommand.description,
+    CompletionCommand.description, VersionCommand.description, HelpCommand.description,
   ]
+
+  static let tree = CommandTree(
+    commands, groups: ["ctl": "Talk to a running engine", "plugin": "Create, build, inspect and check plugins"])
 
   /// - Parameter words: the program's name first.
   static func run(_ words: [ArgumentWord]) -> ExitStatus {

@@ -3,8 +3,13 @@ import SluiceMessages
 /// `sluice help`.
 enum HelpCommand {
   static let description = CommandDescription(
-    "help", summary: "Show the commands, or the usage of a command", operands: "[COMMAND]", operandCount: 0...2
+    "help", summary: "Show the commands, or the usage of a command", operands: "[COMMAND]", operandCount: 0...2,
+    options: [Option("man", nil, nil, "Print the manual page, for man(1)")]
   ) { arguments throws(CommandError) in
+    if arguments.has("man") {
+      try StandardOutput.write(ManPage.text(CommandLineTool.commands, version: VersionCommand.version))
+      return .succeeded
+    }
     guard let first = arguments.operands.first else {
       try StandardOutput.write(HelpText.program(CommandLineTool.commands))
       return .succeeded

@@ -19,33 +19,20 @@ import Testing
     return rest.joined(separator: "\n")
   }
 
-  private func names(_ text: String, _ expression: Regex<(Substring, Substring)>) -> Set<String> {
-    Set(text.matches(of: expression).map { String($0.output.1.filter { $0 != "\\" }) })
+  @Test(arguments: [
+    ("share/completions/sluice.bash", ["completion", "bash"]), ("share/completions/_sluice", ["completion", "zsh"]),
+    ("share/completions/sluice.fish", ["completion", "fish"]), ("share/man/man1/sluice.1", ["help", "--man"]),
+  ])
+  func `a shipped text is what the command prints`(_ path: String, _ arguments: [String]) async throws {
+    let result = try await Tool.run(arguments: arguments)
+    #expect(result.status == 0)
+    let isEqual = result.outputText == (try FileTree.readText(RepositoryRoot.path(path)))
+    #expect(isEqual, "run \"make texts\"")
   }
 
-  @Test(arguments: commands) func `the man page has each option of a command and no other`(_ name: String) throws {
-    let page = try FileTree.readText(RepositoryRoot.path("share/man/man1/sluice.1"))
-    let text = try section(page, from: ".SS \"sluice \(name)\"", to: [".SS", ".SH"])
-    let expected = Set(try command(name).options.map(\.name))
-    #expect(names(text, /\\fB\\-\\-([a-z0-9.\\-]+)\\fR/) == expected)
-  }
-
-  @Test(arguments: commands) func `bash completes each option of a command`(_ name: String) throws {
-    let text = try FileTree.readText(RepositoryRoot.path("share/completions/sluice.bash"))
-    let line = try #require(text.split(separator: "\n").first { $0.contains("    \"\(name)\") options=") })
-    #expect(names(String(line), /--([a-z0-9.-]+)/) == Set(try command(name).options.map(\.name)))
-  }
-
-  @Test(arguments: commands) func `zsh completes each option of a command`(_ name: String) throws {
-    let text = try FileTree.readText(RepositoryRoot.path("share/completions/_sluice"))
-    let section = try section(text, from: "    '\(name)')", to: ["      ;;"])
-    #expect(names(section, /(?:\{-.,|'\*?)--([a-z0-9.-]+)/) == Set(try command(name).options.map(\.name)))
-  }
-
-  @Test(arguments: commands) func `fish completes each option of a command`(_ name: String) throws {
-    let text = try FileTree.readText(RepositoryRoot.path("share/completions/sluice.fish"))
-    let section = try section(text, from: "# sluice \(name)", to: ["# sluice "])
-    #expect(names(section, /\ -l ([a-z0-9.-]+)/) == Set(try command(name).options.map(\.name)))
+  @Test func `a shell without completions is refused`() async throws {
+    let result = try await Tool.run("completion", "tcsh")
+    #expect(result.status == 2 && result.errorText.contains("expected bash, zsh or fish, found \"tcsh\""))
   }
 
   @Test(arguments: commands) func `the documentation names each option of a command`(_ name: String) throws {

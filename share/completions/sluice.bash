@@ -1,18 +1,27 @@
-# Completion of sluice for bash.
+# Completion of sluice for bash, written by "sluice completion bash".
 
 _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "send run dev check bench echo verify-trace ctl plugin version help --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "send run dev check bench echo verify-trace ctl plugin completion version help --help --version" -- "$current")
     return
   fi
   case $command in
-    plugin | ctl) command="$command ${COMP_WORDS[2]-}" ;;
+    ctl | plugin) command="$command ${COMP_WORDS[2]-}" ;;
   esac
+  # The argument of an option.
   case "$command $previous" in
-    "plugin build -c" | "plugin build --configuration")
-      mapfile -t COMPREPLY < <(compgen -W "debug release" -- "$current")
+    "send -o" | "send --output" | "send --events" | "send -c" | "send --config" | "send --plugin" | "send --cacert" | "run -c" | "run --config" | "run -i" | "run --input" | "run -o" | "run --output" | "run --events" | "run --plugin" | "run --control" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+    "run --log-format")
+      mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current")
+      return
+      ;;
+    "run --log-level")
+      mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current")
       return
       ;;
     "plugin new -l" | "plugin new --lang")
@@ -23,26 +32,12 @@ _sluice() {
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
-    "run -i" | "dev -i")
-      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    "plugin build -c" | "plugin build --configuration")
+      mapfile -t COMPREPLY < <(compgen -W "debug release" -- "$current")
       return
       ;;
   esac
-  case $previous in
-    --log-format)
-      mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current")
-      return
-      ;;
-    --log-level)
-      mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current")
-      return
-      ;;
-    --config | -c | --input | --events | --output | -o | --cacert | --plugin | --control | --socket)
-      mapfile -t COMPREPLY < <(compgen -f -- "$current")
-      return
-      ;;
-  esac
-  local options
+  local options="" operands=""
   case $command in
     "send") options="--request --header --data --data-binary --head --user --digest --anyauth --location --max-redirs --output --include --json --metadata --explain --events --silent --show-error --verbose --trace --config --plugin --timeout --connect-timeout --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --proxy --help" ;;
     "run") options="--config --input --output --resume --concurrency --rate --max-per-host --rate-per-host --drain --events --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
@@ -50,30 +45,29 @@ _sluice() {
     "check") options="--config --json --help" ;;
     "bench") options="--request --header --data --data-binary --requests --connections --rounds --json --quiet --config --plugin --timeout --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --help" ;;
     "echo") options="--port --host --help" ;;
-    "verify-trace") options="--json --help" ;;
+    "verify-trace") options="--json --help" operands="-f" ;;
     "ctl status") options="--socket --json --help" ;;
     "ctl swap") options="--config --socket --json --help" ;;
     "ctl rollback") options="--socket --json --help" ;;
     "ctl metrics") options="--socket --json --prometheus --help" ;;
     "ctl notify") options="--deadline --socket --json --help" ;;
-    "plugin inspect") options="--json --help" ;;
+    "plugin inspect") options="--json --help" operands="-f" ;;
+    "plugin validate") options="--config --answer --strict --list --only --seed --deadline --json --help" operands="-f" ;;
     "plugin new") options="--lang --path --help" ;;
-    "plugin build") options="--configuration --direct --static-stdlib --help" ;;
-    "plugin validate") options="--config --answer --strict --list --only --seed --deadline --json --help" ;;
+    "plugin build") options="--configuration --direct --static-stdlib --help" operands="-d" ;;
+    "completion") options="--help" operands="-W bash,zsh,fish" ;;
     "version") options="--help" ;;
-    "help") options="--help" ;;
-    "plugin "*) options="inspect new build validate" ;;
-    "ctl "*) options="status swap rollback metrics notify" ;;
-    *) options="" ;;
+    "help") options="--man --help" operands="-W send,run,dev,check,bench,echo,verify-trace,ctl,plugin,completion,version,help" ;;
+    "ctl "*) operands="-W status,swap,rollback,metrics,notify" ;;
+    "plugin "*) operands="-W inspect,validate,new,build" ;;
   esac
-  if [ "$command" = help ] && [ "${current#-}" = "$current" ]; then options="send run dev check bench echo verify-trace ctl plugin version help"; fi
   case $current in
     -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
     *)
-      case $command in
-        "plugin inspect" | "plugin build" | "plugin validate" | verify-trace) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-        "ctl status" | "ctl swap" | "ctl rollback" | "ctl metrics" | "ctl notify") ;;
-        "plugin "* | "ctl "* | help) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
+      case $operands in
+        "") ;;
+        -W*) mapfile -t COMPREPLY < <(IFS=,; compgen -W "${operands#-W }" -- "$current") ;;
+        *) mapfile -t COMPREPLY < <(compgen "$operands" -- "$current") ;;
       esac
       ;;
   esac

@@ -1,7 +1,7 @@
-# Completion of sluice for fish.
+# Completion of sluice for fish, written by "sluice completion fish".
 
 complete -c sluice -f
-set -l commands send run dev check bench echo verify-trace ctl plugin version help
+set -l commands send run dev check bench echo verify-trace ctl plugin completion version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one request through the pipeline and print the response\'s body'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one on each line, and print a result document for each'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a dev -d 'Run a pipeline while its plugins are written: watch, build, swap, restart'
@@ -11,6 +11,7 @@ complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Ru
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check an event log against the rules of the ledger'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a ctl -d 'Talk to a running engine'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d 'Create, build, inspect and check plugins'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a completion -d 'Print the script with which a shell completes the command'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a version -d 'Show the version, the plugin ABI and the libraries in use'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a help -d 'Show the commands, or the usage of a command'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a status -d 'Show the builds, swaps and pending work of a running engine'
@@ -18,10 +19,10 @@ complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subc
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a rollback -d 'Undo the last swap of a running engine'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a metrics -d 'Show the metrics of a running engine and its plugins'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a notify -d 'Offer a notification to the plugins of a running engine'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a inspect -d 'Show facts about plugins without running their code'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a new -d 'Create a folder with a plugin that builds at once'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a build -d 'Build a plugin and print the path of its library'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a validate -d 'Check that a plugin follows the rules, each check in its own process'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect validate new build" -a inspect -d 'Show facts about plugins without running their code'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect validate new build" -a validate -d 'Check that a plugin follows the rules, each check in its own process'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect validate new build" -a new -d 'Create a folder with a plugin that builds at once'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect validate new build" -a build -d 'Build a plugin and print the path of its library'
 
 # sluice send
 complete -c sluice -n "__fish_seen_subcommand_from send" -s X -l request -x -d 'The method'
@@ -148,25 +149,13 @@ complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcomma
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -s h -l help -d 'Show this help'
 
 # sluice plugin inspect
-complete -c sluice -n "__fish_seen_subcommand_from inspect" -l json -d 'Print a JSON document for each library, one on each line'
-complete -c sluice -n "__fish_seen_subcommand_from inspect" -s h -l help -d 'Show this help'
-complete -c sluice -n "__fish_seen_subcommand_from inspect" -F
-
-# sluice plugin new
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s l -l lang -x -a 'c cpp swift' -d 'c (default), cpp or swift'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s p -l path -r -F -d 'Create the folder in DIR instead of the current folder'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s h -l help -d 'Show this help'
-
-# sluice plugin build
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s c -l configuration -x -a 'debug release' -d 'debug (default) or release'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l direct -d 'In Swift: call the compiler without the package manager if only the plugin\'s own sources have changed'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l static-stdlib -d 'In Swift: link the standard library statically, for programs with another Swift runtime or none'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s h -l help -d 'Show this help'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -F
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from inspect" -l json -d 'Print a JSON document for each library, one on each line'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from inspect" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from inspect" -F
 
 # sluice plugin validate
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s c -l config -r -F -d 'The configuration of the instances; many plugins require one'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l answer -r -F -d 'Answer call-outs with this response document'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s c -l config -rF -d 'The configuration of the instances; many plugins require one'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l answer -rF -d 'Answer call-outs with this response document (default: a token and status 200)'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l strict -d 'Also fail if a check was skipped: the plugin has the feature, but it was not checked'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s l -l list -d 'List the checks'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l only -x -d 'Run only this check; may be repeated'
@@ -176,8 +165,26 @@ complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subco
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s h -l help -d 'Show this help'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -F
 
+# sluice plugin new
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s l -l lang -xa 'c cpp swift' -d 'c (default), cpp or swift'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s p -l path -xa '(__fish_complete_directories)' -d 'Create the folder in DIR instead of the current folder'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s h -l help -d 'Show this help'
+
+# sluice plugin build
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s c -l configuration -xa 'debug release' -d 'debug (default) or release'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l direct -d 'In Swift: call the compiler without the package manager if only the plugin\'s own sources have changed'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l static-stdlib -d 'In Swift: link the standard library statically, for programs with another Swift runtime or none'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -a '(__fish_complete_directories)'
+
+# sluice completion
+complete -c sluice -n "__fish_seen_subcommand_from completion" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from completion" -a 'bash zsh fish'
+
 # sluice version
 complete -c sluice -n "__fish_seen_subcommand_from version" -s h -l help -d 'Show this help'
 
 # sluice help
+complete -c sluice -n "__fish_seen_subcommand_from help" -l man -d 'Print the manual page, for man(1)'
 complete -c sluice -n "__fish_seen_subcommand_from help" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run dev check bench echo verify-trace ctl plugin completion version help'

@@ -10,7 +10,7 @@ enum BuildCommand {
       compiler and options in CC and CFLAGS, or CXX and CXXFLAGS. Headers and SDK are those that belong to this command.
       """,
     options: [
-      Option("configuration", "c", "NAME", "debug (default) or release"),
+      Option("configuration", "c", "NAME", words: ["debug", "release"], "debug (default) or release"),
       Option(
         "direct", nil, nil,
         "In Swift: call the compiler without the package manager if only the plugin's own sources have changed"),

@@ -8,7 +8,7 @@ enum NewCommand {
     "plugin new", summary: "Create a folder with a plugin that builds at once", operands: "NAME", operandCount: 1...1,
     details: "NAME consists of lower-case letters, digits and dashes. Existing files are not overwritten.",
     options: [
-      Option("lang", "l", "LANGUAGE", "c (default), cpp or swift"),
+      Option("lang", "l", "LANGUAGE", words: ["c", "cpp", "swift"], "c (default), cpp or swift"),
       Option("path", "p", "DIR", "Create the folder in DIR instead of the current folder"),
     ], run: { arguments throws(CommandError) in try make(arguments) })
 

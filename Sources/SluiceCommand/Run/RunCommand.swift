@@ -39,8 +39,11 @@ enum RunCommand {
         "metrics-port", nil, "PORT",
         "Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port"),
       Option(
-        "log-format", nil, "FORMAT", "Write messages as text (default), or each as a JSON document on a line: json"),
-      Option("log-level", nil, "LEVEL", "Write messages of this level and above: debug, info, warning, error"),
+        "log-format", nil, "FORMAT", words: ["text", "json"],
+        "Write messages as text (default), or each as a JSON document on a line: json"),
+      Option(
+        "log-level", nil, "LEVEL", words: LogLine.Level.names,
+        "Write messages of this level and above: debug, info, warning, error"),
       Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })

@@ -17,6 +17,12 @@ enum Tool {
   static func run(
     _ arguments: String..., input: String = "", environment: [String: String?] = [:]
   ) async throws -> CommandResult {
+    try await run(arguments: arguments, input: input, environment: environment)
+  }
+
+  static func run(
+    arguments: [String], input: String = "", environment: [String: String?] = [:]
+  ) async throws -> CommandResult {
     try await Command.run(
       path, arguments, environment: cleared.merging(environment) { $1 }, standardInput: Array(input.utf8))
   }

@@ -7,6 +7,8 @@ struct CommandDescription: Sendable {
   /// The operands as the help shows them.
   let operands: String
   let operandCount: ClosedRange<Int>
+  /// The values that the operand takes; empty for any.
+  let operandWords: [String]
   /// Further paragraphs for the help.
   let details: String
   let options: [Option]
@@ -14,13 +16,14 @@ struct CommandDescription: Sendable {
 
   init(
     _ name: String, summary: String, operands: String = "", operandCount: ClosedRange<Int> = 0...0,
-    details: String = "",
+    operandWords: [String] = [], details: String = "",
     options: [Option] = [], run: @escaping @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
   ) {
     self.name = name
     self.summary = summary
     self.operands = operands
     self.operandCount = operandCount
+    self.operandWords = operandWords
     self.details = details
     self.options = options + [.help]
     self.run = run

@@ -9,18 +9,21 @@ struct Option: Sendable {
   let isArgumentOptional: Bool
   /// Whether the argument is sent unchanged, even if it is not UTF-8. Otherwise a value that is not UTF-8 is refused.
   let takesBytes: Bool
+  /// The values that it takes; empty for any.
+  let words: [String]
   /// Without a full stop.
   let summary: String
 
   init(
     _ name: String, _ letter: Character? = nil, _ argument: String? = nil, isArgumentOptional: Bool = false,
-    takesBytes: Bool = false, _ summary: String
+    takesBytes: Bool = false, words: [String] = [], _ summary: String
   ) {
     self.name = name
     self.letter = letter
     self.argument = argument
     self.isArgumentOptional = isArgumentOptional
     self.takesBytes = takesBytes
+    self.words = words
     self.summary = summary
   }
 

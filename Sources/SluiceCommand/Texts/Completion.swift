@@ -1,0 +1,79 @@
+/// What a shell offers for the argument of an option, or for an operand.
+enum Completion: Equatable {
+  case nothing, files, folders, urls
+  case words([String])
+
+  /// - Parameter placeholder: as the help shows it: `FILE`, `LIBRARY[=JSON]`, `DIR`.
+  init(_ placeholder: String) {
+    self =
+      if ["FILE", "PATH", "LIBRARY"].contains(where: { placeholder.contains($0) }) {
+        .files
+      } else if placeholder.contains("DIR") {
+        .folders
+      } else if placeholder.contains("URL") {
+        .urls
+      } else {
+        .nothing
+      }
+  }
+}
+
+extension Option {
+  /// What completes its argument; nothing for a flag.
+  var completion: Completion { words.isEmpty ? Completion(argument ?? "") : .words(words) }
+}
+
+/// The commands as shells complete them: those of two words are behind their first word.
+struct CommandTree {
+  struct Entry {
+    /// One word.
+    let word: String
+    let summary: String
+    /// The commands behind it; empty for a command of one word.
+    let members: [CommandDescription]
+  }
+
+  let commands: [CommandDescription]
+  let entries: [Entry]
+
+  init(_ commands: [CommandDescription], groups: [String: String]) {
+    self.commands = commands
+    var entries: [Entry] = []
+    for command in commands {
+      let word = command.firstWord
+      guard !entries.contains(where: { $0.word == word }) else { continue }
+      let members = commands.filter { $0.name.hasPrefix("\(word) ") }
+      entries.append(Entry(word: word, summary: groups[word] ?? command.summary, members: members))
+    }
+    self.entries = entries
+  }
+
+  var groups: [Entry] { entries.filter { !$0.members.isEmpty } }
+  var words: [String] { entries.map(\.word) }
+}
+
+extension CommandDescription {
+  var firstWord: String { String(name.prefix { $0 != " " }) }
+
+  /// The word that tells it from the other commands of its group.
+  var lastWord: String { String(name.drop { $0 != " " }.dropFirst()) }
+
+  /// An operand for completion.
+  struct Operand {
+    /// Without brackets and dots.
+    let placeholder: String
+    let repeats: Bool
+    let completion: Completion
+  }
+
+  /// - Parameter commands: the words that `help` takes.
+  func operandList(_ commands: [String]) -> [Operand] {
+    let values = name == "help" ? commands : operandWords
+    return operands.split(separator: " ").map { word in
+      let placeholder = word.filter { !"[].".contains($0) }
+      return Operand(
+        placeholder: placeholder, repeats: word.hasSuffix("..."),
+        completion: values.isEmpty ? Completion(placeholder) : .words(values))
+    }
+  }
+}
