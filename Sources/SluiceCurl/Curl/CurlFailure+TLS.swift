@@ -8,7 +8,9 @@ extension CurlFailure {
   /// The TLS connection could not be made.
   var tls: TransportError {
     if let refusal = clientCertificateRefusal { return refusal }
-    return make(.tls, words("the TLS handshake failed") + TLSAdvice(detail, settings).advice(at: moment(of: code)))
+    let moment = moment(of: code)
+    return make(.tls, words("the TLS handshake failed") + TLSAdvice(detail, settings).advice(at: moment))
+      .with(moment == .verification ? .certificate : nil)
   }
 
   /// The server refuses the client certificate, or asks for one and gets none; nil for other failures.

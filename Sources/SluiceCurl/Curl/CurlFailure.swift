@@ -96,7 +96,8 @@ struct CurlFailure {
     guard hasIssued else { return make(.connect, words("the connection broke while it was being made")) }
     return make(
       .connectionLost,
-      "the connection broke \(moment): \(words("closed by the peer")); the server's log may say why")
+      "the connection broke \(moment): \(words("closed by the peer")); the server's log may say why"
+    ).with(code == CURLE_GOT_NOTHING ? .noResponse : hasHead ? .partialResponse : nil)
   }
 
   /// How far the response had come.

@@ -10,6 +10,17 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     var subject: String?
     var reason: String
     var isBeforeSending: Bool
+    var detail: Detail?
+  }
+
+  /// What happened, where the code does not say it.
+  package enum Detail: Sendable, Hashable {
+    /// With `tls`: the server's certificate is not trusted.
+    case certificate
+    /// With `connection_lost`: not a byte of the response had come.
+    case noResponse
+    /// With `connection_lost`: the head of the response had come.
+    case partialResponse
   }
 
   /// - Parameters:
@@ -50,6 +61,19 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   public var isBeforeSending: Bool {
     get { parts.value.isBeforeSending }
     set { parts.value.isBeforeSending = newValue }
+  }
+
+  /// Nil where nothing more is known.
+  package var detail: Detail? {
+    get { parts.value.detail }
+    set { parts.value.detail = newValue }
+  }
+
+  /// The same error with a detail.
+  package func with(_ detail: Detail?) -> TransportError {
+    var error = self
+    error.detail = detail
+    return error
   }
 
   /// `connect: https://api.example.com: reason`: the code, what the request was for, and the reason.

@@ -10,6 +10,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     var message: String
     var stage: String?
     var isBeforeSending: Bool
+    var detail: TransportError.Detail?
   }
 
   package init(code: ErrorCode, message: String, stage: String? = nil, isBeforeSending: Bool = false) {
@@ -41,8 +42,15 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     set { parts.value.isBeforeSending = newValue }
   }
 
+  /// Nil where nothing more is known, and for errors that are not those of a transport.
+  package var detail: TransportError.Detail? {
+    get { parts.value.detail }
+    set { parts.value.detail = newValue }
+  }
+
   package init(_ error: TransportError) {
     self.init(code: error.code, message: error.message, isBeforeSending: error.isBeforeSending)
+    if let detail = error.detail { self.detail = detail }
   }
 
   package init(_ error: MessageError) {

@@ -316,7 +316,8 @@ final class WireConnection: HTTPConnection {
     }
     transfer.fail(
       WireFailure.lost(
-        pool.origin, channel.tls?.failure, code == 0 ? sendFailure ?? 0 : code, hasHead: stage == .body,
+        pool.origin, channel.tls?.failure, code == 0 ? sendFailure ?? 0 : code, hasBytes: !isUnanswered,
+        hasHead: stage == .body,
         isBeforeSending: sender.sentBytes == 0))
   }
 

@@ -75,9 +75,10 @@ enum WireFailure {
   /// - Parameters:
   ///   - failure: what TLS says of it.
   ///   - code: the system's error; 0 if the server closed the connection.
-  ///   - hasHead: whether the head of the response has come.
+  ///   - hasBytes: whether a byte of the response has come.
+  ///   - hasHead: whether its head has come.
   static func lost(
-    _ origin: Origin, _ failure: TLSFailure?, _ code: Int32, hasHead: Bool, isBeforeSending: Bool
+    _ origin: Origin, _ failure: TLSFailure?, _ code: Int32, hasBytes: Bool, hasHead: Bool, isBeforeSending: Bool
   ) -> TransportError {
     let moment = hasHead ? "in the middle of the response" : "before the response"
     let reason =
@@ -86,7 +87,8 @@ enum WireFailure {
       : failure?.detail ?? (code == 0 ? "closed by the server" : SystemError.text(code))
     return make(
       .connectionLost, "the connection broke \(moment): \(reason); the server's log may say why", origin,
-      isBeforeSending: isBeforeSending)
+      isBeforeSending: isBeforeSending
+    ).with(hasHead ? .partialResponse : code == 0 && !hasBytes ? .noResponse : nil)
   }
 
   /// The TLS connection could not be made.
@@ -94,6 +96,7 @@ enum WireFailure {
     if let refusal = refusal(origin, failure, settings, isBeforeSending: true) { return refusal }
     let advice = TLSAdvice(failure.detail, settings).advice(at: failure.moment)
     return make(.tls, failure.detail + advice, origin, isBeforeSending: true)
+      .with(failure.moment == .verification ? .certificate : nil)
   }
 
   /// The server does not accept the client certificate, which in TLS 1.3 it says after the handshake; nil for other

@@ -470,7 +470,8 @@ final class HTTP2Connection: HTTPConnection {
       if stream.isReused, transfer.times.firstByteAt == nil {
         return WireFailure.resent(origin, transfer.request.method, isBeforeSending: isBeforeSending)
       }
-      return WireFailure.lost(origin, failure, code, hasHead: stream.hasHead, isBeforeSending: isBeforeSending)
+      return WireFailure.lost(
+        origin, failure, code, hasBytes: stream.hasHead, hasHead: stream.hasHead, isBeforeSending: isBeforeSending)
     }
   }
 
