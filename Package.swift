@@ -243,7 +243,7 @@ let package = Package(
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
-        "Sluice", "SluiceControl", "SluiceReplay", "SluiceServer", "SluicePipeline", "SluiceRecords",
+        "Sluice", "SluiceClient", "SluiceControl", "SluiceReplay", "SluiceServer", "SluicePipeline", "SluiceRecords",
         "SluiceTraceContext", "SluiceCurl", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop", "SluiceSupport", "CLinux",
       ],

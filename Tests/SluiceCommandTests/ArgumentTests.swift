@@ -72,7 +72,7 @@ import Testing
       (["-o", latin1], "send: the value of -o is not UTF-8: \"g\\xFC\""),
       ([latin1], "send: an operand is not UTF-8: \"g\\xFC\""),
       (["-H", latin1], "send: -H: expected \"NAME: VALUE\", found \"g\\xFC\""),
-      (["-d", ArgumentWord("@".utf8 + latin1.bytes)], "send: -d: the name of the file is not UTF-8: \"@g\\xFC\""),
+      (["-d", ArgumentWord("@".utf8 + latin1.bytes)], "send: -d: the name of the file is not UTF-8: \"g\\xFC\""),
       ([ArgumentWord("--".utf8 + latin1.bytes)], "send: unknown option --g\\xFC"),
       ([ArgumentWord("-".utf8 + [0xFC])], "send: unknown option -\\xFC"),
       (["-H", ArgumentWord(String(repeating: "a", count: 70_000))], "aaa…\" (70000 bytes)"),

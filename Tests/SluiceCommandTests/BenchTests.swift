@@ -43,7 +43,7 @@ import Testing
     defer { server.stop() }
     let folder = try TemporaryDirectory()
     let result = try await Tool.run(
-      "bench", "--json", "-c", try Self.pipeline(folder), "-n", "8", "--rounds", "2", server.baseURL)
+      "bench", "--document", "-c", try Self.pipeline(folder), "-n", "8", "--rounds", "2", server.baseURL)
     #expect(result.status == 0, "\(result.errorText)")
     let document = try #require(try result.documents.first)
     #expect(document["requests"]?.integer == 8)
@@ -86,7 +86,7 @@ import Testing
     let file = try folder.write(
       #"{"plugins": {"answers": {"library": "\#(library.path)"}}, "request": ["answers"]}"#, to: "pipeline.json")
     let result = try await Tool.run(
-      "bench", "--json", "-c", file, "-H", "x-answer: respond", "-n", "2000", "--rounds", "1")
+      "bench", "--document", "-c", file, "-H", "x-answer: respond", "-n", "2000", "--rounds", "1")
     #expect(result.status == 0, "\(result.errorText)")
     #expect(try result.documents.first?["stages"]?[0]?["calls"]?.integer == 2500)
   }
@@ -137,7 +137,7 @@ import Testing
     (["--connections", "x"], "--connections: expected a number from 1 to 10000, found \"x\""),
     (["--rounds", "0"], "--rounds: expected a number from 1 to 1000, found \"0\""),
     (["-H", "x", "http://127.0.0.1/"], "bench: -H: expected \"NAME: VALUE\", found \"x\""),
-    (["-d", "a", "--data-binary", "b", "http://127.0.0.1/"], "bench: give either -d, or --data-binary once"),
+    (["-d", "a", "-F", "b=c", "http://127.0.0.1/"], "bench: give only one of data (-d, --json), a form (-F)"),
   ])
   func `wrong usage is refused with what is expected`(_ arguments: [String], _ message: String) async throws {
     let result = try await Command.run(Tool.path, ["bench"] + arguments, environment: Tool.cleared)

@@ -333,7 +333,7 @@ import Testing
     let server = try LoopbackServer { _ in ServerResponse.text("x", type: "text/plain; charset=utf-8") }
     defer { server.stop() }
     let sent = try await Tool.run(
-      "send", server.baseURL + "/a", "-H", "Authorization: Bearer s3cret", "-H", "x-a: 1", "--json", "--metadata")
+      "send", server.baseURL + "/a", "-H", "Authorization: Bearer s3cret", "-H", "x-a: 1", "--document", "--metadata")
     let metadata = try #require(try sent.documents.first?["metadata"])
     #expect(metadata["original"]?["method"]?.string == "GET")
     #expect(metadata["issued"]?["headers"]?["authorization"]?.string == "REDACTED")
@@ -362,15 +362,15 @@ import Testing
     let ran = try run.documents.sorted { ($0["id"]?.integer ?? 0) < ($1["id"]?.integer ?? 0) }
     #expect(ran.count == urls.count)
     for (index, url) in urls.enumerated() {
-      let sent = try await Tool.run("send", url, "--json", "--metadata")
-      #expect(sent.status == (expected[index].code == nil ? 0 : 1))
+      let sent = try await Tool.run("send", url, "--document", "--metadata")
+      #expect((sent.status == 0) == (expected[index].code == nil))
       for document in [try #require(try sent.documents.first), ran[index]] {
         #expect(document.errorCode == expected[index].code, "\(url)")
         let metadata = try #require(document["metadata"])
         #expect(Set(metadata.members.map(\.key)) == Set(expected[index].members), "\(url): \(metadata)")
         #expect(metadata["original"]?["url"]?.string == url)
       }
-      let plain = try await Tool.run("send", url, "--json")
+      let plain = try await Tool.run("send", url, "--document")
       #expect(try plain.documents.first?["metadata"] == nil)
     }
   }

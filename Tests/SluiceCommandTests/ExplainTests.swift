@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func `with --json the result has them`() async throws {
-    let sent = try await Self.send("\"hosts\": [\"a.example\"]", "--explain", "--json")
+    let sent = try await Self.send("\"hosts\": [\"a.example\"]", "--explain", "--document")
     #expect(sent.result.errorText == "")
     let explanation = try #require(try sent.result.documents.first?["explain"])
     let hop = try #require(Array(explanation.elements).first)
@@ -53,7 +53,7 @@ import Testing
     let headers = Array(list.elements)
     #expect(headers.compactMap { $0["reason"]?.string } == Array(repeating: "host_not_listed", count: 4))
     #expect(headers.first?["header"]?.string == "traceparent")
-    let silent = try await Self.send("\"hosts\": [\"*\"]", "--json")
+    let silent = try await Self.send("\"hosts\": [\"*\"]", "--document")
     #expect(try silent.result.documents.first?["explain"] == nil)
   }
 
@@ -121,7 +121,7 @@ import Testing
     if !item.detail.isEmpty { #expect(line?.contains(item.detail) == true, "\(text.result.errorText)") }
 
     let json = try await Self.send(
-      item.config, arguments: ["--explain", "--json"] + own, path: item.path, environment: item.environment)
+      item.config, arguments: ["--explain", "--document"] + own, path: item.path, environment: item.environment)
     let hop = try #require(try json.result.documents.first?["explain"]?[0])
     let decision = hop["headers"]?.elements.first { $0["header"]?.string == item.header }
     #expect(decision?["stage"]?.string == "headers")
@@ -134,7 +134,7 @@ import Testing
     let environment = ["TRACEPARENT": Self.valid.uppercased(), "TRACESTATE": "a=1"]
     let text = try await Self.send("\"hosts\": [\"*\"]", "--explain", environment: environment)
     #expect(text.result.errorText.contains("not used: traceparent: "))
-    let json = try await Self.send("\"hosts\": [\"*\"]", "--explain", "--json", environment: environment)
+    let json = try await Self.send("\"hosts\": [\"*\"]", "--explain", "--document", environment: environment)
     let notes = try json.result.documents.first?["explain"]?[0]?["notes"]
     #expect(notes?.elements.contains { $0.string?.hasPrefix("not used: traceparent: ") == true } == true)
   }

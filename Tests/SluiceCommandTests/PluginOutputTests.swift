@@ -38,7 +38,7 @@ import Testing
 
   @Test func `send prints only the response`() async throws {
     let plugin = try await PluginCompiler.compile("prints-results")
-    let result = try await Tool.run("send", "--json", "--plugin", plugin.path, Self.url)
+    let result = try await Tool.run("send", "--document", "--plugin", plugin.path, Self.url)
     #expect(result.status == 0, "\(result.errorText)")
     #expect(try result.documents.map(\.status) == [204])
     #expect(result.errorText.contains(Self.forged))

@@ -63,7 +63,7 @@ import Testing
 
   @Test func `a stage that calls exit fails send`() async throws {
     let plugin = try await PluginCompiler.compile("calls-exit")
-    let result = try await Tool.run("send", "--json", "--plugin", plugin.path, "\(Self.url)/end")
+    let result = try await Tool.run("send", "--document", "--plugin", plugin.path, "\(Self.url)/end")
     #expect(result.ending == .exited(70))
     #expect(result.outputText.isEmpty)
     #expect(result.errorText.contains("called exit(0) in on_request"), "\(result.errorText)")
@@ -75,7 +75,7 @@ import Testing
     let result = try await run(plugin, ["/", "/"])
     #expect(result.ending == .exited(0), "\(result.errorText)")
     #expect(try result.documents.count == 2)
-    let sent = try await Tool.run("send", "--json", "--plugin", plugin.path, "\(Self.url)/")
+    let sent = try await Tool.run("send", "--document", "--plugin", plugin.path, "\(Self.url)/")
     #expect(sent.ending == .exited(0), "\(sent.errorText)")
   }
 

@@ -54,7 +54,7 @@ import Testing
 
   @Test func `a name that does not resolve is named`() async throws {
     let result = try await Tool.run("send", "http://no-such-host.invalid/")
-    #expect(result.status == 1)
+    #expect(result.status == 6)
     #expect(result.errorText.contains("sluice: dns: "))
     #expect(result.errorText.contains("no-such-host.invalid"))
   }
@@ -63,12 +63,12 @@ import Testing
     let garbage = try ScriptedServer(.receiveHead, .send("SSH-2.0-x\r\n"))
     defer { garbage.stop() }
     let invalid = try await Tool.run("send", garbage.baseURL)
-    #expect(invalid.status == 1)
+    #expect(invalid.status == 8)
     #expect(invalid.errorText.contains("sluice: invalid_response: "))
     let cut = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
     defer { cut.stop() }
     let result = try await Tool.run("send", cut.baseURL)
-    #expect(result.status == 1)
+    #expect(result.status == 18)
     #expect(result.outputText == "half")
     #expect(result.errorText.contains("sluice: connection_lost: "))
   }
@@ -95,7 +95,7 @@ import Testing
     let folder = try TemporaryDirectory()
     let file = try folder.write(#"{"transport": {"maxResponseBytes": 1000}}"#, to: "c.json")
     let result = try await Tool.run("send", "-c", file, server.baseURL)
-    #expect(result.status == 1)
+    #expect(result.status == 63)
     #expect(result.errorText.contains("sluice: response_too_large: "))
   }
 
@@ -105,7 +105,7 @@ import Testing
     let server = try await NginxServer.start(certificates: certificates)
     defer { withExtendedLifetime(server) {} }
     let refused = try await Tool.run("send", server.secureBaseURL)
-    #expect(refused.status == 1)
+    #expect(refused.status == 60)
     #expect(refused.errorText.contains("sluice: tls: "))
     #expect(refused.errorText.contains("name its authority in --cacert"))
     for option in [["-k"], ["--cacert", certificates.authority]] {
@@ -121,13 +121,13 @@ import Testing
     let url = "http://127.0.0.1:\(try Loopback.freePort())/"
     for file in [new, old] {
       let result = try await Tool.run("send", "-o", file, url)
-      #expect(result.status == 1)
+      #expect(result.status == 7)
       #expect(result.errorText.hasPrefix("sluice: connect: "))
       #expect(!result.errorText.contains("not whole"))
     }
     #expect(throws: (any Error).self) { try FileTree.readText(new) }
     #expect(try FileTree.readText(old) == "before")
-    let document = try await Tool.run("send", "--json", "-o", new, url)
+    let document = try await Tool.run("send", "--document", "-o", new, url)
     #expect(!document.errorText.contains("not whole"))
     #expect(try FileTree.readText(new).contains(#""connect""#))
   }
@@ -148,7 +148,7 @@ import Testing
     let folder = try TemporaryDirectory()
     let file = try folder.write("before, and longer", to: "out")
     let result = try await Tool.run("send", "-o", file, server.baseURL)
-    #expect(result.status == 1)
+    #expect(result.status == 18)
     #expect(result.errorText.contains("sluice: \(file) is not whole\n"))
     #expect(try FileTree.readText(file) == "half")
   }
@@ -182,7 +182,7 @@ import Testing
     defer { server.stop() }
     server.hold()
     let result = try await Tool.run("send", "-m", "50ms", server.baseURL)
-    #expect(result.status == 1)
+    #expect(result.status == 28)
     #expect(result.errorText.contains("sluice: deadline: ") || result.errorText.contains("sluice: timeout: "))
     #expect(result.errorText.hasSuffix(" (-m)\n"))
     server.release()

@@ -93,16 +93,16 @@ import Testing
     #expect(agents == ["sluice/\(VersionCommand.version)", "mine", nil, "shop/2", nil])
   }
 
-  @Test func `an HTTP error prints head and body and ends with 1`() async throws {
+  @Test func `an HTTP error prints head and body and ends with 22`() async throws {
     let server = try LoopbackServer { _ in .text("no such thing", status: 404) }
     defer { server.stop() }
     let result = try await Tool.run("send", "-i", server.baseURL)
-    #expect(result.status == 1)
-    #expect(result.outputText.hasPrefix("HTTP/1.1 404\r\n"))
+    #expect(result.status == 22)
+    #expect(result.outputText.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
     #expect(result.outputText.hasSuffix("\r\n\r\nno such thing"))
     #expect(result.errorText.hasPrefix("sluice: http_status: "))
     let silent = try await Tool.run("send", "-s", server.baseURL)
-    #expect(silent.status == 1)
+    #expect(silent.status == 22)
     #expect(silent.errorText.isEmpty)
   }
 
@@ -129,7 +129,7 @@ import Testing
   @Test func `a result document is that of a run`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
-    let document = try #require(try await Tool.run("send", "--json", server.baseURL).documents.first)
+    let document = try #require(try await Tool.run("send", "--document", server.baseURL).documents.first)
     #expect(document.status == 200)
     #expect(document["response"]?["body"]?["text"]?.string == "ok\n")
     #expect(document["attempts"]?.integer == 1)

@@ -63,7 +63,7 @@ import Testing
     ),
     (["run", "-o", ""], "the name of an output file is empty; name a file"),
     (["run", "--concurrency", "0"], "expected a number from 1"), (["send", "-X"], "-X needs a value: METHOD"),
-    (["send", "--json=1", "http://x/"], "--json takes no value"), (["check"], "expected -c FILE"),
+    (["send", "--document=1", "http://x/"], "--document takes no value"), (["check"], "expected -c FILE"),
     (["echo", "--port", "70000"], "expected a number from 0 to 65535"), (["send"], "expected [METHOD] URL"),
     (["version", "now"], "unexpected operand \"now\""), (["run", "--drain", "soon"], "expected a duration"),
   ])

@@ -12,8 +12,12 @@ _sluice() {
   esac
   # The argument of an option.
   case "$command $previous" in
-    "send -o" | "send --output" | "send --events" | "send -c" | "send --config" | "send --plugin" | "send --cacert" | "run -c" | "run --config" | "run -i" | "run --input" | "run -o" | "run --output" | "run --events" | "run --plugin" | "run --control" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
+    "send -T" | "send --upload-file" | "send -o" | "send --output" | "send --events" | "send -c" | "send --config" | "send --plugin" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "send --unix-socket" | "run -c" | "run --config" | "run -i" | "run --input" | "run -o" | "run --output" | "run --events" | "run --plugin" | "run --control" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+    "send --output-dir" | "plugin new -p" | "plugin new --path")
+      mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
     "run --log-format")
@@ -28,10 +32,6 @@ _sluice() {
       mapfile -t COMPREPLY < <(compgen -W "c cpp swift" -- "$current")
       return
       ;;
-    "plugin new -p" | "plugin new --path")
-      mapfile -t COMPREPLY < <(compgen -d -- "$current")
-      return
-      ;;
     "plugin build -c" | "plugin build --configuration")
       mapfile -t COMPREPLY < <(compgen -W "debug release" -- "$current")
       return
@@ -39,11 +39,11 @@ _sluice() {
   esac
   local options="" operands=""
   case $command in
-    "send") options="--request --header --data --data-binary --head --user --digest --anyauth --location --max-redirs --output --include --json --metadata --explain --events --silent --show-error --verbose --trace --config --plugin --timeout --connect-timeout --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --proxy --help" ;;
+    "send") options="--url --request --header --data --data-binary --data-raw --data-urlencode --json --get --form --form-string --upload-file --user-agent --referer --cookie --range --oauth2-bearer --compressed --no-compressed --head --user --digest --anyauth --location --no-location --max-redirs --output --remote-name --output-dir --create-dirs --write-out --fail --fail-with-body --no-fail --include --document --metadata --explain --events --silent --show-error --verbose --trace --config --plugin --max-time --connect-timeout --insecure --cacert --cert --key --unix-socket --retry --retry-connrefused --retry-delay --http1.1 --http2 --http2-prior-knowledge --proxy --help" ;;
     "run") options="--config --input --output --resume --concurrency --rate --max-per-host --rate-per-host --drain --events --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
     "dev") options="--config --input --listen --json --help" ;;
     "check") options="--config --json --help" ;;
-    "bench") options="--request --header --data --data-binary --requests --connections --rounds --json --quiet --config --plugin --timeout --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --help" ;;
+    "bench") options="--request --header --data --data-binary --data-raw --data-urlencode --json --get --form --form-string --upload-file --user-agent --referer --cookie --range --oauth2-bearer --compressed --no-compressed --requests --connections --rounds --document --quiet --config --plugin --max-time --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --help" ;;
     "echo") options="--port --host --help" ;;
     "verify-trace") options="--json --help" operands="-f" ;;
     "ctl status") options="--socket --json --help" ;;

@@ -14,7 +14,7 @@ extension Client {
     cancellation: Cancellation? = nil
   ) async throws(TransactionError) -> (bytes: [UInt8], response: Response) {
     var request = request
-    request.headers["content-type"] = "multipart/form-data; boundary=\(form.boundary)"
+    request.headers["content-type"] = form.contentType
     let segments = form.allSegments
     if segments.count == 1, case .bytes(let bytes) = segments[0] {
       return try await upload(for: request, from: bytes, delegate: delegate, cancellation: cancellation)

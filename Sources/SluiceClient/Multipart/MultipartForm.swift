@@ -29,15 +29,39 @@ public struct MultipartForm: Sendable {
     append("\r\n")
   }
 
+  /// Adds a field whose value is bytes.
+  ///
+  /// - Parameters:
+  ///   - filename: nil sends none.
+  ///   - contentType: nil sends none.
+  /// - Throws: `invalid_header` if the content type has characters that no header may have.
+  package mutating func append(
+    name: String, bytes: [UInt8], filename: String?, contentType: String?
+  ) throws(MessageError) {
+    if let contentType { try HeaderFields.check(name: "content-type".utf8.span, value: contentType.utf8.span) }
+    let file = filename.map { "; filename=\"\(Self.escaped($0))\"" } ?? ""
+    begin("name=\"\(Self.escaped(name))\"\(file)", contentType: contentType)
+    append(bytes)
+    append("\r\n")
+  }
+
+  /// Adds a file that is read while it is sent, and whose size is known.
+  package mutating func append(
+    name: String, file: FileBody, filename: String, contentType: String
+  ) throws(MessageError) {
+    try HeaderFields.check(name: "content-type".utf8.span, value: contentType.utf8.span)
+    begin("name=\"\(Self.escaped(name))\"; filename=\"\(Self.escaped(filename))\"", contentType: contentType)
+    segments.append(.file(file))
+    append("\r\n")
+  }
+
   /// Adds a file whose content is in memory.
   ///
   /// - Throws: `invalid_header` if the content type has characters that no header may have.
   public mutating func append(
     name: String, bytes: [UInt8], filename: String, contentType: String = "application/octet-stream"
   ) throws(MessageError) {
-    try beginFile(name, filename, contentType)
-    append(bytes)
-    append("\r\n")
+    try append(name: name, bytes: bytes, filename: Optional(filename), contentType: Optional(contentType))
   }
 
   /// Adds a file that is read while it is sent. Only its size is read now: if the file is shorter then, the request fails
@@ -52,16 +76,10 @@ public struct MultipartForm: Sendable {
   ) async throws(TransactionError) {
     let body = try await Body.file(at: path)
     let last = path.split(separator: "/").last.map(String.init) ?? path
-    do throws(MessageError) { try beginFile(name, filename ?? last, contentType) } catch {
-      throw TransactionError(code: error.code, message: error.description, isBeforeSending: true)
-    }
-    if case .file(let file) = body { segments.append(.file(file)) }
-    append("\r\n")
-  }
-
-  private mutating func beginFile(_ name: String, _ filename: String, _ contentType: String) throws(MessageError) {
-    try HeaderFields.check(name: "content-type".utf8.span, value: contentType.utf8.span)
-    begin("name=\"\(Self.escaped(name))\"; filename=\"\(Self.escaped(filename))\"", contentType: contentType)
+    guard case .file(let file) = body else { return }
+    do throws(MessageError) {
+      try append(name: name, file: file, filename: filename ?? last, contentType: contentType)
+    } catch { throw TransactionError(code: error.code, message: error.description, isBeforeSending: true) }
   }
 
   private mutating func begin(_ parameters: String, contentType: String?) {
@@ -97,6 +115,17 @@ public struct MultipartForm: Sendable {
 }
 
 extension MultipartForm {
+  /// The value of `Content-Type` for a message with the form.
+  package var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+
+  /// The form as a body, which can be sent again if it has no file.
+  package func makeBody() -> Body {
+    let segments = allSegments
+    if segments.count == 1, case .bytes(let bytes) = segments[0] { return .bytes(bytes) }
+    let pieces = MultipartPieces(segments: segments)
+    return .stream(ProducedBody(pieces, byteCount: pieces.byteCount).stream)
+  }
+
   /// The form with its end.
   var allSegments: [Segment] {
     var form = self

@@ -22,11 +22,13 @@ enum BenchCommand {
         "requests", "n", "N", "Requests in a round (default 10000); a quarter of them is sent before, as a warm-up"),
       Option("connections", nil, "N", "Requests in flight at a time (default 32)"),
       Option("rounds", nil, "N", "Rounds through each of both pipelines (default 5)"),
-      Option("json", nil, nil, "Print the result as a JSON document"),
+      Option("document", nil, nil, "Print the result as a JSON document"),
       Option("quiet", "q", nil, "Show no progress"),
       Option("config", "c", "FILE", "The configuration of the pipeline"),
       Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
-      Option("timeout", "m", "DURATION", "Limit each request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"),
+      Option(
+        "max-time", "m", "DURATION", aliases: ["timeout"], "Limit each request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"
+      ),
       Option("insecure", "k", nil, "Accept any certificate"),
       Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
       Option("http1.1", nil, nil, "Use HTTP/1.1"),
@@ -53,7 +55,7 @@ enum BenchCommand {
     let report = BenchReport(plan, request, SecretMask(configuration.redaction), session)
     session.shutdown()
     if session.hasWholeRound {
-      try StandardOutput.write(try arguments.has("json") ? json(report) : report.text)
+      try StandardOutput.write(try arguments.has("document") ? json(report) : report.text)
     }
     if let signal = interruption.received { return .interrupted(by: signal) }
     guard case .failed(let message) = outcome else { return .succeeded }

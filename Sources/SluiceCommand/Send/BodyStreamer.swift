@@ -7,6 +7,7 @@ import SluiceSupport
 final class BodyStreamer: BodySink {
   private struct State: Sendable {
     var hasHead = false
+    var isLeftOut = false
     var writtenBytes = 0
     var failure: TransactionError?
   }
@@ -15,15 +16,23 @@ final class BodyStreamer: BodySink {
   private let includesHead: Bool
   /// A response to HEAD has no body (RFC 9110 §9.3.2), even if a stage has set one.
   private let includesBody: Bool
+  /// Whether the body of a response with an error status is not written.
+  private let leavesOutErrors: Bool
   private let cancellation: Cancellation
   private let state = Locked(State())
 
-  init(_ output: ByteOutput, includesHead: Bool, includesBody: Bool, cancellation: Cancellation) {
+  init(
+    _ output: ByteOutput, includesHead: Bool, includesBody: Bool, leavesOutErrors: Bool, cancellation: Cancellation
+  ) {
     self.output = output
     self.includesHead = includesHead
     self.includesBody = includesBody
+    self.leavesOutErrors = leavesOutErrors
     self.cancellation = cancellation
   }
+
+  /// Whether the body of the response is not written, because of its status.
+  func leavesOut(_ response: Response) -> Bool { leavesOutErrors && response.status >= 400 }
 
   /// Why the body could not be written completely.
   var failure: TransactionError? {
@@ -46,11 +55,12 @@ final class BodyStreamer: BodySink {
       return cancellation.fail(failure)
     }
     writeHead(head)
+    if leavesOut(head) { state.withLock { $0.isLeftOut = true } }
   }
 
   func receive(_ piece: [UInt8]) -> BodyProgress {
     guard failure == nil else { return .stop }
-    guard includesBody else { return .proceed }
+    guard includesBody, !state.withLock({ $0.isLeftOut }) else { return .proceed }
     state.withLock { $0.writtenBytes += piece.count }
     return output.append(piece) ? .proceed : .pause
   }
@@ -59,7 +69,9 @@ final class BodyStreamer: BodySink {
   func finish(_ result: TransactionResult) throws(CommandError) {
     guard let response = result.response else { return }
     writeHead(response)
-    guard includesBody, state.withLock({ $0.writtenBytes }) == 0 else { return }
+    guard includesBody, !leavesOut(response), state.withLock({ $0.writtenBytes }) == 0 else {
+      return
+    }
     switch response.body {
     case .bytes(let bytes): output.append(bytes)
     case .file(let file): output.append(try FileContent.read(file))

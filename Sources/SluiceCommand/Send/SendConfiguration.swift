@@ -13,10 +13,10 @@ enum SendConfiguration {
       // A single request has no limits of time and size, except for a response that is held for a document.
       configuration.deadline = nil
       configuration.transport.timeout = longest
-      if !arguments.has("json") { configuration.transport.maximumResponseBytes = 1 << 40 }
+      if !arguments.has("document") { configuration.transport.maximumResponseBytes = 1 << 40 }
     }
     configuration.transport.loops = 1
-    if let timeout = try arguments.duration("timeout", unit: "s") {
+    if let timeout = try arguments.duration("max-time", unit: "s") {
       configuration.deadline = timeout > .zero ? timeout : nil
       configuration.transport.timeout = timeout > .zero ? timeout : longest
     }
@@ -27,6 +27,9 @@ enum SendConfiguration {
     try applyHops(arguments, to: &configuration)
     if arguments.has("insecure") { configuration.transport.tls.verify = false }
     if let authorities = arguments["cacert"] { configuration.transport.tls.ca = authorities }
+    try applyCertificate(arguments, to: &configuration)
+    if let path = arguments["unix-socket"] { configuration.transport.unixSocket = path }
+    try applyRetry(arguments, to: &configuration)
     if let proxy = arguments["proxy"] { configuration.transport.proxy = proxy }
     if arguments.has("http1.1") { configuration.transport.httpVersion = .http11 }
     if arguments.has("http2") { configuration.transport.httpVersion = .http2 }
@@ -38,6 +41,35 @@ enum SendConfiguration {
     return configuration
   }
 
+  private static func applyCertificate(
+    _ arguments: ParsedArguments, to configuration: inout Configuration
+  ) throws(CommandError) {
+    if let certificate = arguments["cert"] {
+      configuration.transport.tls.certificate = certificate
+      configuration.transport.tls.key = arguments["key"]
+    } else if arguments["key"] != nil {
+      throw CommandError(.usage, "send: --key needs --cert")
+    }
+  }
+
+  private static func applyRetry(
+    _ arguments: ParsedArguments, to configuration: inout Configuration
+  ) throws(CommandError) {
+    let delay = try arguments.duration("retry-delay", unit: "s")
+    guard let count = try arguments.integer("retry", 0...1000) else {
+      for name in ["retry-delay", "retry-connrefused"] where arguments.has(name) {
+        throw CommandError(.usage, "send: --\(name) needs --retry N")
+      }
+      return
+    }
+    configuration.maximumAttempts = count + 1
+    configuration.retry.statuses = StatusSet([408...408, 429...429, 500...500, 502...504])
+    configuration.retry.methods += ["POST", "PATCH"]
+    if arguments.has("retry-connrefused") { configuration.retry.connectionErrors = .always }
+    configuration.retry.backoff = Backoff(base: delay ?? .seconds(1), maximum: delay ?? .seconds(600))
+    configuration.retry.budget = 1
+  }
+
   /// Errors name the option to use; a setting without an option is named by its key.
   private static var names: SettingNames {
     var names = SettingNames()
@@ -46,6 +78,8 @@ enum SendConfiguration {
     names.connectTimeout = "--connect-timeout"
     names.maximumRedirects = "--max-redirs"
     names.authorities = "--cacert"
+    names.certificate = "--cert"
+    names.key = "--key"
     names.http11 = "--http1.1"
     names.proxy = "-x"
     return names
@@ -54,6 +88,12 @@ enum SendConfiguration {
   private static func applyHops(
     _ arguments: ParsedArguments, to configuration: inout Configuration
   ) throws(CommandError) {
+    if arguments.has("no-location") {
+      guard !arguments.has("location"), arguments["max-redirs"] == nil else {
+        throw CommandError(.usage, "send: give either --no-location, or -L and --max-redirs")
+      }
+      configuration.redirects.maximum = 0
+    }
     if arguments.has("location"), configuration.redirects.maximum == 0 { configuration.redirects.maximum = 20 }
     if let limit = arguments["max-redirs"] {
       guard let number = Int(limit), (0...1000).contains(number) else {

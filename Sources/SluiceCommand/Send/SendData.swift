@@ -1,75 +1,123 @@
 import Glibc
 import SluiceMessages
 
-/// The body that `-d` and `--data-binary` describe.
+/// What the options of a request say about its body, and what follows from it for the rest of the request.
 struct SendData {
-  let body: Body
-  /// The content type that is sent unless a header sets one; nil without data.
-  let contentType: String?
-  let isGiven: Bool
+  private(set) var body = Body.empty
+  /// The content type that is sent unless a header sets one.
+  private(set) var contentType: String?
+  /// The media type that is accepted unless a header says it.
+  private(set) var accept: String?
+  /// The method, unless another one is given.
+  private(set) var method = "GET"
+  /// What `-G` appends to the query.
+  private(set) var query: [UInt8]?
+  /// The file that `-T` sends, whose name completes a URL that ends with a slash.
+  private(set) var uploadedFile: String?
+
+  /// The options that are joined to one body, in the order in which they were given.
+  private static let joined = ["data", "data-ascii", "data-raw", "data-binary", "data-urlencode", "json"]
 
   init(_ arguments: ParsedArguments, limitBytes: Int) throws(CommandError) {
-    let forms = arguments.allBytes("data")
-    let binary = arguments.allBytes("data-binary")
-    guard forms.isEmpty || binary.isEmpty, binary.count < 2 else {
-      throw CommandError(.usage, "give either -d, or --data-binary once")
+    let reader = DataReader(limitBytes: limitBytes)
+    let pieces = arguments.options.filter { Self.joined.contains($0.name) }
+    let form = arguments.options.filter { FormFields.options.contains($0.name) }
+    let upload = arguments["upload-file"]
+    guard [!pieces.isEmpty, !form.isEmpty, upload != nil].count(where: \.self) < 2 else {
+      throw CommandError(.usage, "give only one of data (-d, --json), a form (-F) and a file to upload (-T)")
     }
-    isGiven = !forms.isEmpty || !binary.isEmpty
-    contentType = isGiven ? "application/x-www-form-urlencoded" : nil
-    if let data = binary.first {
-      body = try Self.binary(data, limitBytes)
-    } else {
-      var bytes: [UInt8] = []
-      for (index, data) in forms.enumerated() {
-        if index > 0 { bytes.append(UInt8(ascii: "&")) }
-        bytes += try Self.form(data, limitBytes)
-      }
-      body = isGiven ? .bytes(bytes) : .empty
+    if let upload {
+      method = "PUT"
+      body = try reader.body(ofFile: upload, "-T")
+      uploadedFile = upload == "-" ? nil : upload
+    } else if !form.isEmpty {
+      method = "POST"
+      (body, contentType) = try FormFields(reader).make(form)
+    } else if !pieces.isEmpty {
+      method = "POST"
+      try join(pieces, reader)
     }
+    guard arguments.has("get") else { return }
+    guard form.isEmpty, upload == nil else { throw CommandError(.usage, "-G takes data (-d), and no file or form") }
+    try moveToQuery()
   }
 
-  private static func form(_ data: [UInt8], _ limitBytes: Int) throws(CommandError) -> [UInt8] {
-    guard let path = try Self.path(data, "-d") else { return data }
-    return try read(path, "-d", limitBytes).filter { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
-  }
-
-  private static func binary(_ data: [UInt8], _ limitBytes: Int) throws(CommandError) -> Body {
-    guard let path = try Self.path(data, "--data-binary") else { return .bytes(data) }
-    var status = stat()
-    // A regular file of any size is sent from the disk; any other file must be read to know its length.
-    if path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 {
-      return .file(FileBody(path: path, byteCount: Int(status.st_size)))
+  private mutating func join(
+    _ pieces: [(name: String, value: ArgumentWord)], _ reader: DataReader
+  ) throws(CommandError) {
+    let isJSON = pieces.contains { $0.name == "json" }
+    contentType = isJSON ? "application/json" : "application/x-www-form-urlencoded"
+    accept = isJSON ? "application/json" : nil
+    if pieces.count == 1, pieces[0].name == "data-binary",
+      let path = try DataReader.path(pieces[0].value, "--data-binary")
+    {
+      body = try reader.body(ofFile: path, "--data-binary")
+      return
     }
-    return .bytes(try read(path, "--data-binary", limitBytes))
-  }
-
-  /// The text after the `@`; nil if the argument is the data itself.
-  private static func path(_ data: [UInt8], _ option: String) throws(CommandError) -> String? {
-    guard data.first == UInt8(ascii: "@") else { return nil }
-    guard let path = ArgumentWord(data.dropFirst()).text else {
-      throw CommandError(.usage, "\(option): the name of the file is not UTF-8: \(PlainText.quote(data.span))")
+    var bytes: [UInt8] = []
+    for (index, piece) in pieces.enumerated() {
+      if index > 0, !isJSON { bytes.append(UInt8(ascii: "&")) }
+      bytes += try content(piece.name, piece.value, reader)
     }
-    return path
+    body = .bytes(bytes)
   }
 
-  private static func read(_ path: String, _ option: String, _ limitBytes: Int) throws(CommandError) -> [UInt8] {
-    do throws(CommandError) {
-      guard path != "-" else { return try readAll(STDIN_FILENO, "standard input", limitBytes) }
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else {
-        throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
-      }
-      defer { close(descriptor) }
-      return try readAll(descriptor, path, limitBytes)
-    } catch {
-      throw CommandError(error.status, "\(option): \(error.message)")
-    }
-  }
-
-  private static func readAll(
-    _ descriptor: Int32, _ name: String, _ limitBytes: Int
+  private func content(
+    _ name: String, _ value: ArgumentWord, _ reader: DataReader
   ) throws(CommandError) -> [UInt8] {
-    try Descriptors.readAll(
-      descriptor, name: name, limitBytes: limitBytes, advice: "raise transport.maxRequestBytes")
+    switch name {
+    case "data-raw": return value.bytes
+    case "data-urlencode": return try encoded(value, reader)
+    case "data-binary", "json":
+      guard let path = try DataReader.path(value, "--\(name)") else { return value.bytes }
+      return try reader.content(ofFile: path, "--\(name)")
+    default:
+      guard let path = try DataReader.path(value, "-d") else { return value.bytes }
+      return try reader.content(ofFile: path, "-d").filter { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
+    }
+  }
+
+  /// Curl's forms: `content`, `=content`, `name=content`, `@file`, `name@file`.
+  private func encoded(_ value: ArgumentWord, _ reader: DataReader) throws(CommandError) -> [UInt8] {
+    let (bytes, equals) = (value.bytes, UInt8(ascii: "="))
+    guard let mark = bytes.firstIndex(of: equals) ?? bytes.firstIndex(of: UInt8(ascii: "@")) else {
+      return FormText.encoded(bytes)
+    }
+    var rest = Array(bytes[(mark + 1)...])
+    if bytes[mark] != equals {
+      rest = try reader.content(ofFile: DataReader.name(rest, "--data-urlencode"), "--data-urlencode")
+    }
+    return (mark == 0 ? [] : bytes[..<mark] + [equals]) + FormText.encoded(rest)
+  }
+
+  private mutating func moveToQuery() throws(CommandError) {
+    method = "GET"
+    contentType = nil
+    switch body {
+    case .empty: return
+    case .bytes(let bytes):
+      query = bytes
+      body = .empty
+    case .file, .stream: throw CommandError(.usage, "-G takes data (-d), and no file or form")
+    }
+  }
+}
+
+/// Text as forms encode it.
+enum FormText {
+  /// Everything but letters, digits and `-._~` becomes `%XX`, and a space a plus sign, as curl does it.
+  static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var encoded: [UInt8] = []
+    for byte in bytes {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        encoded.append(byte)
+      case UInt8(ascii: " "): encoded.append(UInt8(ascii: "+"))
+      default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return encoded
   }
 }

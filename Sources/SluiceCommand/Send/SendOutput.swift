@@ -11,24 +11,31 @@ struct SendOutput {
   private let includesHead: Bool
   /// Hides secrets of the metadata; nil leaves it out.
   private let metadataMask: SecretMask?
+  /// Where the body goes; nil for standard output.
+  let path: String?
 
   /// - Parameter input: the file that is sent, which must not be written.
   init(_ arguments: ParsedArguments, _ mask: SecretMask, besides input: FileIdentity?) throws(CommandError) {
-    if arguments.has("metadata"), !arguments.has("json") {
-      throw CommandError(.usage, "--metadata needs --json, because it is a part of the result document")
+    guard ["fail", "fail-with-body", "no-fail"].count(where: arguments.has) < 2 else {
+      throw CommandError(.usage, "send: give only one of -f, --fail-with-body and --no-fail")
+    }
+    if arguments.has("metadata"), !arguments.has("document") {
+      throw CommandError(.usage, "--metadata needs --document, because it is a part of the result document")
     }
     metadataMask = arguments.has("metadata") ? mask : nil
     includesHead = arguments.has("include") || arguments.has("head")
-    bytes = try ByteOutput(whenNeeded: arguments["output"], besides: input)
+    path = try OutputPath.make(arguments)
+    bytes = try ByteOutput(whenNeeded: path, besides: input)
     bytes.listen(
       ByteOutput.Listener(
         onRoom: { [cancellation] in cancellation.resumeReceiving() },
         onFailure: { [cancellation] in cancellation.fail(BodyStreamer.error($0)) }))
     stream =
-      arguments.has("json")
+      arguments.has("document")
       ? nil
       : BodyStreamer(
-        bytes, includesHead: includesHead, includesBody: !arguments.has("head"), cancellation: cancellation)
+        bytes, includesHead: includesHead, includesBody: !arguments.has("head"),
+        leavesOutErrors: arguments.has("fail"), cancellation: cancellation)
   }
 
   var sink: (any BodySink)? { stream }
@@ -37,7 +44,7 @@ struct SendOutput {
   func finish(_ result: TransactionResult) throws(CommandError) -> CommandError? {
     if let stream {
       // If the request fails before that, an existing file is not changed.
-      if result.response != nil, Self.isWhole(result) { bytes.want() }
+      if let response = result.response, Self.isWhole(result), !stream.leavesOut(response) { bytes.want() }
       try stream.finish(result)
     } else {
       bytes.append(try document(result))

@@ -17,7 +17,7 @@ struct SendRequest {
     self.arguments = arguments
     self.configuration = configuration
     self.command = command
-    text = url ?? arguments.operands.last ?? ""
+    text = url ?? arguments["url"] ?? arguments.operands.last ?? ""
   }
 
   func make() throws(CommandError) -> Request {
@@ -27,25 +27,73 @@ struct SendRequest {
   }
 
   private func request() throws(CommandError) -> Request {
+    guard !text.isEmpty, !arguments.has("url") || arguments.operands.count < 2 else {
+      throw CommandError(.usage, "expected [METHOD] URL, or --url URL")
+    }
     let data = try SendData(arguments, limitBytes: configuration.transport.maximumHeldRequestBytes)
-    var request = Request(method: try method(hasData: data.contentType != nil || data.isGiven), url: try url())
+    var request = Request(method: try method(for: data), url: try url(data))
     request.body = data.body
     if let type = data.contentType { request.headers["content-type"] = type }
+    try addNamedHeaders(to: &request)
     for header in arguments.allBytes("header") { try add(header, to: &request) }
+    if let accept = data.accept, !request.headers.contains("accept"), !request.omittedDefaults.contains(.accept) {
+      request.headers["accept"] = accept
+    }
+    if arguments.has("no-compressed") { request.options.decodesContent = false }
     do { try request.validate() } catch { throw CommandError(.usage, "\(error)") }
     return request
   }
 
-  private func method(hasData: Bool) throws(CommandError) -> String {
-    let operand = arguments.operands.count == 2 ? arguments.operands[0] : nil
+  /// The options that set one header each.
+  private func addNamedHeaders(to request: inout Request) throws(CommandError) {
+    let fields: [(option: String, name: String, prefix: String)] = [
+      ("user-agent", "user-agent", ""), ("referer", "referer", ""), ("cookie", "cookie", ""),
+      ("range", "range", "bytes="), ("oauth2-bearer", "authorization", "Bearer "),
+    ]
+    for field in fields {
+      guard let value = arguments.bytes(field.option) else { continue }
+      if field.option == "cookie", !value.isEmpty, !value.contains(UInt8(ascii: "=")) {
+        throw CommandError(
+          .usage, "-b: expected NAME=VALUE, found \(PlainText.quote(value.span)); cookies are not read from a file")
+      }
+      if value.isEmpty {
+        try remove(Array(field.name.utf8), from: &request)
+      } else {
+        append(Array(field.name.utf8), field.prefix.utf8 + value, to: &request.headers)
+      }
+    }
+  }
+
+  private func method(for data: SendData) throws(CommandError) -> String {
+    let isMethodGiven = arguments.operands.count == (arguments.has("url") ? 1 : 2)
+    let operand = isMethodGiven ? arguments.operands[0] : nil
     let given = [operand, arguments["request"], arguments.has("head") ? "HEAD" : nil].compactMap(\.self)
     guard Set(given).count <= 1 else {
       throw CommandError(.usage, "the method is given as \(given.joined(separator: " and as ")); give it once")
     }
-    return given.first ?? (hasData ? "POST" : "GET")
+    return given.first ?? data.method
   }
 
-  private func url() throws(CommandError) -> HTTPURL {
+  /// The URL as it was typed, with the data of `-G`, and with the name of the file of `-T`.
+  private func completed(_ data: SendData) throws(CommandError) -> String {
+    var text = text
+    let fragment = text.firstIndex(of: "#").map { String(text[$0...]) } ?? ""
+    text.removeLast(fragment.count)
+    if let path = data.uploadedFile, text.hasSuffix("/"), let name = path.split(separator: "/").last {
+      text += String(decoding: FormText.encoded(name.utf8), as: UTF8.self).replacing("+", with: "%20")
+    }
+    if let query = data.query {
+      guard let query = ArgumentWord(query).text else {
+        throw CommandError(.usage, "-G: the data is not UTF-8; use --data-urlencode")
+      }
+      let mark = !text.contains("?") ? "?" : text.hasSuffix("?") || text.hasSuffix("&") ? "" : "&"
+      text += mark + query
+    }
+    return text + fragment
+  }
+
+  private func url(_ data: SendData) throws(CommandError) -> HTTPURL {
+    let text = try completed(data)
     let url: HTTPURL
     do { url = try TypedURL.resolve(text, against: configuration.baseURL) } catch {
       throw CommandError(.usage, "\(error)")

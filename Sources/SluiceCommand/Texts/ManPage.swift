@@ -84,7 +84,7 @@ enum ManPage {
     All succeeded.
     .TP
     .B 1
-    A request failed, output could not be written, \fBverify\-trace\fR or \fBplugin validate\fR found something, or an engine
+    A request failed for a reason that has no status below, output could not be written, \fBverify\-trace\fR or \fBplugin validate\fR found something, or an engine
     refused what \fBctl\fR asked for.
     .TP
     .B 2
@@ -92,6 +92,9 @@ enum ManPage {
     .TP
     .B 3
     A library was found but refused.
+    .TP
+    .B 6, 7, 8, 18, 22, 26, 28, 35, 47, 52, 56, 60, 61, 63, 65
+    The request of \fBsend\fR failed: the status is that of \fBcurl\fR(1) for the same reason.
     .TP
     .B 70
     A plugin called \fBexit\fR(3) in this process; the message names it.

@@ -34,6 +34,8 @@ struct CommandDescription: Sendable {
       .joined(separator: " ")
   }
 
-  func option(named name: some StringProtocol) -> Option? { options.first { $0.name == name } }
+  func option(named name: some StringProtocol) -> Option? {
+    options.first { $0.name == name || $0.aliases.contains(String(name)) }
+  }
   func option(lettered letter: Character) -> Option? { options.first { $0.letter == letter } }
 }

@@ -2,6 +2,8 @@
 struct Option: Sendable {
   /// Without dashes.
   let name: String
+  /// Further names, which the help does not show.
+  let aliases: [String]
   let letter: Character?
   /// The placeholder for its argument in the help; nil for a flag.
   let argument: String?
@@ -16,9 +18,10 @@ struct Option: Sendable {
 
   init(
     _ name: String, _ letter: Character? = nil, _ argument: String? = nil, isArgumentOptional: Bool = false,
-    takesBytes: Bool = false, words: [String] = [], _ summary: String
+    takesBytes: Bool = false, words: [String] = [], aliases: [String] = [], _ summary: String
   ) {
     self.name = name
+    self.aliases = aliases
     self.letter = letter
     self.argument = argument
     self.isArgumentOptional = isArgumentOptional

@@ -1,0 +1,51 @@
+import Glibc
+import SluiceMessages
+
+/// Reads the files that the options of a request name; `-` is the standard input.
+struct DataReader {
+  /// The longest content that is held in memory.
+  let limitBytes: Int
+
+  /// The text after the `@`; nil if the value is the data itself.
+  static func path(_ value: ArgumentWord, _ option: String) throws(CommandError) -> String? {
+    guard value.bytes.first == UInt8(ascii: "@") else { return nil }
+    return try name(value.bytes.dropFirst(), option)
+  }
+
+  static func name(_ bytes: some Sequence<UInt8>, _ option: String) throws(CommandError) -> String {
+    let word = ArgumentWord(bytes)
+    guard let path = word.text else {
+      throw CommandError(.usage, "\(option): the name of the file is not UTF-8: \(PlainText.quote(word.bytes.span))")
+    }
+    return path
+  }
+
+  /// A body from a file: a regular file of any size is sent from the disk; any other one must be read to know its
+  /// length.
+  func body(ofFile path: String, _ option: String) throws(CommandError) -> Body {
+    var status = stat()
+    if path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 {
+      return .file(FileBody(path: path, byteCount: Int(status.st_size)))
+    }
+    return .bytes(try content(ofFile: path, option))
+  }
+
+  func content(ofFile path: String, _ option: String) throws(CommandError) -> [UInt8] {
+    do throws(CommandError) {
+      guard path != "-" else { return try readAll(STDIN_FILENO, "standard input") }
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
+      }
+      defer { close(descriptor) }
+      return try readAll(descriptor, path)
+    } catch {
+      throw CommandError(error.status, "\(option): \(error.message)")
+    }
+  }
+
+  private func readAll(_ descriptor: Int32, _ name: String) throws(CommandError) -> [UInt8] {
+    try Descriptors.readAll(
+      descriptor, name: name, limitBytes: limitBytes, advice: "raise transport.maxRequestBytes")
+  }
+}

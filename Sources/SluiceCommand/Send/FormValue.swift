@@ -1,0 +1,65 @@
+import SluiceMessages
+
+/// The value of a field of `-F`, with its parameters: `VALUE;type=TYPE;filename=NAME`. Each may be in double quotes, in
+/// which a backslash stands before a quote or a backslash.
+struct FormValue {
+  var content: [UInt8]
+  private(set) var type: String?
+  private(set) var filename: String?
+
+  init(content: [UInt8]) { self.content = content }
+
+  init(_ text: some Sequence<UInt8>) throws(CommandError) {
+    var rest = Array(text)[...]
+    content = Self.word(&rest)
+    while rest.popFirst() != nil {
+      rest = rest.drop { $0 == UInt8(ascii: " ") }
+      if rest.starts(with: "type=".utf8) {
+        rest = rest.dropFirst(5)
+        type = String(decoding: Self.type(&rest), as: UTF8.self)
+      } else if rest.starts(with: "filename=".utf8) {
+        rest = rest.dropFirst(9)
+        filename = String(decoding: Self.word(&rest), as: UTF8.self)
+      } else {
+        throw CommandError(
+          .usage,
+          "-F: unknown parameter \(PlainText.quote(Array(rest).span)); expected type= or filename=. Put a value with a"
+            + " semicolon in double quotes, or use --form-string")
+      }
+    }
+  }
+
+  /// Up to the next semicolon.
+  private static func word(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
+    if rest.first == UInt8(ascii: "\""), let quoted = quoted(&rest) { return quoted }
+    let word = rest.prefix { $0 != UInt8(ascii: ";") }
+    rest = rest.dropFirst(word.count)
+    return Array(word)
+  }
+
+  /// The text in quotes; nil, and nothing is taken, if it is not followed by a semicolon or the end.
+  private static func quoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
+    var (text, tail) = ([UInt8](), rest.dropFirst())
+    while let byte = tail.popFirst() {
+      if byte == UInt8(ascii: "\"") {
+        guard tail.isEmpty || tail.first == UInt8(ascii: ";") else { return nil }
+        rest = tail
+        return text
+      }
+      let isEscape =
+        byte == UInt8(ascii: "\\") && (tail.first == UInt8(ascii: "\"") || tail.first == UInt8(ascii: "\\"))
+      text.append(isEscape ? tail.removeFirst() : byte)
+    }
+    return nil
+  }
+
+  /// A media type with its own parameters, such as `text/plain;charset=utf-8`: up to the next parameter of `-F`.
+  private static func type(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
+    var type = word(&rest)
+    while !rest.isEmpty, !rest.starts(with: ";filename=".utf8), !rest.starts(with: "; filename=".utf8) {
+      rest.removeFirst()
+      type += [UInt8(ascii: ";")] + word(&rest)
+    }
+    return type
+  }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import SluiceMessages
+import SluiceSupport
+
+/// The path of the output file: that of `-o`, or the name in the URL with `-O`.
+enum OutputPath {
+  /// Nil for standard output.
+  static func make(_ arguments: ParsedArguments) throws(CommandError) -> String? {
+    guard let name = try name(arguments) else {
+      for option in ["output-dir", "create-dirs"] where arguments.has(option) {
+        throw CommandError(.usage, "send: --\(option) needs -o or -O")
+      }
+      return nil
+    }
+    let path = arguments["output-dir"].map { $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" } ?? name
+    if arguments.has("create-dirs") { try createFolders(of: path) }
+    return path
+  }
+
+  private static func name(_ arguments: ParsedArguments) throws(CommandError) -> String? {
+    guard arguments.has("remote-name") else { return arguments["output"] }
+    guard arguments["output"] == nil else { throw CommandError(.usage, "send: give either -o or -O") }
+    return try remoteName(arguments["url"] ?? arguments.operands.last ?? "")
+  }
+
+  /// The last component of the path of a URL, as it is written there.
+  static func remoteName(_ url: String) throws(CommandError) -> String {
+    let address = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+    let path = address.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
+      .dropFirst()
+    let name = path.last.map(String.init) ?? ""
+    guard !["", ".", ".."].contains(name),
+      !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+    else {
+      throw CommandError(
+        .usage, "send: -O: the path of \(PlainText.quote(url)) does not end with the name of a file; name one with -o")
+    }
+    return name
+  }
+
+  private static func createFolders(of path: String) throws(CommandError) {
+    let parts = path.split(separator: "/").dropLast()
+    var folder = path.hasPrefix("/") ? "" : "."
+    for part in parts {
+      folder += "/\(part)"
+      guard mkdir(folder, 0o750) == 0 || errno == EEXIST else {
+        throw CommandError(.failed, "cannot create the folder \(PlainText.path(folder)): \(SystemError.text(errno))")
+      }
+    }
+  }
+}

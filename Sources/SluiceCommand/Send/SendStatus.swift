@@ -1,0 +1,22 @@
+import SluiceMessages
+import SluicePipeline
+
+/// The exit statuses of `send` for requests that fail: those of curl where curl has one (curl(1), "EXIT CODES").
+enum SendStatus {
+  static func of(_ error: TransactionError) -> ExitStatus { ExitStatus(code: code(of: error)) }
+
+  private static func code(of error: TransactionError) -> Int32 {
+    switch (error.code, error.detail) {
+    case (.tls, .certificate): 60
+    case (.connectionLost, .noResponse): 52
+    case (.connectionLost, .partialResponse): 18
+    default: codes[error.code] ?? 1
+    }
+  }
+
+  private static let codes: [ErrorCode: Int32] = [
+    .nameLookup: 6, .connect: 7, .proxy: 7, .invalidResponse: 8, .status: 22, .sink: 23, .bodyFile: 26,
+    .timeout: 28, .connectTimeout: 28, .deadline: 28, .tls: 35, .tooManyRedirects: 47, .redirectLoop: 47,
+    .connectionLost: 56, .decoding: 61, .responseTooLarge: 63, .bodyNotReplayable: 65,
+  ]
+}

@@ -1,0 +1,73 @@
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// Options of curl that the comparison with it does not reach.
+@Suite struct CurlOptionTests {
+  @Test(arguments: [
+    (["-w", "%{http_cod}"], "-w: unknown variable \"http_cod\"; did you mean %{http_code}?"),
+    (["-w", "@/nowhere"], "-w: cannot read /nowhere"),
+    (["-O"], "-O: the path of"), (["-O", "-o", "x"], "give either -o or -O"),
+    (["--output-dir", "d"], "--output-dir needs -o or -O"), (["--create-dirs"], "--create-dirs needs -o or -O"),
+    (["-f", "--no-fail"], "give only one of -f, --fail-with-body and --no-fail"),
+    (["-F", "a"], "-F: expected NAME=VALUE, found \"a\""), (["-F", "=b"], "-F: expected NAME=VALUE"),
+    (["-F", "a=b;c"], "-F: unknown parameter \"c\""), (["-F", "a=@/nowhere"], "-F: cannot read /nowhere"),
+    (["-F", "a=1", "-d", "b"], "give only one of data"), (["-T", "/nowhere"], "-T: cannot read /nowhere"),
+    (["-T", "/etc/passwd", "-d", "a"], "give only one of data"), (["-G", "-F", "a=1"], "-G takes data"),
+    (["-b", "jar.txt"], "cookies are not read from a file"), (["--key", "k"], "--key needs --cert"),
+    (["--retry-delay", "1s"], "--retry-delay needs --retry N"), (["--retry", "-1"], "--retry: expected a number"),
+    (["--no-location", "-L"], "give either --no-location"), (["--url", "http://127.0.0.1:9/", "GET"], "expected"),
+  ])
+  func `wrong options are refused before anything is sent`(_ options: [String], _ message: String) async throws {
+    let result = try await Tool.run(arguments: ["send"] + options + ["http://127.0.0.1:9/"])
+    #expect(result.status == 2 && result.errorText.contains(message), "\(result.errorText)")
+  }
+
+  @Test(arguments: [
+    ("http://h/a/b.txt", "b.txt"), ("h/a?b=/c", "a"), ("https://h/x#/y", "x"), ("http://h/%2e%2e", "%2e%2e"),
+    ("http://h/a/..%2fb", "..%2fb"),
+  ])
+  func `the name of a remote file is the last component, as it is written`(_ url: String, _ name: String) throws {
+    #expect(try OutputPath.remoteName(url) == name)
+  }
+
+  @Test(arguments: ["http://h", "http://h/", "h", "http://h/a/", "http://h/..", "http://h/a/.", "http://h/a\u{7}", ""])
+  func `a URL without the name of a file is refused`(_ url: String) {
+    #expect(throws: CommandError.self) { try OutputPath.remoteName(url) }
+  }
+
+  @Test func `with --no-fail an error status is a success, and other failures are not`() async throws {
+    let server = try LoopbackServer { _ in .text("no", status: 500) }
+    defer { server.stop() }
+    let result = try await Tool.run("send", "--no-fail", server.baseURL)
+    #expect(result.status == 0 && result.outputText == "no" && result.errorText.isEmpty)
+    #expect(try await Tool.run("send", "--no-fail", "http://127.0.0.1:1/").status == 7)
+  }
+
+  @Test func `a request is sent again as --retry says`() async throws {
+    let count = Watched(0)
+    let server = try LoopbackServer { _ in
+      count.update { $0 += 1 }
+      return count.value < 3 ? .text("later", status: 503) : .text("now")
+    }
+    defer { server.stop() }
+    let result = try await Tool.run("send", "-d", "a", "--retry", "2", "--retry-delay", "10ms", server.baseURL)
+    #expect(result.status == 0 && result.outputText == "now" && count.value == 3, "\(result.errorText)")
+  }
+
+  @Test func `the password of -u is not printed`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run(
+      "send", "-o", "/dev/null", "-u", "me:pw", "-w", "%{url} %{url_effective}", server.baseURL)
+    #expect(result.outputText == "\(server.baseURL) \(server.baseURL)/")
+  }
+
+  @Test func `a server that says nothing has the status 52`() async throws {
+    let server = try ScriptedServer(.receiveHead, .close)
+    defer { server.stop() }
+    #expect(try await Tool.run("send", server.baseURL).status == 52)
+  }
+}
