@@ -129,7 +129,7 @@ import Testing
     let taken = try await end(start(["--metrics-port", String(port)]))
     #expect(taken.status == 2 && taken.errorText.contains("--metrics-port: cannot listen on 127.0.0.1:\(port)"))
     #expect(try await end(running).status == 0)
-    #expect(try await Tool.run("send", url).status == 1)
+    #expect(try await Tool.run("send", url).status == 7)
   }
 
   @Test(arguments: ["link", "file", "none/c.sock"]) func `an unsuitable path ends it with 2`(_ name: String)

@@ -93,7 +93,8 @@ import Testing
       "sh", ["-c", "cd \(work.path) && exec \(line)"], environment: Tool.cleared.merging(["HOME": work.path]) { $1 })
     return Outcome(
       requests: (server.requests + requests.value).map { Self.text($0, server.baseURL) },
-      output: result.outputText.replacing(server.baseURL, with: "{url}"), files: try Self.files(in: work.path),
+      output: result.outputText.replacing(server.baseURL, with: "{url}").replacing(/Date: [^\r]*/, with: "Date:"),
+      files: try Self.files(in: work.path),
       status: result.status)
   }
 
