@@ -54,7 +54,12 @@ enum SendCommand {
     Option("no-compressed", nil, nil, "Do not ask for compressed content, and do not decode it"),
   ]
   private static let requestOptions = [
-    Option("head", "I", nil, "Send HEAD and print the response's head")
+    Option("head", "I", nil, "Send HEAD and print the response's head"),
+    Option("globoff", "g", nil, "Take [] and {} in the URL as they are (always)"),
+    Option(
+      "from-curl", nil, "COMMAND", takesBytes: true,
+      "Send the request of this curl command; - reads it from standard input"),
+    Option("curl", nil, nil, "Print the curl command for this request, without secrets, and send nothing"),
   ]
   private static let hopOptions = [
     Option(
@@ -111,12 +116,17 @@ enum SendCommand {
     Option("proxy", "x", "URL", "Use this proxy; \"\" uses none"),
   ]
 
-  private static func send(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+  private static func send(_ given: ParsedArguments) throws(CommandError) -> ExitStatus {
     let interruption = try Interruption()
+    let arguments = try CurlText.expand(given)
     var configuration = try SendConfiguration.make(arguments)
     var request = try SendRequest(arguments, configuration).make()
     request.wantsExplanation = arguments.has("explain")
     let mask = SecretMask(configuration.redaction)
+    if arguments.has("curl") {
+      try StandardOutput.write(try CurlText.command(arguments, mask, for: request, configuration) + "\n")
+      return .succeeded
+    }
     let input = inputFile(of: request)
     let recorder = try EventRecorder.make(arguments, besides: input)
     recorder?.append(to: &configuration)

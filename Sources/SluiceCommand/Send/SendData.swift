@@ -16,7 +16,7 @@ struct SendData {
   private(set) var uploadedFile: String?
 
   /// The options that are joined to one body, in the order in which they were given.
-  private static let joined = ["data", "data-ascii", "data-raw", "data-binary", "data-urlencode", "json"]
+  static let joined = ["data", "data-ascii", "data-raw", "data-binary", "data-urlencode", "json"]
 
   init(_ arguments: ParsedArguments, limitBytes: Int) throws(CommandError) {
     let reader = DataReader(limitBytes: limitBytes)

@@ -7,6 +7,7 @@ struct ParsedArguments: Sendable {
   private(set) var operands: [String] = []
 
   mutating func append(option: Option, value: ArgumentWord = "") { options.append((option.name, value)) }
+  mutating func append(_ option: (name: String, value: ArgumentWord)) { options.append(option) }
   mutating func append(operand: String) { operands.append(operand) }
 
   func has(_ name: String) -> Bool { options.contains { $0.name == name } }
