@@ -44,6 +44,7 @@ import Testing
     configuration.extraDirectives = """
       ssl_protocols \(protocols);
       location = /who { return 200 "$ssl_client_verify $connection"; }
+      location = /name { return 200 "$ssl_client_s_dn"; }
       location = /away { return 302 https://127.0.0.1:$server_port/who; }
       """
     try await withSecureServer(configuration, delegate: delegate, change) { client, url in
@@ -125,6 +126,47 @@ import Testing
     #expect(undecided.asked.value.count == 2)
   }
 
+  @Test(arguments: ["TLSv1.2", "TLSv1.3"], [true, false])
+  func `the chosen certificate replaces that of the settings, also with a key of another kind`(
+    protocols: String, isRSAChosen: Bool
+  ) async throws {
+    let certificates = try await TestCertificates.shared()
+    let (settings, chosen) =
+      isRSAChosen ? (certificates.client, certificates.clientRSA) : (certificates.clientRSA, certificates.client)
+    let chooser = Chooser(.use(RequestOptions.Identity(certificate: chosen.certificate, key: chosen.key)))
+    try await withServer(
+      protocols: protocols,
+      {
+        ($0.transport.tls.certificate, $0.transport.tls.key) = (settings.certificate, settings.key)
+      }
+    ) { client, url in
+      let name = try HTTPURL(url.string.replacing("/who", with: "/name"))
+      let (bytes, _) = try await client.data(from: name, delegate: chooser)
+      #expect(String(decoding: bytes, as: UTF8.self) == (isRSAChosen ? "CN=client-rsa" : "CN=client"))
+    }
+  }
+
+  @Test func `a delegate that cancels its own call sends nothing`() async throws {
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration()
+    configuration.accessLogFormat = "$uri"
+    let nginx = try await NginxServer.start(configuration, certificates: certificates)
+    try await withClient({ $0.transport.tls.ca = certificates.authority }) { client in
+      let cancellation = Cancellation()
+      let chooser = Chooser { _ in
+        cancellation.cancel()
+        return .performDefaultHandling
+      }
+      let url = try HTTPURL(nginx.secureBaseURL + "/json")
+      let error = await failure { () throws(TransactionError) in
+        _ = try await client.data(from: url, delegate: chooser, cancellation: cancellation)
+      }
+      #expect(error?.code == .cancelled && chooser.asked.value.count == 1)
+    }
+    try await nginx.stop()
+    #expect(nginx.accessLog.isEmpty)
+  }
+
   @Test func `the delegate of the call is asked first, and the client's where it leaves the choice`() async throws {
     let common = Chooser(.use(try await Self.identity()))
     try await withServer(delegate: common) { client, url in
@@ -166,8 +208,8 @@ import Testing
       ] {
         let error = await refusal(client, url, Chooser(.use(certificate)))
         #expect(error?.code == .tls && error?.isBeforeSending == true)
-        #expect(
-          error?.message.contains("must name a PEM certificate and its key") == true, "\(String(describing: error))")
+        let expected = "the client certificate \(certificate.certificate) that the delegate chose cannot be used: "
+        #expect(error?.message.contains(expected) == true, "\(String(describing: error))")
       }
     }
   }

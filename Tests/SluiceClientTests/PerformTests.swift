@@ -347,4 +347,29 @@ import Testing
       #expect(hasEnded.value)
     }
   }
+
+  @Test func `a body that fails while the server does not read ends the call`() async throws {
+    struct Failure: Error {}
+    let (isReceived, isEnded) = (Signal(), Signal())
+    let server = try ScriptedServer(.receiveHead, .signal(isReceived), .wait(isEnded))
+    defer { isEnded.set() }
+    try await withClient({
+      $0.deadline = nil
+      $0.transport.timeout = .seconds(3600)
+    }) { client in
+      let request = Request(method: "POST", url: try server.url())
+      await #expect(throws: Failure.self) {
+        try await client.perform(
+          request,
+          body: { writer in
+            // More than the socket takes, so that the transport does not ask for more.
+            let writing = Task { try await writer.write([UInt8](repeating: 65, count: 32 << 20)) }
+            try await isReceived.wait(for: "the head")
+            _ = writing
+            throw Failure()
+          }
+        ) { _, _ in }
+      }
+    }
+  }
 }

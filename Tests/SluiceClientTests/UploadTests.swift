@@ -51,6 +51,17 @@ import Testing
     }
   }
 
+  @Test func `a large body waits for a shorter time than the idle timeout`() async throws {
+    let body = [UInt8](repeating: 65, count: (1 << 20) + 1)
+    let server = try ScriptedServer(
+      .receiveHead, .receive(body.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+    try await withClient({ $0.maximumAttempts = 1 }) { client in
+      var request = Request(method: "POST", url: try server.url())
+      request.options.idleTimeout = .milliseconds(900)
+      #expect(try await client.upload(for: request, from: body).response.status == 200)
+    }
+  }
+
   @Test func `an option sends a large body at once`() async throws {
     let body = [UInt8](repeating: 65, count: (1 << 20) + 1)
     let server = try ScriptedServer([

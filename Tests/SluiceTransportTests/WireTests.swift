@@ -177,6 +177,29 @@ import Testing
     #expect(server.receivedText.map { $0.contains("Expect: ") } == [true, false])
   }
 
+  @Test func `a request that is sent again does not ask for a 100 response`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"))
+    var options = TransferOptions()
+    options.refusals = 1
+    let record = try await wire().send(put(server, .bytes(Self.largeBody)), options: options)
+    #expect(record.head?.status == 417 && server.receivedText.first?.contains("Expect: ") == false)
+  }
+
+  @Test func `a refusal of the question that comes after the wait is one too`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"))
+    let record = try await wire().send(put(server, .bytes(Self.largeBody)))
+    #expect(record.error?.code == .notProcessed)
+  }
+
+  @Test func `a server that answers while it wants the body gets it`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"), .receive(Self.largeBody.count), .send("k"))
+    let record = try await wire().send(put(server, .bytes(Self.largeBody)))
+    #expect(record.bodyText == "ok", "\(String(describing: record.error))")
+  }
+
   @Test func `a server that lets a large body wait for nothing is not asked again`() async throws {
     let server = try ScriptedServer([
       [

@@ -69,6 +69,6 @@ extension Client {
     defer { upload.stop() }
     var request = request
     request.body = .stream(upload.stream)
-    return try await data(for: request, delegate: delegate, cancellation: cancellation)
+    return try await data(for: request, delegate: delegate, cancellation: upload.cancellation(cancellation))
   }
 }

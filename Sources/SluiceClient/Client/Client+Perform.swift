@@ -57,7 +57,7 @@ extension Client {
     do {
       // A write does not wait for room in a request that has ended.
       let result = try await run(
-        request, delegate, cancellation, isolation: isolation, whenOver: { body.stop() }, handler)
+        request, delegate, body.cancellation(cancellation), isolation: isolation, whenOver: { body.stop() }, handler)
       await body.stopAndWait()
       return result
     } catch {

@@ -1,3 +1,4 @@
+package import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport
@@ -17,6 +18,7 @@ package final class ProducedBody: Sendable {
     var failure: (any Error)?
     /// The failure is that of the task.
     var isProducerFailed = false
+    var onFailure: (@Sendable (TransactionError) -> Void)?
     var trailers = HeaderFields()
     var task: Task<Void, Never>?
     /// Who waits for room.
@@ -59,6 +61,17 @@ package final class ProducedBody: Sendable {
     self.init(byteCount: byteCount) { writer in
       for try await piece in pieces { try await writer.write(piece) }
     }
+  }
+
+  /// Ends the call when the task fails, even while the server does not take what the task wrote before.
+  ///
+  /// - Parameter outer: the caller's cancellation.
+  /// - Returns: the cancellation for the call.
+  package func cancellation(_ outer: Cancellation?) -> Cancellation {
+    let cancellation = Cancellation()
+    outer?.forward(to: cancellation)
+    state.withLock { $0.onFailure = { cancellation.fail($0) } }
+    return cancellation
   }
 
   /// Ends the task, whether or not the body was sent.
@@ -123,13 +136,19 @@ package final class ProducedBody: Sendable {
   }
 
   private static func end(_ state: Locked<State>, _ stream: WeakStream, _ error: (any Error)?) {
-    state.withLock { state in
-      guard !state.isOver else { return }
+    let onFailure = state.withLock { state in
+      guard !state.isOver else { return nil as (@Sendable (TransactionError) -> Void)? }
       state.isOver = true
       state.failure = error
       state.isProducerFailed = error != nil
+      return state.onFailure.take()
     }
+    // If the transport wants more, it finds the failure itself.
     stream.wake()
+    guard let error else { return }
+    onFailure?(
+      error as? TransactionError
+        ?? TransactionError(code: .bodyFile, message: "the request body could not be produced: \(error)"))
   }
 }
 

@@ -13,6 +13,8 @@ struct FoundationCall: Sendable {
   private let observer: CallObserver
   private let delegate: (any TransactionDelegate)?
   private let cancellation = Cancellation()
+  /// Ends the call, and also when its body fails.
+  private let whole: Cancellation
 
   /// - Parameter body: replaces that of the request.
   init(
@@ -34,6 +36,7 @@ struct FoundationCall: Sendable {
     }
     observer = CallObserver(request.url, upload)
     self.delegate = DelegateChain.of(delegate, observer)
+    whole = upload?.cancellation(cancellation) ?? cancellation
   }
 
   /// Ends the call from any thread.
@@ -61,7 +64,7 @@ struct FoundationCall: Sendable {
 
   private func begin() async throws(URLError) -> (ResponseBytes, Response) {
     do throws(TransactionError) {
-      return try await client.bytes(for: request, delegate: delegate, cancellation: cancellation)
+      return try await client.bytes(for: request, delegate: delegate, cancellation: whole)
     } catch { throw URLError(error) }
   }
 
@@ -69,7 +72,7 @@ struct FoundationCall: Sendable {
   func download() async throws(URLError) -> (file: URL, response: HTTPURLResponse) {
     let result: (path: String, response: Response)
     do throws(DownloadFailure) {
-      result = try await client.download(for: request, delegate: delegate, cancellation: cancellation)
+      result = try await client.download(for: request, delegate: delegate, cancellation: whole)
     } catch { throw URLError(error) }
     return (URL(fileURLWithPath: result.path), try made(result.response))
   }

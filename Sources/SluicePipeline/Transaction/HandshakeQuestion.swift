@@ -8,12 +8,13 @@ package import SluiceMessages
 /// Unchecked because it is confined to the loop of the transaction.
 package final class HandshakeQuestion: @unchecked Sendable {
   package let challenge: HandshakeChallenge
-  private unowned let transaction: Transaction
+  private let transaction: Transaction
   private var rest: ArraySlice<StageBinding>
   private var asked: StageBinding?
   private var withdraw: (() -> Void)?
   private var answer: ((HandshakeDecision?) -> Void)?
   private let timer = LoopTimer()
+  private var isDecided = false
 
   init(
     _ challenge: HandshakeChallenge, _ transaction: Transaction, _ bindings: [StageBinding],
@@ -33,12 +34,12 @@ package final class HandshakeQuestion: @unchecked Sendable {
     }
     let withdraw = observer.decide(self, transaction.exchange)
     // It may have been answered already, and another delegate asked.
-    if answer != nil, self.asked === asked { self.withdraw = withdraw }
+    if !isDecided, answer != nil, self.asked === asked { self.withdraw = withdraw }
   }
 
   /// The answer of the delegate that was asked last. [loop]
   package func give(_ result: Result<HandshakeDecision, StageFailure>, by observer: any HopObserver) {
-    guard answer != nil, let asked, asked.observer === observer else { return }
+    guard !isDecided, answer != nil, let asked, asked.observer === observer else { return }
     transaction.loop.disarm(timer)
     withdraw = nil
     switch result {
@@ -63,18 +64,30 @@ package final class HandshakeQuestion: @unchecked Sendable {
   }
 
   /// The transaction has ended.
-  func end() { finish(nil) }
+  func end() { deliver(nil) }
 
   private func refuse(_ error: TransactionError) {
     transaction.hopFailure = error
     finish(.refuse)
   }
 
-  private func finish(_ decision: HandshakeDecision?) {
-    guard let answer = answer.take() else { return }
+  /// The handshake goes on in a later turn of the loop: a delegate may have cancelled its own call before it answered.
+  private func finish(_ decision: HandshakeDecision) {
+    guard !isDecided else { return }
+    isDecided = true
+    settle()
+    transaction.loop.post { [self] in deliver(decision) }
+  }
+
+  private func settle() {
     transaction.loop.disarm(timer)
     withdraw.take()?()
     asked = nil
+  }
+
+  private func deliver(_ decision: HandshakeDecision?) {
+    guard let answer = answer.take() else { return }
+    settle()
     transaction.handshakeQuestion = nil
     answer(decision)
   }

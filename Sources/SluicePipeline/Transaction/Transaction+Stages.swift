@@ -178,6 +178,7 @@ extension Transaction {
     }
     guard let binding = current else { return }
     token = nil
+    noteActivity()
     stageDeadline = .distantFuture
     guard verdict != .suspended else { return run(answer(.fault(Self.resumedSuspended), binding)) }
     run(answer(verdict, binding))

@@ -11,7 +11,7 @@ public struct TransportSettings: Sendable {
   /// The number of event loops; each has its own thread and connections.
   public var loops = 1
   /// The maximum number of connections to one origin over all loops; each loop gets an equal share, at least one. Nil
-  /// sets no limit.
+  /// sets no limit. Connections for a client certificate, a Unix socket or delegates of their own are counted apart.
   public var maximumConnectionsPerHost: Int?
   /// The highest version spoken. ``HTTPVersion/http2`` is offered only over TLS; clear text uses HTTP/1.1.
   public var httpVersion = HTTPVersion.http2

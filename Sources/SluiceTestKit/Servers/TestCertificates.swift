@@ -22,6 +22,8 @@ package struct TestCertificates: Sendable {
   package let authority: String
   package let server: Identity
   package let client: Identity
+  /// Like `client`, with a key for RSA.
+  package let clientRSA: Identity
   /// A client certificate that the authority has not signed: it is self-signed.
   package let stranger: Identity
   private let flawed: [Flaw: Identity]
@@ -42,6 +44,8 @@ package struct TestCertificates: Sendable {
     return TestCertificates(
       authority: maker.authority, server: try await maker.signed("localhost", CertificateMaker.serverUse),
       client: try await maker.signed("client", "extendedKeyUsage=clientAuth"),
+      clientRSA: try await maker.signed(
+        "client-rsa", "extendedKeyUsage=clientAuth", key: ["-newkey", "rsa:2048", "-nodes"]),
       stranger: try await maker.selfSigned("stranger"),
       flawed: [
         .expired: try await maker.signed("expired", CertificateMaker.serverUse, valid: ("2020", "2021")),
@@ -87,13 +91,13 @@ private struct CertificateMaker {
   /// - Parameter valid: from the beginning of one year to the beginning of the other; nil means from now on, for 30
   ///   days.
   func signed(
-    _ name: String, _ extensions: String, valid: (from: String, to: String)? = nil
+    _ name: String, _ extensions: String, valid: (from: String, to: String)? = nil, key: [String] = newKey
   ) async throws -> TestCertificates.Identity {
     let identity = identity(name)
     let request = folder.path("\(name).csr")
     let extensionFile = try folder.write(extensions, to: "\(name).ext")
     try await Command.check(
-      "openssl", ["req", "-new", "-subj", "/CN=\(name)"] + Self.newKey + ["-keyout", identity.key, "-out", request])
+      "openssl", ["req", "-new", "-subj", "/CN=\(name)"] + key + ["-keyout", identity.key, "-out", request])
     // "openssl x509" cannot set the first day of validity.
     let days =
       valid.map { ["-startdate", "\($0.from)0101000000Z", "-enddate", "\($0.to)0101000000Z"] } ?? ["-days", "30"]

@@ -43,11 +43,16 @@ final class CertificateChoice {
 
   private func use(_ identity: RequestOptions.Identity, for connection: OpaquePointer) -> Bool {
     ERR_clear_error()
+    // Those of the settings, which OpenSSL would prefer if the key is of another kind.
+    SSL_certs_clear(connection)
     let key = identity.key ?? identity.certificate
     let isUsable =
       SSL_use_certificate_chain_file(connection, identity.certificate) == 1
       && SSL_use_PrivateKey_file(connection, key, SSL_FILETYPE_PEM) == 1 && SSL_check_private_key(connection) == 1
-    if !isUsable { failure = .last(.ownCertificate) }
+    if !isUsable {
+      failure = .last(.ownCertificate)
+      failure?.chosenCertificate = identity.certificate
+    }
     return isUsable
   }
 

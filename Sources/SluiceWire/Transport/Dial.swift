@@ -21,7 +21,7 @@ final class Dial {
   /// The time between two attempts (RFC 8305 §8).
   private static let attemptDelay = Duration.milliseconds(250)
 
-  private let pool: OriginPool
+  let pool: OriginPool
   /// The transfer that alone gets the connection; nil if it is for whoever waits.
   var owner: WireTransfer?
   private(set) var times = Times()

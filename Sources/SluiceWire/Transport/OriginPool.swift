@@ -73,7 +73,7 @@ final class OriginPool {
   /// Whether it is for one transfer alone: its connection is closed with it.
   private var isPrivate: Bool { key.number != 0 }
 
-  var isUnused: Bool { connectionCount == 0 && waiting.isEmpty }
+  var isUnused: Bool { connectionCount == 0 && waiting.count == 0 }
 
   // MARK: Transfers
 
@@ -266,7 +266,11 @@ final class OriginPool {
   }
 
   /// A transfer has ended that waits here.
-  func waiterDidEnd() { waiting.waiterDidEnd() }
+  func waiterDidEnd() {
+    waiting.waiterDidEnd()
+    guard isPrivate, waiting.count == 0 else { return }
+    for dial in dials.values { drop(dial) }
+  }
 
   private func dial(for owner: WireTransfer?) {
     let dial = Dial(self, owner: owner)

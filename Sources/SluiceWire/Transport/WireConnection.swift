@@ -251,13 +251,14 @@ final class WireConnection: HTTPConnection {
       guard head.isInformational else {
         stage = .body
         body = ResponseBody(head.body, transport.limits)
-        if head.status == 417, sender.waitsForContinue, transfer.addsExpectation, transfer.request.body.isReplayable {
+        if head.status == 417, transfer.addsExpectation, transfer.request.body.isReplayable {
           pool.takesExpectations = false
           transfer.fail(WireFailure.expectation(pool.origin))
           return false
         }
-        // The server has decided without the body.
-        if sender.waitsForContinue || head.status >= 400 { sender.stop() }
+        // The server has decided without the body, unless it answers while it goes on reading.
+        let isRefusal = head.status >= 400 || sender.waitsForContinue && (head.status >= 300 || head.endsConnection)
+        if isRefusal { sender.stop() } else { sendBody(of: transfer) }
         transfer.didReceiveHead(WireTransfer.Head(head), fields)
         break
       }

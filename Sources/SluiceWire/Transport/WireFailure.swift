@@ -94,6 +94,12 @@ enum WireFailure {
   /// The TLS connection could not be made.
   static func tls(_ origin: Origin, _ failure: TLSFailure, _ settings: TransportSettings) -> TransportError {
     if let refusal = refusal(origin, failure, settings, isBeforeSending: true) { return refusal }
+    if failure.moment == .ownCertificate, let chosen = failure.chosenCertificate {
+      let reason =
+        "the client certificate \(PlainText.path(chosen)) that the delegate chose cannot be used: \(failure.detail); it must"
+        + " name a PEM file, and its key one that fits and has no password"
+      return make(.tls, reason, origin, isBeforeSending: true)
+    }
     let advice = TLSAdvice(failure.detail, settings).advice(at: failure.moment)
     return make(.tls, failure.detail + advice, origin, isBeforeSending: true)
       .with(failure.moment == .verification ? .certificate : nil)

@@ -50,8 +50,9 @@ extension WireTransfer {
 }
 
 extension WireTransfer: LoopTimerTarget {
-  /// How long a body waits for a 100 response, in case the server does not know that (RFC 9110 §10.1.1).
-  private static let continueLimit = Duration.seconds(1)
+  /// How long a body waits for a 100 response, in case the server does not know that (RFC 9110 §10.1.1). Nothing moves
+  /// meanwhile, so it is less than the idle timeout.
+  private var continueLimit: Duration { min(.seconds(1), (request.options.idleTimeout ?? .seconds(2)) / 2) }
 
   /// The size of a body above which it waits for a 100 response by itself.
   static let patientBytes = 1 << 20
@@ -59,7 +60,7 @@ extension WireTransfer: LoopTimerTarget {
   func waitForContinue() {
     let timer = LoopTimer()
     continueTimer = timer
-    transport.loop.arm(timer, at: transport.loop.now + Self.continueLimit, for: self)
+    transport.loop.arm(timer, at: transport.loop.now + continueLimit, for: self)
   }
 
   func timerDidFire(_ timer: LoopTimer) {

@@ -230,7 +230,8 @@ final class WireTransfer: Transfer {
 
   /// Lets a large body wait until the server wants it.
   func addExpectation(to headers: inout HeaderFields, _ pool: OriginPool) {
-    guard options.expectsContinue, pool.takesExpectations, !request.omittedDefaults.contains(.expect),
+    guard options.expectsContinue, options.refusals == 0, pool.takesExpectations,
+      !request.omittedDefaults.contains(.expect),
       headers["expect"] == nil
     else { return }
     addsExpectation = true
@@ -304,7 +305,7 @@ final class WireTransfer: Transfer {
   /// The connection takes no more of the transfer: it has failed, or does not want the rest of the body.
   func stop() {
     if case .running(let connection) = phase { connection.abandon(self) }
-    if case .waiting(let dial?) = phase { pool.abandon(dial) }
+    if case .waiting(let dial?) = phase { dial.pool.abandon(dial) }
     let line = isInLine ? pool : nil
     end(isCancelled ? .cancelled(request) : failure)
     line?.waiterDidEnd()

@@ -45,7 +45,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   private var contexts: [TLSSettings: TLSContext] = [:]
   /// By descriptor.
   @exclusivity(unchecked) private var endpoints: [WireEndpoint?] = []
-  @exclusivity(unchecked) private var pools: [PoolKey: OriginPool] = [:]
+  @exclusivity(unchecked) private(set) var pools: [PoolKey: OriginPool] = [:]
   /// The pool of the last request, since the next request often has the same origin, or even this URL.
   @exclusivity(unchecked) private var lastURL: HTTPURL?
   @exclusivity(unchecked) private var lastPool: OriginPool?

@@ -1,0 +1,69 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+@testable import SluiceWire
+
+/// Hops that have a pool of connections for themselves, because a delegate of their call chooses the certificate.
+@Suite(.overWire, .enabled(if: NginxServer.isAvailable)) struct OwnPoolTests {
+  private static let policy = HandshakePolicy(
+    HandshakePolicy.Scope(client: 1, isOfCall: true), decidesTrust: false, choosesCertificate: true,
+    choosesForCall: true)
+
+  private static func options(_ policy: HandshakePolicy? = policy) -> TransferOptions {
+    var options = TransferOptions()
+    options.handshake = policy
+    return options
+  }
+
+  private func settings() async throws -> TransportSettings {
+    var settings = TransportSettings.patient
+    settings.engine = .wire
+    settings.tls.ca = try await TestCertificates.shared().authority
+    return settings
+  }
+
+  /// Suspends until the transport has forgotten all pools, and closed their connections.
+  private func waitUntilForgotten(_ wire: Wire) async throws {
+    for _ in 0..<1_000_000 {
+      let count = await wire.onLoop { [wire] in (wire.transport as? WireTransport)?.pools.count }
+      if try #require(count) == 0 { return }
+    }
+    Issue.record("the pools are still there")
+  }
+
+  @Test(arguments: [HTTPVersion.http11, .http2])
+  func `a hop's own pool is forgotten with its connection`(_ version: HTTPVersion) async throws {
+    let nginx = try await NginxServer.start(certificates: TestCertificates.shared())
+    var settings = try await settings()
+    settings.httpVersion = version
+    let wire = try Wire(settings)
+    for _ in 0..<20 {
+      let request = Request(url: try HTTPURL(nginx.secureBaseURL + "/"))
+      #expect(try await wire.send(request, options: Self.options()).head?.status == 200)
+    }
+    try await waitUntilForgotten(wire)
+  }
+
+  @Test func `a pool is forgotten after a handshake that failed`() async throws {
+    let server = try ScriptedServer((0..<5).map { _ in [.send("not TLS at all\r\n"), .receiveToEnd] })
+    let wire = try Wire(try await settings())
+    for _ in 0..<5 {
+      let request = Request(url: try HTTPURL(server.baseURL.replacing("http:", with: "https:")))
+      #expect(try await wire.send(request, options: Self.options()).error?.code == .tls)
+    }
+    try await waitUntilForgotten(wire)
+  }
+
+  @Test func `the handshake of a hop that has ended is given up`() async throws {
+    let server = try ScriptedServer(.receiveToEnd)
+    let wire = try Wire(try await settings())
+    let request = Request(url: try HTTPURL(server.baseURL.replacing("http:", with: "https:")))
+    let probe = Probe()
+    wire.start(request, probe, options: Self.options()) { transfer in transfer.cancel() }
+    #expect(try await probe.waitForEnd().code == .cancelled)
+    try await waitUntilForgotten(wire)
+  }
+}
