@@ -324,7 +324,7 @@ import Testing
   }
 
   @Test func `a cancelled task ends both closures`() async throws {
-    let hasBegun = Signal()
+    let (hasBegun, isWriting) = (Signal(), Signal())
     let hasEnded = Watched(false)
     let server = try ScriptedServer(.receiveHead, .send(Self.answer(.http11)), .signal(hasBegun), .receiveToEnd)
     defer { server.stop() }
@@ -335,6 +335,7 @@ import Testing
           Request(method: "POST", url: url),
           body: { _ in
             defer { hasEnded.update { $0 = true } }
+            isWriting.set()
             try await Task.sleep(for: .seconds(3600))
           }
         ) { _, reader in
@@ -342,6 +343,8 @@ import Testing
         }
       }
       try await hasBegun.wait(for: "the response")
+      // The server may have answered before the loop has asked for the body: a call that ends then has no writer.
+      try await isWriting.wait(for: "the body")
       call.cancel()
       await #expect { try await call.value } throws: { ($0 as? TransactionError)?.code == .cancelled }
       #expect(hasEnded.value)
