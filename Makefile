@@ -71,10 +71,10 @@ examples: ## build the packages in Examples, and run the client
 	scripts/check-examples.sh
 
 texts: build ## the manual page and the completions, from the command's tables
-	.build/debug/sluice help --man >share/man/man1/sluice.1
-	.build/debug/sluice completion bash >share/completions/sluice.bash
-	.build/debug/sluice completion zsh >share/completions/_sluice
-	.build/debug/sluice completion fish >share/completions/sluice.fish
+	$(BUILT)/sluice help --man >share/man/man1/sluice.1
+	$(BUILT)/sluice completion bash >share/completions/sluice.bash
+	$(BUILT)/sluice completion zsh >share/completions/_sluice
+	$(BUILT)/sluice completion fish >share/completions/sluice.fish
 
 docs: ## the documentation of the modules, from their comments, in .build/docs
 	$(SWIFT) build $(SWIFTFLAGS)
