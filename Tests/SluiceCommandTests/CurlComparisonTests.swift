@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  /// A request without what differs for good reasons: the agent, the boundary of a form, and the order of headers.
+  /// A request without what the two may choose for themselves: agent, boundary of a form, and order of headers.
   private static func text(_ request: ServerRequest, _ base: String) -> String {
     let type = request.headers.first("content-type") ?? ""
     let boundary = type.firstRange(of: "boundary=").map { String(type[$0.upperBound...]) }

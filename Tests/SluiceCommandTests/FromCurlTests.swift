@@ -72,7 +72,7 @@ import Testing
     #expect(shown.count == 2 && shown[1] == shown[0], "\(printed.outputText) \(shown)")
   }
 
-  /// A request without what differs for good reasons: agents, the coding that is asked for, and secrets.
+  /// A request without what the two may choose for themselves, and without the secrets that "--curl" hides.
   private static func text(_ request: ServerRequest) -> String {
     let type = request.headers.first("content-type") ?? ""
     let boundary = type.firstRange(of: "boundary=").map { String(type[$0.upperBound...]) } ?? ""

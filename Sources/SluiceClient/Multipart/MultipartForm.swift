@@ -38,9 +38,7 @@ public struct MultipartForm: Sendable {
   package mutating func append(
     name: String, bytes: [UInt8], filename: String?, contentType: String?
   ) throws(MessageError) {
-    if let contentType { try HeaderFields.check(name: "content-type".utf8.span, value: contentType.utf8.span) }
-    let file = filename.map { "; filename=\"\(Self.escaped($0))\"" } ?? ""
-    begin("name=\"\(Self.escaped(name))\"\(file)", contentType: contentType)
+    try begin(name, filename, contentType)
     append(bytes)
     append("\r\n")
   }
@@ -49,8 +47,7 @@ public struct MultipartForm: Sendable {
   package mutating func append(
     name: String, file: FileBody, filename: String, contentType: String
   ) throws(MessageError) {
-    try HeaderFields.check(name: "content-type".utf8.span, value: contentType.utf8.span)
-    begin("name=\"\(Self.escaped(name))\"; filename=\"\(Self.escaped(filename))\"", contentType: contentType)
+    try begin(name, filename, contentType)
     segments.append(.file(file))
     append("\r\n")
   }
@@ -80,6 +77,12 @@ public struct MultipartForm: Sendable {
     do throws(MessageError) {
       try append(name: name, file: file, filename: filename ?? last, contentType: contentType)
     } catch { throw TransactionError(code: error.code, message: error.description, isBeforeSending: true) }
+  }
+
+  private mutating func begin(_ name: String, _ filename: String?, _ contentType: String?) throws(MessageError) {
+    if let contentType { try HeaderFields.check(name: "content-type".utf8.span, value: contentType.utf8.span) }
+    let file = filename.map { "; filename=\"\(Self.escaped($0))\"" } ?? ""
+    begin("name=\"\(Self.escaped(name))\"\(file)", contentType: contentType)
   }
 
   private mutating func begin(_ parameters: String, contentType: String?) {

@@ -1,4 +1,3 @@
-import Sluice
 import SluiceMessages
 
 /// Commands for curl: taken from their text, and written.
@@ -36,16 +35,13 @@ enum CurlText {
   }
 
   /// A curl command that sends the same request, without the pipeline. Secrets are hidden.
-  static func command(
-    _ arguments: ParsedArguments, _ mask: SecretMask, for request: Request, _ configuration: Configuration
-  ) throws(CommandError) -> String {
-    let data = try SendData(arguments, limitBytes: configuration.transport.maximumHeldRequestBytes)
+  static func command(_ arguments: ParsedArguments, _ mask: SecretMask, for request: Request) -> String {
     var words = ["curl"]
     if !arguments.has("no-location"), arguments["max-redirs"] != "0" { words.append("-L") }
     if !arguments.has("no-compressed") { words.append("--compressed") }
     if !["fail", "fail-with-body", "no-fail"].contains(where: arguments.has) { words.append("--fail-with-body") }
     // Curl takes the method from the options, except where another one is wanted.
-    if !arguments.has("head"), request.method != data.method {
+    if !arguments.has("head"), request.method != SendData.method(arguments) {
       words += ["-X", ShellWords.quoted(Array(request.method.utf8))]
     }
     // The data of -G is in the URL already.
@@ -72,15 +68,8 @@ enum CurlText {
       guard !value.isEmpty else { return option.value.bytes }
       let masked = mask.value(value, ofHeader: name)
       return masked == value ? option.value.bytes : Array("\(name): \(masked)".utf8)
-    case "proxy": return Array((HTTPURL.masked(option.value.shown, mask)).utf8)
+    case "proxy": return (try? HTTPURL(option.value.shown)).map { Array(mask.url($0).utf8) } ?? option.value.bytes
     default: return option.value.bytes
     }
-  }
-}
-
-extension HTTPURL {
-  /// The text of a URL without its secrets; as it is if it is no URL.
-  fileprivate static func masked(_ text: String, _ mask: SecretMask) -> String {
-    (try? HTTPURL(text)).map { mask.url($0) } ?? text
   }
 }

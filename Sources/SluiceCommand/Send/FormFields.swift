@@ -44,7 +44,7 @@ struct FormFields {
 
   private func appendFile(_ name: String, _ field: FormValue, to form: inout MultipartForm) throws(CommandError) {
     let path = try DataReader.name(field.content, "-F")
-    let filename = field.filename ?? path.split(separator: "/").last.map(String.init) ?? path
+    let filename = field.filename ?? Paths.name(of: path)
     let type = field.type ?? Self.type(of: filename)
     let content = try reader.body(ofFile: path, "-F")
     do throws(MessageError) {

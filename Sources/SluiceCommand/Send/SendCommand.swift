@@ -124,7 +124,7 @@ enum SendCommand {
     request.wantsExplanation = arguments.has("explain")
     let mask = SecretMask(configuration.redaction)
     if arguments.has("curl") {
-      try StandardOutput.write(try CurlText.command(arguments, mask, for: request, configuration) + "\n")
+      try StandardOutput.write(CurlText.command(arguments, mask, for: request) + "\n")
       return .succeeded
     }
     let input = inputFile(of: request)

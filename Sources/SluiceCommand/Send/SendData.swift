@@ -8,15 +8,13 @@ struct SendData {
   private(set) var contentType: String?
   /// The media type that is accepted unless a header says it.
   private(set) var accept: String?
-  /// The method, unless another one is given.
-  private(set) var method = "GET"
   /// What `-G` appends to the query.
   private(set) var query: [UInt8]?
   /// The file that `-T` sends, whose name completes a URL that ends with a slash.
   private(set) var uploadedFile: String?
 
   /// The options that are joined to one body, in the order in which they were given.
-  static let joined = ["data", "data-ascii", "data-raw", "data-binary", "data-urlencode", "json"]
+  static let joined = ["data", "data-raw", "data-binary", "data-urlencode", "json"]
 
   init(_ arguments: ParsedArguments, limitBytes: Int) throws(CommandError) {
     let reader = DataReader(limitBytes: limitBytes)
@@ -27,19 +25,23 @@ struct SendData {
       throw CommandError(.usage, "give only one of data (-d, --json), a form (-F) and a file to upload (-T)")
     }
     if let upload {
-      method = "PUT"
       body = try reader.body(ofFile: upload, "-T")
       uploadedFile = upload == "-" ? nil : upload
     } else if !form.isEmpty {
-      method = "POST"
       (body, contentType) = try FormFields(reader).make(form)
     } else if !pieces.isEmpty {
-      method = "POST"
       try join(pieces, reader)
     }
     guard arguments.has("get") else { return }
     guard form.isEmpty, upload == nil else { throw CommandError(.usage, "-G takes data (-d), and no file or form") }
     try moveToQuery()
+  }
+
+  /// The method that the options imply, as with curl: no file is read for it.
+  static func method(_ arguments: ParsedArguments) -> String {
+    if arguments.has("get") { return "GET" }
+    if arguments.has("upload-file") { return "PUT" }
+    return (joined + FormFields.options).contains(where: arguments.has) ? "POST" : "GET"
   }
 
   private mutating func join(
@@ -81,17 +83,21 @@ struct SendData {
   private func encoded(_ value: ArgumentWord, _ reader: DataReader) throws(CommandError) -> [UInt8] {
     let (bytes, equals) = (value.bytes, UInt8(ascii: "="))
     guard let mark = bytes.firstIndex(of: equals) ?? bytes.firstIndex(of: UInt8(ascii: "@")) else {
-      return FormText.encoded(bytes)
+      return Self.formEncoded(bytes)
     }
     var rest = Array(bytes[(mark + 1)...])
     if bytes[mark] != equals {
       rest = try reader.content(ofFile: DataReader.name(rest, "--data-urlencode"), "--data-urlencode")
     }
-    return (mark == 0 ? [] : bytes[..<mark] + [equals]) + FormText.encoded(rest)
+    return (mark == 0 ? [] : bytes[..<mark] + [equals]) + Self.formEncoded(rest)
+  }
+
+  /// Percent-encoded, but with a plus sign for a space, as curl does it.
+  private static func formEncoded(_ bytes: [UInt8]) -> [UInt8] {
+    Array(PercentCoding.encoded(bytes.span).replacing("%20", with: "+").utf8)
   }
 
   private mutating func moveToQuery() throws(CommandError) {
-    method = "GET"
     contentType = nil
     switch body {
     case .empty: return
@@ -100,24 +106,5 @@ struct SendData {
       body = .empty
     case .file, .stream: throw CommandError(.usage, "-G takes data (-d), and no file or form")
     }
-  }
-}
-
-/// Text as forms encode it.
-enum FormText {
-  /// Everything but letters, digits and `-._~` becomes `%XX`, and a space a plus sign, as curl does it.
-  static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var encoded: [UInt8] = []
-    for byte in bytes {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        encoded.append(byte)
-      case UInt8(ascii: " "): encoded.append(UInt8(ascii: "+"))
-      default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return encoded
   }
 }

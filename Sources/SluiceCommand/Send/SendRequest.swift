@@ -31,7 +31,7 @@ struct SendRequest {
       throw CommandError(.usage, "expected [METHOD] URL, or --url URL")
     }
     let data = try SendData(arguments, limitBytes: configuration.transport.maximumHeldRequestBytes)
-    var request = Request(method: try method(for: data), url: try url(data))
+    var request = Request(method: try method(), url: try url(data))
     request.body = data.body
     if let type = data.contentType { request.headers["content-type"] = type }
     try addNamedHeaders(to: &request)
@@ -64,14 +64,14 @@ struct SendRequest {
     }
   }
 
-  private func method(for data: SendData) throws(CommandError) -> String {
+  private func method() throws(CommandError) -> String {
     let isMethodGiven = arguments.operands.count == (arguments.has("url") ? 1 : 2)
     let operand = isMethodGiven ? arguments.operands[0] : nil
     let given = [operand, arguments["request"], arguments.has("head") ? "HEAD" : nil].compactMap(\.self)
     guard Set(given).count <= 1 else {
       throw CommandError(.usage, "the method is given as \(given.joined(separator: " and as ")); give it once")
     }
-    return given.first ?? data.method
+    return given.first ?? SendData.method(arguments)
   }
 
   /// The URL as it was typed, with the data of `-G`, and with the name of the file of `-T`.
@@ -80,7 +80,7 @@ struct SendRequest {
     let fragment = text.firstIndex(of: "#").map { String(text[$0...]) } ?? ""
     text.removeLast(fragment.count)
     if let path = data.uploadedFile, text.hasSuffix("/"), let name = path.split(separator: "/").last {
-      text += String(decoding: FormText.encoded(name.utf8), as: UTF8.self).replacing("+", with: "%20")
+      text += PercentCoding.encoded(String(name))
     }
     if let query = data.query {
       guard let query = ArgumentWord(query).text else {

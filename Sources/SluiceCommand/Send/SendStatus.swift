@@ -15,7 +15,7 @@ enum SendStatus {
   }
 
   private static let codes: [ErrorCode: Int32] = [
-    .nameLookup: 6, .connect: 7, .proxy: 7, .invalidResponse: 8, .status: 22, .sink: 23, .bodyFile: 26,
+    .nameLookup: 6, .connect: 7, .proxy: 7, .invalidResponse: 8, .status: 22, .bodyFile: 26,
     .timeout: 28, .connectTimeout: 28, .deadline: 28, .tls: 35, .tooManyRedirects: 47, .redirectLoop: 47,
     .connectionLost: 56, .decoding: 61, .responseTooLarge: 63, .bodyNotReplayable: 65,
   ]

@@ -16,7 +16,7 @@ struct ShellWords {
   /// The word in single quotes where the shell would change it otherwise.
   static func quoted(_ word: [UInt8]) -> String {
     let text = String(decoding: word, as: UTF8.self)
-    let isPlain = !word.isEmpty && word.allSatisfy { isLetterOrDigit($0) || "-._/:=@,+%".utf8.contains($0) }
+    let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetterOrDigit || "-._/:=@,+%".utf8.contains($0) }
     if isPlain { return text }
     let hasControls = word.contains { $0 < 0x20 || $0 == 0x7F } || String(validating: word, as: UTF8.self) == nil
     return hasControls ? "$'\(escaped(word))'" : "'\(text.replacing("'", with: "'\\''"))'"
@@ -37,10 +37,6 @@ struct ShellWords {
       }
     }
     return String(decoding: text, as: UTF8.self)
-  }
-
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte)
   }
 
   private mutating func append(_ bytes: some Sequence<UInt8>) { word = (word ?? []) + bytes }

@@ -13,7 +13,7 @@ enum TypedURL {
   /// `localhost:8080/x` always begins with a host, although `localhost` could be the name of a scheme. `example.com/x`
   /// could also be a path, and is a path if there is a base.
   private static func beginsWithHost(_ text: String, hasBase: Bool) -> Bool {
-    guard let first = text.utf8.first, isLetterOrDigit(first) || first >= 0x80 || first == UInt8(ascii: "[") else {
+    guard let first = text.utf8.first, first.isLetterOrDigit || first >= 0x80 || first == UInt8(ascii: "[") else {
       return false
     }
     let authority = text.utf8.prefix { ![UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
@@ -26,8 +26,9 @@ enum TypedURL {
     let port = authority[authority.index(after: colon)...]
     return !port.isEmpty && port.allSatisfy { (0x30...0x39).contains($0) }
   }
+}
 
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte)
-  }
+extension UInt8 {
+  /// Of ASCII.
+  var isLetterOrDigit: Bool { (0x61...0x7A).contains(self | 0x20) || (0x30...0x39).contains(self) }
 }

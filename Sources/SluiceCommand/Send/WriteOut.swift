@@ -119,7 +119,7 @@ struct WriteOut {
 
     /// Bytes of the body for a second.
     func speed(_ bytes: Int) -> String {
-      let seconds = result.duration / .seconds(1)
+      let seconds = result.duration.inSeconds
       return "\(seconds > 0 ? Int(Double(bytes) / seconds) : 0)"
     }
   }

@@ -120,7 +120,7 @@ enum WireFailure {
   /// The server does not take the expectation that this side has added; it has not processed the request.
   static func expectation(_ origin: Origin) -> TransportError {
     make(
-      .notProcessed, "the server refuses the field Expect (417), and was not sent the body", origin,
+      .notProcessed, "the server refuses the field Expect (417), and did not process the request", origin,
       isBeforeSending: true)
   }
 
