@@ -92,7 +92,9 @@ import Testing
     let result = try await Command.run(
       "sh", ["-c", "cd \(work.path) && exec \(line)"], environment: Tool.cleared.merging(["HOME": work.path]) { $1 })
     return Outcome(
-      requests: (server.requests + requests.value).map { Self.text($0, server.baseURL) },
+      requests: (server.requests + requests.value).map {
+        CurlCommand.comparable($0).replacing(server.baseURL.dropFirst(7), with: "{host}")
+      },
       output: result.outputText.replacing(server.baseURL, with: "{url}").replacing(/Date: [^\r]*/, with: "Date:"),
       files: try Self.files(in: work.path),
       status: result.status)
@@ -124,29 +126,4 @@ import Testing
         body: .bytes(Array("answer to \(request.method) \(request.target)\n".utf8)))
     }
   }
-
-  /// A request without what the two may choose for themselves: agent, boundary of a form, and order of headers.
-  private static func text(_ request: ServerRequest, _ base: String) -> String {
-    let type = request.headers.first("content-type") ?? ""
-    let boundary = type.firstRange(of: "boundary=").map { String(type[$0.upperBound...]) }
-    let agents = ["curl/", "sluice/"]
-    // Curl 7.88 lets every file that is uploaded wait, even one of a byte; newer versions only those above 1 MiB.
-    let headers = request.headers.filter { line in
-      !agents.contains { line.value.hasPrefix($0) }
-        && (request.body.count > 1 << 20 || line.name.lowercased() != "expect")
-    }
-    .map { line in
-      let value = boundary.map { line.value.replacing($0, with: "BOUNDARY") } ?? line.value
-      return "\(line.name.lowercased()): \(line.name.lowercased() == "content-length" && boundary != nil ? "" : value)"
-    }
-    var body = String(decoding: request.body, as: UTF8.self)
-    if let boundary { body = body.replacing(boundary, with: "BOUNDARY") }
-    return (["\(request.method) \(request.target)"] + headers.sorted() + [body]).joined(separator: "\n")
-      .replacing(base.dropFirst(7), with: "{host}")
-  }
-}
-
-/// The curl of this machine.
-enum CurlCommand {
-  static let path = ["/usr/bin/curl", "/usr/local/bin/curl", "/bin/curl"].first { FileTree.exists($0) }
 }
