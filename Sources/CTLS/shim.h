@@ -14,12 +14,20 @@ static const long sluice_tls_modes =
 static const uint64_t sluice_tls_options = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION;
 
 static inline void sluice_tls_configure(SSL_CTX *context) {
-  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(context, sluice_tls_options);
   SSL_CTX_set_mode(context, sluice_tls_modes);
   SSL_CTX_set_read_ahead(context, 1);
   // Sessions are kept by the callback's owner, not in a cache for all servers.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+}
+
+/// For Swift, which does not see the types of these macros.
+static const int sluice_tls_version_1_2 = TLS1_2_VERSION;
+static const int sluice_tls_version_1_3 = TLS1_3_VERSION;
+
+/// The versions that are spoken; returns 1 if OpenSSL has them.
+static inline int sluice_tls_set_versions(SSL_CTX *context, int least, int most) {
+  return SSL_CTX_set_min_proto_version(context, least) == 1 && SSL_CTX_set_max_proto_version(context, most) == 1;
 }
 
 static inline int sluice_tls_set_server_name(SSL *tls, const char *name) {

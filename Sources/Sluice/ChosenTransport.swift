@@ -26,7 +26,7 @@ final class ChosenTransport: Transport {
     guard needsCurl(request.url.origin.scheme) else {
       return wire.start(request, options, observer: observer)
     }
-    if let wish = Self.wishBeyondCurl(request, options) {
+    if let wish = wishBeyondCurl(request, options) {
       return wire.fail(request, options, refusal(of: wish), observer: observer)
     }
     do throws(TransportError) {
@@ -37,7 +37,8 @@ final class ChosenTransport: Transport {
   }
 
   /// What the hop wants that libcurl does not have; nil if there is nothing.
-  private static func wishBeyondCurl(_ request: borrowing Request, _ options: TransferOptions) -> String? {
+  private func wishBeyondCurl(_ request: borrowing Request, _ options: TransferOptions) -> String? {
+    if !settings.sockets.isDefault { return settings.sockets.words }
     if options.hasRoute, request.options.unixSocket != nil { return "the request goes to a Unix socket of its own" }
     guard request.url.origin.scheme == .https else { return nil }
     if options.handshake?.decidesTrust == true { return "a delegate decides about the server's certificate" }
@@ -49,7 +50,7 @@ final class ChosenTransport: Transport {
   private func refusal(of wish: String) -> TransportError {
     TransportError(
       .transport,
-      "\(wish), which libcurl cannot do for one request, and the settings need libcurl; use no proxy"
+      "\(wish), which Sluice does not do over libcurl, and the settings need libcurl; use no proxy"
         + " (\(settings.names.proxy) \"\"), no HTTP/1.0, and \(settings.names.engine) \"auto\" or \"wire\"",
       isBeforeSending: true)
   }

@@ -5,6 +5,8 @@ public struct Backoff: Sendable, Hashable {
   public var base: Duration
   /// The bound stops growing here.
   public var maximum: Duration
+  /// Whether each delay is its bound, and not a random time below it: for a program that sends one request.
+  package var isExact = false
 
   /// By default the first delay is at most 100 milliseconds, and every delay at most 20 seconds.
   public init(base: Duration = .milliseconds(100), maximum: Duration = .seconds(20)) {
@@ -16,6 +18,7 @@ public struct Backoff: Sendable, Hashable {
   package func delay(after attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
     let (base, maximum) = (base.nanoseconds, maximum.nanoseconds)
     let bound = attempt < 64 && base <= maximum >> UInt64(attempt) ? base << UInt64(attempt) : maximum
+    if isExact { return .nanoseconds(Int64(clamping: bound)) }
     return .nanoseconds(Int64.random(in: 0...Int64(clamping: bound), using: &random))
   }
 }

@@ -14,6 +14,11 @@ public struct RetryPolicy: Sendable, Hashable {
   /// Retries allowed for each transaction: 0.2 allows one for every five transactions of a loop. Each loop begins with
   /// ten, and below ten gains one per second.
   public var budget: Double
+  /// Whether another attempt is made after failures of any kind, except those of stages and of the caller's own limits.
+  package var coversEveryFailure = false
+  /// After this time since the begin of the transaction no further attempt is decided on; nil sets no limit besides the
+  /// deadline.
+  package var window: Duration?
 
   /// By default no status, and of the failures only a kept connection that was already dead.
   public init(

@@ -9,8 +9,14 @@ extension CurlFailure {
   var tls: TransportError {
     if let refusal = clientCertificateRefusal { return refusal }
     let moment = moment(of: code)
-    return make(.tls, words("the TLS handshake failed") + TLSAdvice(detail, settings).advice(at: moment))
-      .with(moment == .verification ? .certificate : nil)
+    let detail: TransportError.Detail? =
+      switch moment {
+      case .verification: .certificate
+      case .publicKey: .publicKey
+      default: nil
+      }
+    return make(.tls, words("the TLS handshake failed") + TLSAdvice(self.detail, settings).advice(at: moment))
+      .with(detail)
   }
 
   /// The server refuses the client certificate, or asks for one and gets none; nil for other failures.
@@ -24,6 +30,8 @@ extension CurlFailure {
     case CURLE_SSL_CONNECT_ERROR: .handshake
     case CURLE_SSL_CACERT_BADFILE: .authorities
     case CURLE_SSL_CERTPROBLEM: .ownCertificate
+    case CURLE_SSL_CIPHER: .ciphers
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .publicKey
     default: .other
     }
   }

@@ -17,6 +17,9 @@ extension Transaction {
       let rest = exchange.deadline.duration(since: now)
       return deny(failure, "the next attempt would have to wait \(delay), and its deadline leaves \(rest)")
     }
+    if let window = policy.window, now.duration(since: exchange.started) >= window {
+      return deny(failure, "the transaction began more than \(window) ago (--retry-max-time)")
+    }
     guard isRepeatForFree(failure) || environment.takeRetry(ratio: policy.budget, now: now) else {
       metrics.countRetryOverBudget()
       return deny(failure, "too many requests were repeated recently (retry.budget)")

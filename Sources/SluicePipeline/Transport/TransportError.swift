@@ -17,6 +17,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   package enum Detail: Sendable, Hashable {
     /// With `tls`: the server's certificate is not trusted.
     case certificate
+    /// With `tls`: the server's public key is not one of those that the settings name.
+    case publicKey
     /// With `connection_lost`: not a byte of the response had come.
     case noResponse
     /// With `connection_lost`: the head of the response had come.

@@ -40,6 +40,8 @@ public struct TransportSettings: Sendable {
   public var userAgent: String?
   /// How much of a response is accepted besides its body.
   public var responseLimits = ResponseLimits()
+  /// Where and how sockets are connected.
+  package var sockets = SocketSettings()
   /// A connection of HTTP/2 on which nothing has come for this time is tried with a PING before its next request.
   package var trustedSilence = Duration.seconds(10)
   /// How long the answer to that PING may take.
@@ -102,6 +104,15 @@ public struct TLSSettings: Sendable, Hashable {
   public var key: String?
   /// False accepts every certificate; only for tests.
   public var verify = true
+  /// The password of ``key``; nil if it has none.
+  package var password: String?
+  /// The versions of TLS that are spoken.
+  package var versions = TLSVersion.tls12...TLSVersion.tls13
+  /// OpenSSL's lists of ciphers; nil for its default.
+  package var ciphers = CipherLists()
+  /// SHA-256 hashes of the public keys (SubjectPublicKeyInfo) that the server may have, whatever ``verify`` says; empty
+  /// accepts any key.
+  package var keyHashes: Set<[UInt8]> = []
 
   /// Reads no file. An engine refuses a file that cannot be read when it starts.
   package init(ca: String? = nil, certificate: String? = nil, key: String? = nil, verify: Bool = true) {
@@ -110,4 +121,21 @@ public struct TLSSettings: Sendable, Hashable {
     self.key = key
     self.verify = verify
   }
+}
+
+/// A version of TLS that can be spoken.
+package enum TLSVersion: Int, Sendable, Comparable {
+  case tls12, tls13
+
+  package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Ciphers by their names in OpenSSL, with colons between them.
+package struct CipherLists: Sendable, Hashable {
+  /// Up to TLS 1.2.
+  package var tls12: String?
+  /// TLS 1.3.
+  package var tls13: String?
+
+  package init() {}
 }

@@ -24,6 +24,12 @@ extension TransportSettings {
         "\(names.engine) is \"curl\", and HTTP/2 with prior knowledge is for Sluice's own transport; set it to \"auto\" or"
           + " \"wire\"", isBeforeSending: true)
     }
+    if engine == .curl, !sockets.isDefault {
+      throw TransportError(
+        .transport,
+        "\(names.engine) is \"curl\", and \(sockets.words), which is for Sluice's own transport; set it to \"auto\" or"
+          + " \"wire\"", isBeforeSending: true)
+    }
     guard engine == .wire else { return }
     if let proxy, !proxy.isEmpty {
       throw TransportError(

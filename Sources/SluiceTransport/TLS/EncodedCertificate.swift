@@ -14,6 +14,14 @@ package enum EncodedCertificate {
     return take(i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes), bytes)
   }
 
+  /// The SHA-256 hash of the SubjectPublicKeyInfo; nil without memory.
+  package static func publicKeyHash(_ certificate: OpaquePointer) -> [UInt8]? {
+    guard let key = publicKey(certificate) else { return nil }
+    var hash = [UInt8](repeating: 0, count: 32)
+    guard EVP_Digest(key, key.count, &hash, nil, EVP_sha256(), nil) == 1 else { return nil }
+    return hash
+  }
+
   /// The X.501 name; nil without memory.
   package static func name(_ name: OpaquePointer) -> [UInt8]? {
     var bytes: UnsafeMutablePointer<UInt8>?

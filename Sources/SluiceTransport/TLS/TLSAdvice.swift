@@ -11,6 +11,10 @@ package struct TLSAdvice {
     case handshake
     /// The files of this side.
     case authorities, ownCertificate
+    /// The lists of ciphers.
+    case ciphers
+    /// The server's public key is not accepted.
+    case publicKey
     case other
   }
 
@@ -53,9 +57,17 @@ package struct TLSAdvice {
       "; the server has no version of TLS in common with this side"
     case .handshake: "; check that the server speaks TLS on this port"
     case .authorities: "; \(names.authorities) must name a readable PEM file"
-    case .ownCertificate: "; \(names.certificate) and \(names.key) must name a PEM certificate and its key"
+    case .ownCertificate:
+      "; \(names.certificate) and \(names.key) must name a PEM certificate and its key\(passwordAdvice)"
+    case .ciphers: "; name ciphers as \"openssl ciphers\" does"
+    case .publicKey: ", which \(names.publicKeys) does not name"
     case .other: ""
     }
+  }
+
+  private var passwordAdvice: String {
+    guard detail.contains("password") || detail.contains("decrypt") else { return "" }
+    return settings.tls.password == nil ? "; the key has a password" : "; the password does not fit"
   }
 
   /// Only a few faults of a certificate go away when another authority is trusted.

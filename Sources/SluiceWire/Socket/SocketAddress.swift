@@ -62,3 +62,13 @@ struct SocketAddress: Sendable {
     return order
   }
 }
+
+extension SocketSettings.AddressFamily {
+  func includes(_ family: Int32) -> Bool {
+    switch self {
+    case .any: true
+    case .ipv4: family == AF_INET
+    case .ipv6: family == AF_INET6
+    }
+  }
+}

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import SluiceMessages
+import SluicePipeline
 import SluiceSupport
 
 /// The calls on a connected or connecting stream socket, which never block. The owner of the socket closes it.
@@ -37,6 +38,18 @@ struct StreamSocket {
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  /// Lets connections begin at an interface or an address of this machine. Returns the system's error; nil for success.
+  func bind(to source: SocketSettings.Source) -> Int32? {
+    switch source {
+    case .interface(let name):
+      let result = setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, socklen_t(name.utf8.count))
+      return result == 0 ? nil : errno
+    case .address(let text):
+      guard let address = SocketAddress(text, port: 0) else { return EINVAL }
+      return address.withAddress { Glibc.bind(descriptor, $0, $1) } == 0 ? nil : errno
+    }
   }
 
   func close() { _ = Glibc.close(descriptor) }

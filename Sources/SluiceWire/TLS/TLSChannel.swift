@@ -97,7 +97,7 @@ final class TLSChannel {
     let result = SSL_do_handshake(pointer)
     if result == 1 {
       receivedAtData = socket.pointee.received
-      return .done
+      return keyFailure.map { .failed($0) } ?? .done
     }
     switch SSL_get_error(pointer, result) {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
@@ -109,6 +109,20 @@ final class TLSChannel {
       return .wouldBlock
     default: return .failed(handshakeFailure)
     }
+  }
+
+  /// Why the server's public key is not accepted, before anything is sent to it; nil if it is. A resumed session keeps
+  /// the certificate.
+  private var keyFailure: TLSFailure? {
+    guard !context.keyHashes.isEmpty else { return nil }
+    let certificate = SSL_get1_peer_certificate(pointer)
+    defer { X509_free(certificate) }
+    guard let hash = certificate.flatMap(EncodedCertificate.publicKeyHash) else {
+      return TLSFailure(.publicKey, "the server has shown no certificate")
+    }
+    guard !context.keyHashes.contains(hash) else { return nil }
+    let text = String(decoding: Base64.encode(hash), as: UTF8.self)
+    return TLSFailure(.publicKey, "the server's public key is sha256//\(text)")
   }
 
   /// The answer to the challenge: the handshake can go on. It is not a refusal.

@@ -8,13 +8,17 @@ import SluiceTransport
 final class TLSContext {
   let pointer: OpaquePointer
   let verifies: Bool
+  /// SHA-256 hashes of the public keys that a server may have; empty accepts any key.
+  let keyHashes: Set<[UInt8]>
 
   /// - Parameter offersHTTP2: whether a server may choose HTTP/2.
   init(_ settings: TLSSettings, offersHTTP2: Bool) throws(TLSFailure) {
     guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw TLSFailure.last(.other) }
     self.pointer = pointer
     verifies = settings.verify
+    keyHashes = settings.keyHashes
     sluice_tls_configure(pointer)
+    try select(settings)
     SSL_CTX_set_verify(pointer, settings.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
     let isTrusting =
       settings.ca.map { SSL_CTX_load_verify_locations(pointer, $0, nil) } ?? SSL_CTX_set_default_verify_paths(pointer)
@@ -35,16 +39,56 @@ final class TLSContext {
       Unmanaged<TLSChannel>.fromOpaque(owner)._withUnsafeGuaranteedRef { $0.sessions.keep(session) }
       return 1
     }
-    // Without this, OpenSSL would ask for the password of a key on the terminal, and wait.
-    SSL_CTX_set_default_passwd_cb(pointer) { _, _, _, _ in -1 }
-    guard let certificate = settings.certificate else { return }
-    let key = settings.key ?? certificate
-    guard SSL_CTX_use_certificate_chain_file(pointer, certificate) == 1,
-      SSL_CTX_use_PrivateKey_file(pointer, key, SSL_FILETYPE_PEM) == 1, SSL_CTX_check_private_key(pointer) == 1
-    else { throw TLSFailure.last(.ownCertificate) }
+    try useOwnCertificate(settings)
   }
 
   deinit { SSL_CTX_free(pointer) }
+
+  /// Versions and ciphers.
+  private func select(_ settings: TLSSettings) throws(TLSFailure) {
+    let (least, most) = (settings.versions.lowerBound, settings.versions.upperBound)
+    guard sluice_tls_set_versions(pointer, least.number, most.number) == 1 else { throw TLSFailure.last(.other) }
+    if let ciphers = settings.ciphers.tls12, SSL_CTX_set_cipher_list(pointer, ciphers) != 1 {
+      throw TLSFailure.last(.ciphers)
+    }
+    if let ciphers = settings.ciphers.tls13, SSL_CTX_set_ciphersuites(pointer, ciphers) != 1 {
+      throw TLSFailure.last(.ciphers)
+    }
+  }
+
+  private func useOwnCertificate(_ settings: TLSSettings) throws(TLSFailure) {
+    let isRead = withUnsafePointer(to: Array((settings.password ?? "").utf8)) { password in
+      // Without a function, OpenSSL would ask for the password of a key on the terminal, and wait.
+      SSL_CTX_set_default_passwd_cb(pointer) { buffer, size, _, password in
+        guard let buffer, let bytes = password?.assumingMemoryBound(to: [UInt8].self).pointee, !bytes.isEmpty,
+          bytes.count <= size
+        else { return -1 }
+        UnsafeMutableRawBufferPointer(start: buffer, count: Int(size)).copyBytes(from: bytes)
+        return Int32(bytes.count)
+      }
+      SSL_CTX_set_default_passwd_cb_userdata(pointer, UnsafeMutableRawPointer(mutating: password))
+      defer { SSL_CTX_set_default_passwd_cb_userdata(pointer, nil) }
+      return readOwnCertificate(settings)
+    }
+    guard isRead else { throw TLSFailure.last(.ownCertificate) }
+  }
+
+  private func readOwnCertificate(_ settings: TLSSettings) -> Bool {
+    guard let certificate = settings.certificate else { return true }
+    return SSL_CTX_use_certificate_chain_file(pointer, certificate) == 1
+      && SSL_CTX_use_PrivateKey_file(pointer, settings.key ?? certificate, SSL_FILETYPE_PEM) == 1
+      && SSL_CTX_check_private_key(pointer) == 1
+  }
+}
+
+extension TLSVersion {
+  /// As OpenSSL counts them.
+  var number: Int32 {
+    switch self {
+    case .tls12: sluice_tls_version_1_2
+    case .tls13: sluice_tls_version_1_3
+    }
+  }
 }
 
 /// The session of the last connection to one origin, which makes the next handshake shorter (RFC 8446 §2.2). Not shared

@@ -58,7 +58,9 @@ final class TrustDecision {
 
   /// Nil without memory, or if the server has sent no certificate.
   private func trust(_ store: OpaquePointer, _ failure: String?) -> ServerTrust? {
-    guard let leaf = X509_STORE_CTX_get0_cert(store), let keyHash = Self.keyHash(leaf) else { return nil }
+    guard let leaf = X509_STORE_CTX_get0_cert(store), let keyHash = EncodedCertificate.publicKeyHash(leaf) else {
+      return nil
+    }
     var certificates: [[UInt8]] = []
     let chain = X509_STORE_CTX_get0_untrusted(store)
     for index in 0..<sluice_tls_count(chain) {
@@ -70,12 +72,5 @@ final class TrustDecision {
     }
     return ServerTrust(
       host: origin.host, port: origin.port, certificates: certificates, keyHash: keyHash, failure: failure)
-  }
-
-  private static func keyHash(_ certificate: OpaquePointer) -> [UInt8]? {
-    guard let key = EncodedCertificate.publicKey(certificate) else { return nil }
-    var hash = [UInt8](repeating: 0, count: 32)
-    guard EVP_Digest(key, key.count, &hash, nil, EVP_sha256(), nil) == 1 else { return nil }
-    return hash
   }
 }

@@ -194,6 +194,11 @@ final class Dial {
       lastFailure = WireFailure.socket(pool.origin, errno)
       return false
     }
+    if let source = settings.sockets.source, let code = socket.bind(to: source) {
+      socket.close()
+      lastFailure = WireFailure.source(pool.origin, source, code)
+      return false
+    }
     let attempt = ConnectAttempt(socket, address, self, at: loop.now)
     if case .failed(let code) = socket.connect(to: address) {
       socket.close()

@@ -18,6 +18,8 @@ final class OriginPool {
   let preamble: RequestHead.Preamble
   /// Those of the transport, with what the transfers of this pool want in their place.
   let settings: TransportSettings
+  /// Where connections lead.
+  private let destination: SocketSettings.Place
   // The transport lets go of its pools when the loop ends.
   let transport: WireTransport
   /// How many connections may be open or in the making; nil for no limit.
@@ -65,6 +67,7 @@ final class OriginPool {
     }
     if let unixSocket = key.unixSocket { settings.unixSocket = unixSocket }
     self.settings = settings
+    destination = settings.sockets.destination(of: SocketSettings.Place(host: origin.host, port: origin.port))
     self.transport = transport
     preamble = RequestHead.Preamble(origin, transport.defaults)
     limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }
@@ -302,19 +305,21 @@ final class OriginPool {
 
   /// Gives the dial the addresses of the origin, now or when they have been looked up.
   func address(_ dial: Dial) {
-    let host = origin.host
     if let path = settings.unixSocket {
       return dial.connect(to: [SocketAddress(unixSocket: path)].compactMap { $0 })
     }
-    if let address = SocketAddress(host, port: origin.port) { return dial.connect(to: [address]) }
+    if let given = settings.sockets.addresses(of: destination) { return dial.connect(to: socketAddresses(given)) }
+    if let address = SocketAddress(destination.host, port: destination.port) {
+      return dial.connect(to: [address].filter { settings.sockets.family.includes($0.family) })
+    }
     let now = transport.loop.turnBegan
     let isUsable = addresses.isUsable(at: now)
     if !isUsable { unaddressed.append(dial) }
     if !addresses.isLookingUp, !isUsable || addresses.wantsRefresh(at: now) {
       addresses.isLookingUp = true
-      transport.lookUp(key)
+      transport.lookUp(destination.host, for: key)
     }
-    if isUsable { dial.connect(to: socketAddresses) }
+    if isUsable { dial.connect(to: socketAddresses(addresses.addresses)) }
   }
 
   func didResolve(_ answer: NameResolver.Answer) {
@@ -324,15 +329,16 @@ final class OriginPool {
     switch answer {
     case .success(let found):
       _ = addresses.didResolve(to: found, at: transport.loop.now)
-      for dial in waiting { dial.connect(to: socketAddresses, wasLookedUp: true) }
+      for dial in waiting { dial.connect(to: socketAddresses(addresses.addresses), wasLookedUp: true) }
     case .failure(let error):
       addresses.didNotResolve(at: transport.loop.now)
       for dial in waiting { dial.fail(WireFailure.name(origin, error)) }
     }
   }
 
-  private var socketAddresses: [SocketAddress] {
-    SocketAddress.interleaved(addresses.addresses.compactMap { SocketAddress($0, port: origin.port) })
+  private func socketAddresses(_ addresses: [String]) -> [SocketAddress] {
+    let known = addresses.compactMap { SocketAddress($0, port: destination.port) }
+    return SocketAddress.interleaved(known.filter { settings.sockets.family.includes($0.family) })
   }
 
   // MARK: Idle connections

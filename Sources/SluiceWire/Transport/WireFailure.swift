@@ -18,15 +18,35 @@ enum WireFailure {
       let reason = "no connection: \(PlainText.path(path)) is too long for the path of a Unix socket, or empty"
       return make(.connect, reason + "; see transport.unixSocket", origin, isBeforeSending: true)
     }
+    let kind =
+      switch settings.sockets.family {
+      case .any: "address that a socket takes"
+      case .ipv4: "IPv4 address"
+      case .ipv6: "IPv6 address"
+      }
+    if SystemNames.isAddress(origin.host) {
+      return make(.connect, "no connection: \(origin.host) is not an \(kind)", origin, isBeforeSending: true)
+    }
     return make(
-      .nameLookup, "cannot resolve \(PlainText.quote(origin.host)): the name has no address that a socket takes",
-      origin,
+      .nameLookup, "cannot resolve \(PlainText.quote(origin.host)): the name has no \(kind)", origin,
       isBeforeSending: true)
   }
 
   static func socket(_ origin: Origin, _ code: Int32) -> TransportError {
     make(
       .resources, "no socket: \(SystemError.text(code))\(SystemError.advice(code))", origin, isBeforeSending: true)
+  }
+
+  /// The socket could not be bound to its source.
+  static func source(_ origin: Origin, _ source: SocketSettings.Source, _ code: Int32) -> TransportError {
+    let name =
+      switch source {
+      case .interface(let name): "the interface \(PlainText.quote(name))"
+      case .address(let address): "the local address \(PlainText.quote(address))"
+      }
+    return make(
+      .connect, "no connection through \(name): \(SystemError.text(code)); name one that this machine has", origin,
+      isBeforeSending: true)
   }
 
   static func connect(_ origin: Origin, _ address: SocketAddress, _ code: Int32) -> TransportError {
@@ -101,8 +121,13 @@ enum WireFailure {
       return make(.tls, reason, origin, isBeforeSending: true)
     }
     let advice = TLSAdvice(failure.detail, settings).advice(at: failure.moment)
-    return make(.tls, failure.detail + advice, origin, isBeforeSending: true)
-      .with(failure.moment == .verification ? .certificate : nil)
+    let detail: TransportError.Detail? =
+      switch failure.moment {
+      case .verification: .certificate
+      case .publicKey: .publicKey
+      default: nil
+      }
+    return make(.tls, failure.detail + advice, origin, isBeforeSending: true).with(detail)
   }
 
   /// The server does not accept the client certificate, which in TLS 1.3 it says after the handshake; nil for other

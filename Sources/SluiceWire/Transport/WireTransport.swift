@@ -200,9 +200,9 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// Why a request body of known size is not sent; nil if it is small enough.
   func excess(of request: borrowing Request) -> TransportError? { settings.excess(of: request) }
 
-  /// Looks up the name of an origin for its pool.
-  func lookUp(_ key: PoolKey) {
-    resolver.addresses(of: key.origin.host) { [self] answer in
+  /// Looks up the name to which the connections of a pool lead.
+  func lookUp(_ name: String, for key: PoolKey) {
+    resolver.addresses(of: name) { [self] answer in
       loop.post { [self] in pools[key]?.didResolve(answer) }
     }
   }

@@ -1,0 +1,74 @@
+/// Where and how sockets are connected, in place of what the URL and the system say. URL, `Host` and TLS stay as they
+/// are.
+package struct SocketSettings: Sendable, Hashable {
+  /// A host and a port.
+  package struct Place: Sendable, Hashable {
+    /// In lower case, an IPv6 address without brackets.
+    package var host: String
+    package var port: UInt16
+
+    package init(host: String, port: UInt16) {
+      self.host = host
+      self.port = port
+    }
+  }
+
+  package enum AddressFamily: Sendable { case any, ipv4, ipv6 }
+
+  /// Leads connections from one place to another.
+  package struct Detour: Sendable, Hashable {
+    /// Nil fits every host, or every port.
+    package var host: String?
+    package var port: UInt16?
+    /// Nil keeps the host, or the port.
+    package var toHost: String?
+    package var toPort: UInt16?
+
+    package init(host: String?, port: UInt16?, toHost: String?, toPort: UInt16?) {
+      self.host = host
+      self.port = port
+      self.toHost = toHost
+      self.toPort = toPort
+    }
+  }
+
+  /// Where a socket begins.
+  package enum Source: Sendable, Hashable {
+    /// A network interface (`SO_BINDTODEVICE`).
+    case interface(String)
+    /// A numeric address of this machine.
+    case address(String)
+  }
+
+  /// Which addresses of a name are used.
+  package var family = AddressFamily.any
+  /// The numeric addresses of places, which are not looked up then. An empty host stands for every host.
+  package var addresses: [Place: [String]] = [:]
+  /// The first one that fits counts.
+  package var detours: [Detour] = []
+  /// Nil leaves it to the system.
+  package var source: Source?
+
+  package init() {}
+
+  /// Where a connection to a place leads.
+  package func destination(of place: Place) -> Place {
+    let detour = detours.first { ($0.host ?? place.host) == place.host && ($0.port ?? place.port) == place.port }
+    return Place(host: detour?.toHost ?? place.host, port: detour?.toPort ?? place.port)
+  }
+
+  /// The addresses that a place was given; nil if it is looked up.
+  package func addresses(of place: Place) -> [String]? {
+    addresses[place] ?? addresses[Place(host: "", port: place.port)]
+  }
+
+  package var isDefault: Bool { self == SocketSettings() }
+
+  /// What is set, for a message.
+  package var words: String {
+    if !addresses.isEmpty { return "the address of a host is given" }
+    if !detours.isEmpty { return "the connection leads to another host" }
+    if source != nil { return "the connection begins at an interface or address of its own" }
+    return "only IPv4 or IPv6 is used"
+  }
+}
