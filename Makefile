@@ -70,7 +70,8 @@ examples: ## build the packages in Examples, and run the client
 	$(SWIFT) build --product sluice $(SWIFTFLAGS)
 	scripts/check-examples.sh
 
-texts: build ## the manual page and the completions, from the command's tables
+texts: build ## the manual page, the completions and the table of curl's options, from the command's tables
+	scripts/write-curl-table.sh $(BUILT)/sluice
 	$(BUILT)/sluice help --man >share/man/man1/sluice.1
 	$(BUILT)/sluice completion bash >share/completions/sluice.bash
 	$(BUILT)/sluice completion zsh >share/completions/_sluice

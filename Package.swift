@@ -243,7 +243,8 @@ let package = Package(
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
-        "Sluice", "SluiceClient", "SluiceControl", "SluiceReplay", "SluiceServer", "SluicePipeline", "SluiceRecords",
+        "Sluice", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay", "SluiceServer", "SluicePipeline",
+        "SluiceRecords",
         "SluiceTraceContext", "SluiceCurl", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop", "SluiceSupport", "CLinux",
       ],

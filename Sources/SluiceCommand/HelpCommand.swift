@@ -4,8 +4,15 @@ import SluiceMessages
 enum HelpCommand {
   static let description = CommandDescription(
     "help", summary: "Show the commands, or the usage of a command", operands: "[COMMAND]", operandCount: 0...2,
-    options: [Option("man", nil, nil, "Print the manual page, for man(1)")]
+    options: [
+      Option("man", nil, nil, "Print the manual page, for man(1)"),
+      Option("curl", nil, nil, "Print what \"sluice send\" makes of each option of curl, in Markdown"),
+    ]
   ) { arguments throws(CommandError) in
+    if arguments.has("curl") {
+      try StandardOutput.write(CurlOptions.text)
+      return .succeeded
+    }
     if arguments.has("man") {
       try StandardOutput.write(ManPage.text(CommandLineTool.commands, version: VersionCommand.version))
       return .succeeded

@@ -9,16 +9,16 @@ import Testing
   @Test(arguments: [
     (["-w", "%{http_cod}"], "-w: unknown variable \"http_cod\"; did you mean %{http_code}?"),
     (["-w", "@/nowhere"], "-w: cannot read /nowhere"),
-    (["-O"], "-O: the path of"), (["-O", "-o", "x"], "give either -o or -O"),
+    (["-O"], "-O: the path of"), (["-O", "-o", "x"], "there are more outputs (-o, -O) than URLs: 2 for 1"),
     (["--output-dir", "d"], "--output-dir needs -o or -O"), (["--create-dirs"], "--create-dirs needs -o or -O"),
     (["-f", "--no-fail"], "give only one of -f, --fail-with-body and --no-fail"),
     (["-F", "a"], "-F: expected NAME=VALUE, found \"a\""), (["-F", "=b"], "-F: expected NAME=VALUE"),
     (["-F", "a=b;c"], "-F: unknown parameter \"c\""), (["-F", "a=@/nowhere"], "-F: cannot read /nowhere"),
     (["-F", "a=1", "-d", "b"], "give only one of data"), (["-T", "/nowhere"], "-T: cannot read /nowhere"),
     (["-T", "/etc/passwd", "-d", "a"], "give only one of data"), (["-G", "-F", "a=1"], "-G takes data"),
-    (["-b", "jar.txt"], "cookies are not read from a file"), (["--key", "k"], "--key needs --cert"),
+    (["--key", "k"], "--key needs --cert"),
     (["--retry-delay", "1s"], "--retry-delay needs --retry N"), (["--retry", "-1"], "--retry: expected a number"),
-    (["--no-location", "-L"], "give either --no-location"), (["--url", "http://127.0.0.1:9/", "GET"], "expected"),
+    (["--no-location", "-L"], "give either --no-location"), (["-4", "-6"], "give either -4 or -6"),
   ])
   func `wrong options are refused before anything is sent`(_ options: [String], _ message: String) async throws {
     let result = try await Tool.run(arguments: ["send"] + options + ["http://127.0.0.1:9/"])

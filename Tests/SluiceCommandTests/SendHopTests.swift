@@ -13,7 +13,8 @@ import Testing
     defer { server.stop() }
     let followed = try await Tool.run("send", "-L", "-i", server.baseURL + "/a")
     #expect(followed.status == 0)
-    #expect(followed.outputText.hasPrefix("HTTP/1.1 200 OK\r\n"))
+    #expect(followed.outputText.hasPrefix("HTTP/1.1 302 Found\r\n"))
+    #expect(followed.outputText.contains("\r\n\r\nHTTP/1.1 200 OK\r\n"))
     #expect(followed.outputText.hasSuffix("\r\n\r\narrived"))
     let plain = try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "0")
     #expect(plain.status == 0)

@@ -17,7 +17,7 @@ enum BenchCommand {
       the engine's one loop: threads of plugins and of the server are not in it. SIGINT and SIGTERM end the run; what is
       printed then has the finished rounds.
       """,
-    options: SendCommand.contentOptions + [
+    options: SendOptions.content + [
       Option(
         "requests", "n", "N", "Requests in a round (default 10000); a quarter of them is sent before, as a warm-up"),
       Option("connections", nil, "N", "Requests in flight at a time (default 32)"),

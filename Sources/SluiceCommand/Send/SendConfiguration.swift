@@ -25,12 +25,15 @@ enum SendConfiguration {
     }
     configuration.transport.names = names
     try applyHops(arguments, to: &configuration)
-    if arguments.has("insecure") { configuration.transport.tls.verify = false }
-    if let authorities = arguments["cacert"] { configuration.transport.tls.ca = authorities }
-    try applyCertificate(arguments, to: &configuration)
+    try TLSOptions.apply(arguments, to: &configuration.transport.tls)
+    try ConnectionOptions.apply(arguments, to: &configuration)
+    if let limit = try ByteCount.make(arguments, "max-filesize") {
+      configuration.transport.maximumResponseBytes = limit
+    }
     if let path = arguments["unix-socket"] { configuration.transport.unixSocket = path }
     try applyRetry(arguments, to: &configuration)
     if let proxy = arguments["proxy"] { configuration.transport.proxy = proxy }
+    if arguments.has("http1.0") { configuration.transport.httpVersion = .http10 }
     if arguments.has("http1.1") { configuration.transport.httpVersion = .http11 }
     if arguments.has("http2") { configuration.transport.httpVersion = .http2 }
     if arguments.has("http2-prior-knowledge") {
@@ -41,23 +44,12 @@ enum SendConfiguration {
     return configuration
   }
 
-  private static func applyCertificate(
-    _ arguments: ParsedArguments, to configuration: inout Configuration
-  ) throws(CommandError) {
-    if let certificate = arguments["cert"] {
-      configuration.transport.tls.certificate = certificate
-      configuration.transport.tls.key = arguments["key"]
-    } else if arguments["key"] != nil {
-      throw CommandError(.usage, "send: --key needs --cert")
-    }
-  }
-
   private static func applyRetry(
     _ arguments: ParsedArguments, to configuration: inout Configuration
   ) throws(CommandError) {
     let delay = try arguments.duration("retry-delay", unit: "s")
     guard let count = try arguments.integer("retry", 0...1000) else {
-      for name in ["retry-delay", "retry-connrefused"] where arguments.has(name) {
+      for name in ["retry-delay", "retry-connrefused", "retry-all-errors", "retry-max-time"] where arguments.has(name) {
         throw CommandError(.usage, "send: --\(name) needs --retry N")
       }
       return
@@ -66,7 +58,15 @@ enum SendConfiguration {
     configuration.retry.statuses = StatusSet([408...408, 429...429, 500...500, 502...504])
     configuration.retry.methods += ["POST", "PATCH"]
     if arguments.has("retry-connrefused") { configuration.retry.connectionErrors = .always }
+    if arguments.has("retry-all-errors") {
+      configuration.retry.coversEveryFailure = true
+      configuration.retry.statuses = StatusSet([400...599])
+    }
+    if let time = try arguments.duration("retry-max-time", unit: "s"), time > .zero {
+      configuration.retry.window = time
+    }
     configuration.retry.backoff = Backoff(base: delay ?? .seconds(1), maximum: delay ?? .seconds(600))
+    configuration.retry.backoff.isExact = true
     configuration.retry.budget = 1
   }
 
@@ -80,6 +80,7 @@ enum SendConfiguration {
     names.authorities = "--cacert"
     names.certificate = "--cert"
     names.key = "--key"
+    names.publicKeys = "--pinnedpubkey"
     names.http11 = "--http1.1"
     names.proxy = "-x"
     return names
@@ -93,6 +94,9 @@ enum SendConfiguration {
         throw CommandError(.usage, "send: give either --no-location, or -L and --max-redirs")
       }
       configuration.redirects.maximum = 0
+    }
+    if arguments.has("location-trusted") {
+      configuration.redirects.kept += ["authorization", "cookie"]
     }
     if arguments.has("location"), configuration.redirects.maximum == 0 { configuration.redirects.maximum = 20 }
     if let limit = arguments["max-redirs"] {

@@ -3,11 +3,15 @@ import SluicePipeline
 
 /// The exit statuses of `send` for requests that fail: those of curl where curl has one (curl(1), "EXIT CODES").
 enum SendStatus {
+  /// The server does not send the rest of a body.
+  static let notResumed = ExitStatus(code: 33)
+
   static func of(_ error: TransactionError) -> ExitStatus { ExitStatus(code: code(of: error)) }
 
   private static func code(of error: TransactionError) -> Int32 {
     switch (error.code, error.detail) {
     case (.tls, .certificate): 60
+    case (.tls, .publicKey): 90
     case (.connectionLost, .noResponse): 52
     case (.connectionLost, .partialResponse): 18
     default: codes[error.code] ?? 1

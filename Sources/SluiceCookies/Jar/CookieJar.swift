@@ -138,7 +138,29 @@ public final class CookieJar: Sendable {
     }
   }
 
+  /// Adds cookies that were read from somewhere else. Those that break the rules about prefixes and public suffixes are
+  /// left out.
+  package func insert(_ cookies: [Cookie]) {
+    let now = now()
+    state.withLock { state in
+      for cookie in cookies where CookieStore.keepsRules(cookie, suffixes) {
+        state.store.insert(cookie, now: now)
+        state.changed.insert(cookie.key)
+      }
+    }
+  }
+
   // MARK: The file
+
+  /// All cookies, those of the session too, in the form that curl reads.
+  package var text: [UInt8] { CookieFileText.write(cookies) }
+
+  /// Writes all cookies, those of the session too, into a file in place of what it has (mode 0600). Waits for the disk, on
+  /// a thread of its own.
+  package func write(to path: String) async throws(CookieJarError) {
+    let (file, bytes) = (CookieFile(path: path), text)
+    try await Self.onThread(path) { () throws(CookieJarError) in try file.replace(with: bytes) }
+  }
 
   /// Writes what has changed into the file, and leaves what other processes have written there. Waits for the disk, on a
   /// thread of its own; does nothing for a jar without a file.

@@ -7,11 +7,16 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
   /// nil if libcrypto refuses, which happens if a policy disables SHA-256.
   package init?(of bytes: [UInt8]) {
+    guard let digest = Self.digest(of: bytes) else { return nil }
+    hex = Self.hexadecimal(digest)
+  }
+
+  /// The 32 bytes of the hash; nil if libcrypto refuses.
+  package static func digest(of bytes: [UInt8]) -> [UInt8]? {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: CUnsignedInt = 0
     let status = bytes.withUnsafeBytes { EVP_Digest($0.baseAddress, $0.count, &digest, &length, EVP_sha256(), nil) }
-    guard status == 1, length == 32 else { return nil }
-    hex = Self.hexadecimal(digest.prefix(32))
+    return status == 1 && length == 32 ? Array(digest.prefix(32)) : nil
   }
 
   /// Reads a hash; nil if the text is not 64 hex digits, in lower or upper case.
@@ -28,7 +33,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
     PluginError(.unreadable, subject, "libcrypto offers no SHA-256", advice: "check the policy of OpenSSL")
   }
 
-  static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
+  package static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     let characters = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     return String(decoding: characters, as: UTF8.self)

@@ -107,6 +107,9 @@ struct ArgumentParser {
   }
 
   private func unknown(_ spelled: String) -> CommandError {
+    if spelled.hasPrefix("--"), let reason = command.reasonOfAbsence(String(spelled.dropFirst(2))) {
+      return usage("\(spelled) is not available: \(reason)")
+    }
     let known = command.options.map { "--\($0.name)" }
     let hint = Suggestion.nearest(to: spelled, among: known).map { "; did you mean \($0)?" } ?? ""
     return usage("unknown option \(PlainText.excerpt(spelled.utf8.span))\(hint)")

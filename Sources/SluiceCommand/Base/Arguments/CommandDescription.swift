@@ -12,12 +12,15 @@ struct CommandDescription: Sendable {
   /// Further paragraphs for the help.
   let details: String
   let options: [Option]
+  /// Why an option that users may expect is not there; nil for a name without a reason.
+  let reasonOfAbsence: @Sendable (String) -> String?
   let run: @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
 
   init(
     _ name: String, summary: String, operands: String = "", operandCount: ClosedRange<Int> = 0...0,
     operandWords: [String] = [], details: String = "",
-    options: [Option] = [], run: @escaping @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
+    options: [Option] = [], reasonOfAbsence: @escaping @Sendable (String) -> String? = { _ in nil },
+    run: @escaping @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
   ) {
     self.name = name
     self.summary = summary
@@ -26,6 +29,7 @@ struct CommandDescription: Sendable {
     self.operandWords = operandWords
     self.details = details
     self.options = options + [.help]
+    self.reasonOfAbsence = reasonOfAbsence
     self.run = run
   }
 

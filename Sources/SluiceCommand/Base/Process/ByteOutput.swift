@@ -42,6 +42,10 @@ final class ByteOutput: Sendable {
     /// The writer has taken bytes that it has not written.
     var isWriting = false
     var writtenBytes = 0
+    /// The rate does not count any more.
+    var isHurried = false
+    /// The bytes wait until another output has ended.
+    var isHeld = false
   }
 
   /// An output that has bytes to write, and how many it has written. Two equal ones mean that it writes nothing.
@@ -61,7 +65,8 @@ final class ByteOutput: Sendable {
   }
 
   private static let highWaterBytes = 4 << 20
-  private static let lowWaterBytes = 1 << 20
+  /// For an output that is held, and for one with a rate.
+  private static let smallWaterBytes = 64 << 10
   /// If there are fewer bytes, the writer waits a moment for more, so that a stream of short lines costs few wake-ups.
   private static let worthwhileBytes = 64 << 10
   private static let lingerNanoseconds = 1_000_000
@@ -69,6 +74,8 @@ final class ByteOutput: Sendable {
   let name: String
   /// The file, which is opened with the first bytes; nil if the descriptor is already open.
   private let file: OutputFile?
+  /// Bytes in a second; nil for no limit.
+  private let rate: Int?
   private let ownsDescriptor: Bool
   /// False for a file without a name, as behind a descriptor that `/dev/fd` names.
   private let hasName: Bool
@@ -80,10 +87,10 @@ final class ByteOutput: Sendable {
   ///   - path: a file to create or to truncate; nil, `-` and the system's names for standard output mean standard
   ///     output.
   /// - input: the file that is being read. To write to the same file is wrong usage, and leaves it unchanged.
-  convenience init(path: String?, besides input: FileIdentity? = nil) throws(CommandError) {
+  convenience init(path: String?, besides input: FileIdentity? = nil, rate: Int? = nil) throws(CommandError) {
     guard let path, !StandardOutput.isNamed(by: path) else {
       try ByteOutput.check(StandardOutput.descriptor, "standard output", isNot: input)
-      try self.init(StandardOutput.descriptor, "standard output", ownsDescriptor: false)
+      try self.init(StandardOutput.descriptor, "standard output", ownsDescriptor: false, rate: rate)
       return
     }
     // The file is emptied only after the check that it is not the input.
@@ -97,17 +104,21 @@ final class ByteOutput: Sendable {
       close(descriptor)
       throw error
     }
-    try self.init(descriptor, path, ownsDescriptor: true)
+    try self.init(descriptor, path, ownsDescriptor: true, rate: rate)
   }
 
   /// The same for a file that is not changed or created before there are bytes for it, or before ``want()``.
-  convenience init(whenNeeded path: String?, besides input: FileIdentity?) throws(CommandError) {
-    guard let path, !StandardOutput.isNamed(by: path), let file = OutputFile(path: path, besides: input) else {
-      try self.init(path: path, besides: input)
+  ///
+  /// - Parameter rate: how many bytes are written in a second; nil for no limit.
+  convenience init(
+    whenNeeded name: OutputName?, besides input: FileIdentity?, rate: Int? = nil
+  ) throws(CommandError) {
+    guard let name, !StandardOutput.isNamed(by: name.path), let file = OutputFile(name, besides: input) else {
+      try self.init(path: name?.path, besides: input, rate: rate)
       return
     }
     try file.check()
-    try self.init(-1, path, ownsDescriptor: true, file: file)
+    try self.init(-1, name.path, ownsDescriptor: true, file: file, rate: rate)
   }
 
   /// Takes ownership of a descriptor.
@@ -116,11 +127,12 @@ final class ByteOutput: Sendable {
   }
 
   private init(
-    _ descriptor: Int32, _ name: String, ownsDescriptor: Bool, file: OutputFile? = nil
+    _ descriptor: Int32, _ name: String, ownsDescriptor: Bool, file: OutputFile? = nil, rate: Int? = nil
   ) throws(CommandError) {
     state = Monitor(State(descriptor: descriptor))
     self.name = name
     self.file = file
+    self.rate = rate
     self.ownsDescriptor = ownsDescriptor
     hasName = descriptor < 0 || Self.hasName(descriptor)
     Self.writing.withLock { $0[ObjectIdentifier(self)] = self }
@@ -218,12 +230,21 @@ final class ByteOutput: Sendable {
       if !bytes.isEmpty { state.hasBytes = true }
       let wakes = state.isWriterIdle
       state.isWriterIdle = false
-      if state.pending.count >= Self.highWaterBytes { state.wasFull = true }
+      if state.pending.count >= (state.isHeld ? Self.smallWaterBytes : fullBytes) { state.wasFull = true }
       return (wakes, !state.wasFull)
     }
     if wakes { state.broadcast() }
     return hasRoom
   }
+
+  /// With a rate, a tenth of a second.
+  private var fullBytes: Int { rate.map { max(4096, min(Self.smallWaterBytes, $0 / 10)) } ?? Self.highWaterBytes }
+
+  /// Writes nothing until ``release()``.
+  func hold() { state.update { $0.isHeld = true } }
+
+  /// Writes what has come, and goes on.
+  func release() { state.update { $0.isHeld = false } }
 
   /// After this call, the file is created or emptied even if nothing is appended.
   func want() { state.update { $0.isWanted = true } }
@@ -235,6 +256,9 @@ final class ByteOutput: Sendable {
   var hasBytes: Bool { state.withLock { $0.hasBytes } }
 
   var hasRoom: Bool { state.withLock { !$0.wasFull || $0.failure != nil } }
+
+  /// Writes what is left as fast as possible, whatever the rate.
+  func hurry() { state.withLock { $0.isHurried = true } }
 
   /// Writes the remaining bytes and closes. Returns any failure since the beginning. Call it once.
   func finish() -> Failure? {
@@ -255,9 +279,10 @@ final class ByteOutput: Sendable {
 
   private func writeAll() {
     var batch: [UInt8] = []
+    var pace = Pace(rate)
     while take(&batch) {
       do throws(Failure) {
-        try write(batch, to: try open())
+        try write(batch, to: try open(), &pace)
       } catch { return fail(error) }
       batch.removeAll(keepingCapacity: batch.capacity <= Self.highWaterBytes)
     }
@@ -286,6 +311,7 @@ final class ByteOutput: Sendable {
   private func take(_ batch: inout [UInt8]) -> Bool {
     let isWorthwhile: Bool? = state.wait { state in
       state.isWriting = false
+      if state.isHeld { return nil }
       if !state.pending.isEmpty { return state.isFinishing || state.pending.count >= Self.worthwhileBytes }
       if state.isFinishing { return true }
       state.isWriterIdle = true
@@ -305,12 +331,11 @@ final class ByteOutput: Sendable {
     return isMore
   }
 
-  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
+  private func write(_ bytes: [UInt8], to descriptor: Int32, _ pace: inout Pace) throws(Failure) {
     var written = 0
     while written < bytes.count {
-      let count = bytes.withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress?.advanced(by: written), bytes.count - written)
-      }
+      let size = pace.pieceBytes(bytes.count - written)
+      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress?.advanced(by: written), size) }
       if count < 0, errno == EINTR { continue }
       if count < 0, errno == EAGAIN {
         Descriptors.waitUntilReady(descriptor, for: POLLOUT)
@@ -318,7 +343,11 @@ final class ByteOutput: Sendable {
       }
       guard count > 0 else { throw Failure(name: name, errorNumber: count < 0 ? errno : EIO) }
       written += count
-      state.withLock { $0.writtenBytes += count }
+      let isHurried = state.withLock { state in
+        state.writtenBytes += count
+        return state.isHurried
+      }
+      if !isHurried { pace.wait(for: count) }
     }
   }
 }

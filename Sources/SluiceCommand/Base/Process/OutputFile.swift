@@ -3,15 +3,17 @@ import Glibc
 /// A file that is created or emptied only when there is something to write to it. It is checked earlier, so that an
 /// output that cannot be written fails before a request is sent.
 struct OutputFile: Sendable {
-  let path: String
+  private let name: OutputName
   /// The file that is being read, and must not be written.
   private let input: FileIdentity?
 
+  private var path: String { name.path }
+
   /// Nil for a pipe, a device or a folder: opening these changes nothing, and is a better check.
-  init?(path: String, besides input: FileIdentity?) {
+  init?(_ name: OutputName, besides input: FileIdentity?) {
     var status = stat()
-    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
-    self.path = path
+    guard stat(name.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
+    self.name = name
     self.input = input
   }
 
@@ -27,14 +29,14 @@ struct OutputFile: Sendable {
     }
   }
 
-  /// Creates the file, or empties it. Returns a descriptor, which the caller must close.
+  /// Creates the file, or empties it, as the rule of its name says. Returns a descriptor, which the caller must close.
   func open() throws(ByteOutput.Failure) -> Int32 {
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    let descriptor = name.open()
     guard descriptor >= 0 else { throw failure(errno) }
     let identity = FileIdentity(of: descriptor)
     // Since the check, the path has become the input, or something that is not a file.
     let isOther = identity == nil || identity == input
-    if isOther || ftruncate(descriptor, 0) != 0 {
+    if isOther || name.existing == .replace && ftruncate(descriptor, 0) != 0 {
       let number = isOther ? EBUSY : errno
       close(descriptor)
       throw failure(number)

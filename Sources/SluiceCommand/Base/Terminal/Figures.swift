@@ -20,6 +20,15 @@ enum Figures {
     return "\(digits(value / 1e9)) s"
   }
 
+  /// `812 B`, `12.3 kB`, `4.56 MB`: three digits, by powers of 1000.
+  static func bytes(_ count: Int) -> String {
+    let value = Double(count)
+    if value < 1e3 { return "\(count) B" }
+    if value < 1e6 { return "\(digits(value / 1e3)) kB" }
+    if value < 1e9 { return "\(digits(value / 1e6)) MB" }
+    return "\(digits(value / 1e9)) GB"
+  }
+
   /// `9s`, `1m05s`, `2h03m`.
   static func remaining(_ seconds: Double) -> String {
     guard seconds.isFinite, seconds < 1e6 else { return "long" }

@@ -8,6 +8,21 @@ enum CurlText {
     "from-curl", "curl", "help",
   ]
 
+  /// The options of `send` as curl has them: without Sluice's own, and with curl's letters.
+  static let dialect = CommandDescription(
+    "send", summary: "", operands: "URL...", operandCount: 0...100_000,
+    options: SendCommand.description.options.filter { !own.contains($0.name) && $0.name != "cookie-jar" } + [
+      Option("cookie-jar", "c", "FILE", "")
+    ],
+    reasonOfAbsence: SendCommand.description.reasonOfAbsence,
+    run: { _ in .usage })
+
+  /// Parses words as curl means them.
+  static func parse(_ words: ArraySlice<ArgumentWord>) throws(CommandError) -> ParsedArguments {
+    let renamed = words.map { $0.text == "--config" ? "--options" : $0 }
+    return try ArgumentParser.parse(renamed[...], for: dialect)
+  }
+
   /// The arguments of `send` with those of the curl command that `--from-curl` has; the others come after them.
   static func expand(_ arguments: ParsedArguments) throws(CommandError) -> ParsedArguments {
     guard let given = arguments.bytes("from-curl") else { return arguments }
@@ -18,14 +33,11 @@ enum CurlText {
       throw CommandError(.usage, "send: --from-curl: expected a command that begins with \"curl\"")
     }
     var parsed: ParsedArguments
-    do throws(CommandError) { parsed = try ArgumentParser.parse(words, for: SendCommand.description) } catch {
+    do throws(CommandError) { parsed = try parse(words) } catch {
       throw CommandError(error.status, error.message.replacing("send: ", with: "send: --from-curl: "))
     }
-    if let option = parsed.options.first(where: { own.contains($0.name) }) {
-      throw CommandError(.usage, "send: --from-curl: curl's option for --\(option.name) is not available here")
-    }
-    guard parsed.operands.count + (parsed.has("url") ? 1 : 0) == 1 else {
-      throw CommandError(.usage, "send: --from-curl: expected a command with one URL")
+    guard !parsed.operands.isEmpty || parsed.has("url") else {
+      throw CommandError(.usage, "send: --from-curl: expected a command with a URL")
     }
     guard arguments.operands.isEmpty else {
       throw CommandError(.usage, "send: give either a URL or --from-curl")
@@ -48,7 +60,8 @@ enum CurlText {
     let left = arguments.has("get") ? implied.union(SendData.joined + ["get"]) : implied
     for option in arguments.options where !own.contains(option.name) && !left.contains(option.name) {
       guard let description = SendCommand.description.option(named: option.name) else { continue }
-      words.append(description.letter.map { "-\($0)" } ?? "--\(option.name)")
+      let isCookieJar = option.name == "cookie-jar"
+      words.append(isCookieJar ? "-c" : description.letter.map { "-\($0)" } ?? "--\(option.name)")
       if description.argument != nil { words.append(ShellWords.quoted(shown(option, mask))) }
     }
     words.append(ShellWords.quoted(Array(mask.url(request.url.withoutUserInfo).utf8)))
@@ -56,11 +69,17 @@ enum CurlText {
   }
 
   /// Those that are written once, in one place.
-  private static let implied: Set<String> = ["location", "compressed", "url", "request"]
+  private static let implied: Set<String> = ["location", "compressed", "url", "request", "options"]
 
   private static func shown(_ option: (name: String, value: ArgumentWord), _ mask: SecretMask) -> [UInt8] {
     switch option.name {
-    case "user", "oauth2-bearer", "cookie": return Array(SecretList.placeholder.utf8)
+    case "user", "oauth2-bearer", "pass": return Array(SecretList.placeholder.utf8)
+    // Without an equals sign it is the name of a file.
+    case "cookie" where option.value.bytes.contains(UInt8(ascii: "=")): return Array(SecretList.placeholder.utf8)
+    case "cert":
+      // A password may follow the path.
+      let path = option.value.bytes.prefix { $0 != UInt8(ascii: ":") }
+      return path.count < option.value.bytes.count ? path + Array(":\(SecretList.placeholder)".utf8) : Array(path)
     case "header":
       guard let colon = option.value.bytes.firstIndex(of: UInt8(ascii: ":")) else { return option.value.bytes }
       let name = String(decoding: option.value.bytes[..<colon], as: UTF8.self)

@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceCookies
 import SluiceIDNA
 import SluiceMessages
 
@@ -9,15 +10,24 @@ struct SendRequest {
   private let configuration: Configuration
   private let command: String
   private let text: String
+  private let netrc: Netrc?
+  private let jar: CookieJar?
 
   /// - Parameters:
   ///   - command: begins every error.
   ///   - url: nil takes the last operand.
-  init(_ arguments: ParsedArguments, _ configuration: Configuration, command: String = "send", url: String? = nil) {
+  ///   - netrc: users and passwords of hosts; nil for none.
+  ///   - jar: the cookies that are sent besides those of the arguments; nil for none.
+  init(
+    _ arguments: ParsedArguments, _ configuration: Configuration, command: String = "send", url: String? = nil,
+    netrc: Netrc? = nil, jar: CookieJar? = nil
+  ) {
     self.arguments = arguments
     self.configuration = configuration
     self.command = command
-    text = url ?? arguments["url"] ?? arguments.operands.last ?? ""
+    text = url ?? arguments.operands.last ?? ""
+    self.netrc = netrc
+    self.jar = jar
   }
 
   func make() throws(CommandError) -> Request {
@@ -27,10 +37,11 @@ struct SendRequest {
   }
 
   private func request() throws(CommandError) -> Request {
-    guard !text.isEmpty, !arguments.has("url") || arguments.operands.count < 2 else {
-      throw CommandError(.usage, "expected [METHOD] URL, or --url URL")
+    let data = try SendData(
+      arguments, limitBytes: configuration.transport.maximumHeldRequestBytes, streamsInput: command == "send")
+    guard jar != nil || !CookieOptions.hasFile(arguments) else {
+      throw CommandError(.usage, "-b: expected NAME=VALUE; \"\(command)\" reads no cookies from a file")
     }
-    let data = try SendData(arguments, limitBytes: configuration.transport.maximumHeldRequestBytes)
     var request = Request(method: try method(), url: try url(data))
     request.body = data.body
     if let type = data.contentType { request.headers["content-type"] = type }
@@ -40,6 +51,9 @@ struct SendRequest {
       request.headers["accept"] = accept
     }
     if arguments.has("no-compressed") { request.options.decodesContent = false }
+    if let cookies = CookieOptions.given(arguments) { addCookies(cookies, to: &request) }
+    try sign(&request)
+    trustOtherHosts(&request)
     do { try request.validate() } catch { throw CommandError(.usage, "\(error)") }
     return request
   }
@@ -47,15 +61,11 @@ struct SendRequest {
   /// The options that set one header each.
   private func addNamedHeaders(to request: inout Request) throws(CommandError) {
     let fields: [(option: String, name: String, prefix: String)] = [
-      ("user-agent", "user-agent", ""), ("referer", "referer", ""), ("cookie", "cookie", ""),
-      ("range", "range", "bytes="), ("oauth2-bearer", "authorization", "Bearer "),
+      ("user-agent", "user-agent", ""), ("referer", "referer", ""), ("range", "range", "bytes="),
+      ("oauth2-bearer", "authorization", "Bearer "),
     ]
     for field in fields {
       guard let value = arguments.bytes(field.option) else { continue }
-      if field.option == "cookie", !value.isEmpty, !value.contains(UInt8(ascii: "=")) {
-        throw CommandError(
-          .usage, "-b: expected NAME=VALUE, found \(PlainText.quote(value.span)); cookies are not read from a file")
-      }
       if value.isEmpty {
         try remove(Array(field.name.utf8), from: &request)
       } else {
@@ -64,9 +74,25 @@ struct SendRequest {
     }
   }
 
+  /// The cookies of the jar come first, as with curl.
+  private func addCookies(_ given: [UInt8], to request: inout Request) {
+    let kept = jar?.header(for: request.url).map { $0 + Array("; ".utf8) } ?? []
+    append(Array("cookie".utf8), kept + given, to: &request.headers)
+  }
+
+  private func sign(_ request: inout Request) throws(CommandError) {
+    guard let value = arguments["aws-sigv4"] else { return }
+    let signature = try AWSSignature(value, host: request.url.host, credentials: arguments.bytes("user") ?? [])
+    guard let hash = try AWSSignature.hash(of: request.body) ?? (signature.takesUnsignedBody ? "UNSIGNED-PAYLOAD" : nil)
+    else {
+      throw CommandError(
+        .usage, "--aws-sigv4: the body must be known before it is signed; write it to a file, and name that")
+    }
+    try signature.sign(&request, bodyHash: hash, time: Glibc.time(nil))
+  }
+
   private func method() throws(CommandError) -> String {
-    let isMethodGiven = arguments.operands.count == (arguments.has("url") ? 1 : 2)
-    let operand = isMethodGiven ? arguments.operands[0] : nil
+    let operand = arguments.operands.count == 2 ? arguments.operands[0] : nil
     let given = [operand, arguments["request"], arguments.has("head") ? "HEAD" : nil].compactMap(\.self)
     guard Set(given).count <= 1 else {
       throw CommandError(.usage, "the method is given as \(given.joined(separator: " and as ")); give it once")
@@ -82,7 +108,7 @@ struct SendRequest {
     if let path = data.uploadedFile, text.hasSuffix("/"), let name = path.split(separator: "/").last {
       text += PercentCoding.encoded(String(name))
     }
-    if let query = data.query {
+    for query in data.queries {
       guard let query = ArgumentWord(query).text else {
         throw CommandError(.usage, "-G: the data is not UTF-8; use --data-urlencode")
       }
@@ -98,18 +124,37 @@ struct SendRequest {
     do { url = try TypedURL.resolve(text, against: configuration.baseURL) } catch {
       throw CommandError(.usage, "\(error)")
     }
-    guard let user = arguments.bytes("user") else {
-      if url.userInfo != nil { return url }
-      for name in ["digest", "anyauth"] where arguments.has(name) {
+    // The key of a signature is not sent.
+    guard !arguments.has("aws-sigv4") else { return url.withoutUserInfo }
+    guard let (user, password) = try credentials(for: url) else {
+      for name in ["digest", "anyauth"] where arguments.has(name) && url.userInfo == nil {
         throw CommandError(.usage, "--\(name) needs -u USER:PASSWORD")
       }
       return url
     }
-    guard let colon = user.firstIndex(of: UInt8(ascii: ":")) else {
-      throw CommandError(.usage, "-u: expected USER:PASSWORD, found no colon")
+    return url.withUserInfo(HTTPURL.userInfo(user: user.span, password: password.span))
+  }
+
+  /// User and password of a URL are for its origin alone; a header goes to other hosts too.
+  private func trustOtherHosts(_ request: inout Request) {
+    guard arguments.has("location-trusted"), !arguments.has("digest"), !arguments.has("anyauth"),
+      let userInfo = request.url.userInfo, !request.headers.contains("authorization")
+    else { return }
+    let credentials = Base64.encode(PercentCoding.decoded(userInfo.utf8.span))
+    append(Array("authorization".utf8), "Basic ".utf8 + credentials, to: &request.headers)
+  }
+
+  /// Those of `-u`, or of the netrc file; nil to leave the URL as it is.
+  private func credentials(for url: HTTPURL) throws(CommandError) -> (user: [UInt8], password: [UInt8])? {
+    if let user = arguments.bytes("user") {
+      guard let colon = user.firstIndex(of: UInt8(ascii: ":")) else { return (user, []) }
+      return (Array(user[..<colon]), Array(user[(colon + 1)...]))
     }
-    let (name, password) = (Array(user[..<colon]), Array(user[(colon + 1)...]))
-    return url.withUserInfo(HTTPURL.userInfo(user: name.span, password: password.span))
+    let named = url.userInfo.map { $0.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) }
+    guard let netrc, (named?.count ?? 0) < 2 else { return nil }
+    let user = named.map { String(decoding: PercentCoding.decoded($0[0].utf8.span), as: UTF8.self) }
+    guard let entry = netrc.entry(for: url.host, user: user) else { return nil }
+    return (Array((user ?? entry.user ?? "").utf8), Array((entry.password ?? "").utf8))
   }
 
   /// Curl's forms: `Name: value`, `Name:` to remove a default header, `Name;` for an empty value.

@@ -8,15 +8,16 @@ struct SendData {
   private(set) var contentType: String?
   /// The media type that is accepted unless a header says it.
   private(set) var accept: String?
-  /// What `-G` appends to the query.
-  private(set) var query: [UInt8]?
+  /// What `--url-query` and `-G` append to the query, with `&` between them.
+  private(set) var queries: [[UInt8]] = []
   /// The file that `-T` sends, whose name completes a URL that ends with a slash.
   private(set) var uploadedFile: String?
 
   /// The options that are joined to one body, in the order in which they were given.
   static let joined = ["data", "data-raw", "data-binary", "data-urlencode", "json"]
 
-  init(_ arguments: ParsedArguments, limitBytes: Int) throws(CommandError) {
+  /// - Parameter streamsInput: whether standard input is sent while it is read, which is possible once.
+  init(_ arguments: ParsedArguments, limitBytes: Int, streamsInput: Bool) throws(CommandError) {
     let reader = DataReader(limitBytes: limitBytes)
     let pieces = arguments.options.filter { Self.joined.contains($0.name) }
     let form = arguments.options.filter { FormFields.options.contains($0.name) }
@@ -24,9 +25,16 @@ struct SendData {
     guard [!pieces.isEmpty, !form.isEmpty, upload != nil].count(where: \.self) < 2 else {
       throw CommandError(.usage, "give only one of data (-d, --json), a form (-F) and a file to upload (-T)")
     }
+    for value in arguments.options where value.name == "url-query" {
+      let bytes = value.value.bytes
+      queries.append(bytes.first == UInt8(ascii: "+") ? Array(bytes.dropFirst()) : try encoded(value.value, reader))
+    }
     if let upload {
-      body = try reader.body(ofFile: upload, "-T")
-      uploadedFile = upload == "-" ? nil : upload
+      let isInput = upload == "-" || upload == "."
+      uploadedFile = isInput ? nil : upload
+      body =
+        isInput && streamsInput
+        ? PumpedBody.make(.descriptor(STDIN_FILENO)) : try reader.body(ofFile: isInput ? "-" : upload, "-T")
     } else if !form.isEmpty {
       (body, contentType) = try FormFields(reader).make(form)
     } else if !pieces.isEmpty {
@@ -102,7 +110,7 @@ struct SendData {
     switch body {
     case .empty: return
     case .bytes(let bytes):
-      query = bytes
+      queries.append(bytes)
       body = .empty
     case .file, .stream: throw CommandError(.usage, "-G takes data (-d), and no file or form")
     }

@@ -5,22 +5,28 @@ import SluiceSupport
 /// The path of the output file: that of `-o`, or the name in the URL with `-O`.
 enum OutputPath {
   /// Nil for standard output.
-  static func make(_ arguments: ParsedArguments) throws(CommandError) -> String? {
+  static func make(_ arguments: ParsedArguments) throws(CommandError) -> OutputName? {
     guard let name = try name(arguments) else {
-      for option in ["output-dir", "create-dirs"] where arguments.has(option) {
-        throw CommandError(.usage, "send: --\(option) needs -o or -O")
-      }
+      guard !arguments.has("remote-header-name") else { throw CommandError(.usage, "send: -J needs -O") }
       return nil
     }
     let path = arguments["output-dir"].map { $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" } ?? name
     if arguments.has("create-dirs") { try createFolders(of: path) }
-    return path
+    let existing: OutputName.Existing =
+      arguments.has("remote-header-name") ? .keep : arguments.has("no-clobber") ? .number : .replace
+    return OutputName(path, existing: existing)
+  }
+
+  /// Whether the options make sense for the requests together.
+  static func check(_ arguments: ParsedArguments) throws(CommandError) {
+    guard !["output", "remote-name", "remote-name-all"].contains(where: arguments.has) else { return }
+    for option in ["output-dir", "create-dirs"] where arguments.has(option) {
+      throw CommandError(.usage, "send: --\(option) needs -o or -O")
+    }
   }
 
   private static func name(_ arguments: ParsedArguments) throws(CommandError) -> String? {
-    guard arguments.has("remote-name") else { return arguments["output"] }
-    guard arguments["output"] == nil else { throw CommandError(.usage, "send: give either -o or -O") }
-    return try remoteName(arguments["url"] ?? arguments.operands.last ?? "")
+    arguments.has("remote-name") ? try remoteName(arguments.operands.last ?? "") : arguments["output"]
   }
 
   /// The last component of the path of a URL, as it is written there.

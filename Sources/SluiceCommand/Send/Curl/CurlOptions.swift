@@ -1,0 +1,163 @@
+/// The options of curl 7.88, and what `send` makes of them. Those that are in neither list have the same name and meaning
+/// there; `CurlComparisonTests` sends requests with each of them.
+enum CurlOptions {
+  /// Options that `send` has, but that differ.
+  static let different: [(name: String, how: String)] = [
+    ("aws-sigv4", "signs the host, the content type and the provider's headers; curl signs every header of `-H`"),
+    ("cacert", "takes the place of the system's authorities; curl adds the folder of the system's"),
+    ("compressed", "is the default; `--no-compressed` turns it off"),
+    ("config", "is the pipeline's configuration. A file of options is `-K`, whose long name is `--options`"),
+    ("continue-at", "a file that is whole already is a success, with `-f` too. Not for uploads"),
+    ("cookie-jar", "has no letter: `-c` is the configuration. The file has mode 0600"),
+    ("cookie", "a file of cookies has the form of `--cookie-jar`; a file with HTTP heads is refused"),
+    ("disable", "does nothing: no `.curlrc` is read"),
+    ("fail-with-body", "is the default; `--no-fail` turns it off"),
+    ("fail-early", "without it too, the status is that of the last request that failed, not of the last request"),
+    ("globoff", "braces are refused then, because a URL cannot contain them"),
+    ("help", "without categories"),
+    ("http2", "in clear text HTTP/1.1 is used, without an offer to upgrade"),
+    ("http2-prior-knowledge", "over TLS the server still chooses the version"),
+    ("interface", "an interface or an address of this machine, and no host name"),
+    (
+      "limit-rate",
+      "body bytes, in both directions; the file of an upload is sent once, so that a redirect cannot repeat it"
+    ),
+    ("location", "is the default; `--no-location` turns it off"),
+    ("netrc", "counts for the host of the URL; a redirect to another host looks for no entry"),
+    ("netrc-file", "see `--netrc`"), ("netrc-optional", "see `--netrc`"),
+    ("path-as-is", "is always so"),
+    ("progress-bar", "the line is removed at the end, and shown on a terminal only"),
+    ("proxy", "a URL with its scheme; `SOCKS5` and the others too, so that `--socks5` and its kind are not needed"),
+    ("resolve", "an address is for the whole command; `-HOST:PORT` is refused"),
+    ("retry", "the answer of a failed attempt is not printed. POST and PATCH are sent again too, as with curl"),
+    ("retry-connrefused", "also if the connection breaks"),
+    ("trace", "shows [where the time went](#where-the-time-went), and takes no file"),
+    ("upload-file", "one file for one URL: braces in it are not patterns. Above 1 MiB the server is asked first"),
+    ("user", "Basic at once, and Digest if the server asks for it"),
+    ("verbose", "another form; secrets are hidden"),
+    ("version", "is `sluice version`"),
+    ("write-out", "the variables [named above](#what--w-prints); times are those of the last hop"),
+  ]
+
+  /// Options that `send` does not have.
+  static let absent: [(names: [String], why: String)] = [
+    (
+      [
+        "append", "disable-eprt", "disable-epsv", "ftp-account", "ftp-alternative-to-user", "ftp-create-dirs",
+        "ftp-method", "ftp-pasv", "ftp-port", "ftp-pret", "ftp-skip-pasv-ip", "ftp-ssl-ccc", "ftp-ssl-ccc-mode",
+        "ftp-ssl-control", "list-only", "quote", "use-ascii", "crlf", "ssl", "ssl-reqd", "krb", "compressed-ssh",
+        "hostpubmd5", "hostpubsha256", "pubkey", "mail-auth", "mail-from", "mail-rcpt", "mail-rcpt-allowfails",
+        "sasl-authzid", "sasl-ir", "login-options", "telnet-option", "tftp-blksize", "tftp-no-options",
+      ], "for other protocols than HTTP"
+    ),
+    (
+      ["proto", "proto-default", "proto-redir"],
+      "http and https are the only schemes; a redirect to any other is refused"
+    ),
+    (
+      ["negotiate", "ntlm", "ntlm-wb", "delegation", "service-name", "tlsauthtype", "tlsuser", "tlspassword"],
+      "Kerberos, NTLM and SRP are not supported: a plugin can do them"
+    ),
+    (
+      [
+        "proxy-anyauth", "proxy-basic", "proxy-digest", "proxy-user", "proxy-header", "proxytunnel", "proxy1.0",
+        "preproxy", "noproxy", "haproxy-protocol", "suppress-connect-headers",
+      ], "a proxy is configured by its URL, user and password included, and by `no_proxy`"
+    ),
+    (
+      [
+        "proxy-cacert", "proxy-capath", "proxy-cert", "proxy-cert-type", "proxy-ciphers", "proxy-crlfile",
+        "proxy-insecure", "proxy-key", "proxy-key-type", "proxy-negotiate", "proxy-ntlm", "proxy-pass",
+        "proxy-pinnedpubkey", "proxy-service-name", "proxy-ssl-allow-beast", "proxy-ssl-auto-client-cert",
+        "proxy-tls13-ciphers", "proxy-tlsauthtype", "proxy-tlspassword", "proxy-tlsuser", "proxy-tlsv1",
+      ], "the settings of TLS are those for servers"
+    ),
+    (
+      [
+        "socks4", "socks4a", "socks5", "socks5-basic", "socks5-gssapi", "socks5-gssapi-nec", "socks5-gssapi-service",
+        "socks5-hostname",
+      ], "use `-x` with `socks4://`, `socks5://` or `socks5h://`; GSS-API is not supported"
+    ),
+    (
+      ["sslv2", "sslv3", "tlsv1", "tlsv1.0", "tlsv1.1", "ssl-allow-beast"],
+      "TLS 1.2 is the oldest version that is spoken"
+    ),
+    (
+      [
+        "capath", "cert-status", "cert-type", "crlfile", "curves", "egd-file", "engine", "false-start", "key-type",
+        "no-alpn", "no-npn", "no-sessionid", "random-file", "ssl-auto-client-cert", "ssl-no-revoke",
+        "ssl-revoke-best-effort",
+      ], "certificates and keys are PEM files; OpenSSL's configuration decides the rest"
+    ),
+    (
+      ["http0.9", "http3", "http3-only", "alt-svc", "hsts"], "HTTP/1.0, HTTP/1.1 and HTTP/2 are spoken, as the URL says"
+    ),
+    (
+      [
+        "dns-interface", "dns-ipv4-addr", "dns-ipv6-addr", "dns-servers", "doh-cert-status", "doh-insecure", "doh-url",
+      ], "the system's resolver answers; `--resolve` gives an address"
+    ),
+    (
+      [
+        "abstract-unix-socket", "happy-eyeballs-timeout-ms", "keepalive-time", "local-port", "no-keepalive",
+        "tcp-fastopen", "tcp-nodelay",
+      ], "sockets have no further options: keep-alive and `TCP_NODELAY` are on"
+    ),
+    (
+      ["ignore-content-length", "raw", "tr-encoding", "expect100-timeout", "request-target", "form-escape"],
+      "messages are framed by RFC 9112 alone"
+    ),
+    (
+      ["post301", "post302", "post303"],
+      "301 and 302 make GET of POST, and 303 makes GET of everything but HEAD"
+    ),
+    (
+      ["speed-limit", "speed-time", "rate", "parallel-immediate"],
+      "`-m` and `--limit-rate` are there; `sluice run` has `--rate` and limits for hosts"
+    ),
+    (["next"], "all URLs share the options; `sluice run` takes different requests"),
+    (
+      ["etag-compare", "etag-save", "time-cond", "remote-time", "xattr", "create-file-mode"],
+      "`-H` sets the fields of a conditional request, and the plugin `cache` keeps answers"
+    ),
+    (
+      [
+        "disallow-username-in-url", "metalink", "libcurl", "manual", "stderr", "styled-output", "trace-ascii",
+        "trace-time",
+      ],
+      "help, messages and traces are Sluice's own: `sluice help send`, `2>FILE`, `-v`, `--trace`"
+    ),
+  ]
+
+  /// The options of curl that `send` has under the same name and with the same meaning, in the order of its help.
+  static var same: [Option] {
+    let others = Set(different.map(\.name))
+    return CurlText.dialect.options.filter { !others.contains($0.name) && $0.name != "options" }
+  }
+
+  /// Why an option of curl is absent; nil for other names.
+  static func reason(for name: some StringProtocol) -> String? {
+    absent.first { $0.names.contains(String(name)) }?.why
+  }
+
+  /// The tables for the documentation.
+  static var text: String {
+    let same = same.map { "`\($0.letter.map { "-\($0)` `" } ?? "")--\($0.name)`" }.joined(separator: ", ")
+    let different = different.sorted { $0.name < $1.name }.map { "| `--\($0.name)` | \($0.how) |" }
+    let absent = absent.map { entry in
+      "| \(entry.names.sorted().map { "`--\($0)`" }.joined(separator: ", ")) | \(entry.why) |"
+    }
+    return """
+      The same: \(same).
+
+      | different | how |
+      |---|---|
+      \(different.joined(separator: "\n"))
+
+      | absent | why |
+      |---|---|
+      \(absent.joined(separator: "\n"))
+
+      """
+  }
+}

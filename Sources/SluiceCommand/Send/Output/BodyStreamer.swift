@@ -1,0 +1,134 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// Writes a response while it arrives, and pauses the socket while the reader of the output is slower.
+final class BodyStreamer: BodySink {
+  /// What of a response is written, and where.
+  struct Rules: Sendable {
+    /// Heads before the body.
+    var includesHead = false
+    /// A response to HEAD has no body (RFC 9110 §9.3.2), even if a stage has set one.
+    var includesBody = true
+    /// Whether the body of a response with an error status is not written.
+    var leavesOutErrors = false
+    /// Whether the server may name the file.
+    var takesServerName = false
+    /// Nil for a body that begins with its first byte.
+    var resumed: ResumedBody?
+  }
+
+  private struct State: Sendable {
+    var hasHead = false
+    var isLeftOut = false
+    var writtenBytes = 0
+    var failure: TransactionError?
+  }
+
+  private let output: ByteOutput
+  /// Nil for standard output.
+  private let name: OutputName?
+  private let heads: ByteOutput?
+  private let rules: Rules
+  private let hops: HopList
+  private let cancellation: Cancellation
+  private let state = Locked(State())
+
+  /// - Parameters:
+  ///   - name: the name of the output's file.
+  ///   - heads: gets the heads of all responses; nil writes them nowhere.
+  init(
+    _ output: ByteOutput, _ name: OutputName?, heads: ByteOutput?, _ rules: Rules, _ hops: HopList,
+    cancellation: Cancellation
+  ) {
+    self.output = output
+    self.name = name
+    self.heads = heads
+    self.rules = rules
+    self.hops = hops
+    self.cancellation = cancellation
+  }
+
+  /// Whether the body of the response is not written, because of its status.
+  func leavesOut(_ response: Response) -> Bool {
+    rules.leavesOutErrors && response.status >= 400 || rules.resumed?.answer(response) == .nothingLeft
+  }
+
+  /// Why the body could not be written completely.
+  var failure: TransactionError? {
+    state.withLock { $0.failure } ?? output.failure.map(Self.error)
+  }
+
+  static func error(_ failure: ByteOutput.Failure) -> TransactionError {
+    TransactionError(code: .sink, message: failure.description)
+  }
+
+  /// How much was written, for an error message.
+  var progress: String { " after \(state.withLock { $0.writtenBytes }) bytes" }
+
+  func begin(_ head: Response) {
+    let written = state.withLock { $0.writtenBytes }
+    guard written == 0 else {
+      return fail("the response began again after \(written) bytes of it had been written; the output is not whole")
+    }
+    if case .refused(let reason)? = rules.resumed?.answer(head) { return fail(reason) }
+    prepare(head)
+    writeHead(head, isOver: false)
+    if leavesOut(head) { state.withLock { $0.isLeftOut = true } }
+  }
+
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    guard failure == nil else { return .stop }
+    guard rules.includesBody, !state.withLock({ $0.isLeftOut }) else { return .proceed }
+    state.withLock { $0.writtenBytes += piece.count }
+    return output.append(piece) ? .proceed : .pause
+  }
+
+  /// Writes a body that did not come through the sink, because a stage wanted it whole or made it.
+  func finish(_ result: TransactionResult) throws(CommandError) {
+    guard let response = result.response else {
+      let earlier = hops.earlierHeads(isOver: false)
+      heads?.append(Array(earlier.utf8))
+      return
+    }
+    if !state.withLock({ $0.hasHead }) { prepare(response) }
+    writeHead(response, isOver: true)
+    guard rules.includesBody, !leavesOut(response), state.withLock({ $0.writtenBytes }) == 0 else {
+      return
+    }
+    switch response.body {
+    case .bytes(let bytes): output.append(bytes)
+    case .file(let file): output.append(try FileContent.read(file))
+    case .empty, .stream: break
+    }
+  }
+
+  private func fail(_ message: String) {
+    let failure = TransactionError(code: .sink, message: message)
+    state.withLock { $0.failure = failure }
+    cancellation.fail(failure)
+  }
+
+  /// The name that the server gives to the file, and where in the file the body belongs.
+  private func prepare(_ head: Response) {
+    guard let name else { return }
+    if rules.takesServerName, head.status < 300,
+      let given = head.headers["content-disposition"].flatMap(ContentDisposition.filename)
+    {
+      name.rename(to: given)
+    }
+    if rules.resumed?.answer(head) == .rest { name.set(existing: .append) }
+  }
+
+  private func writeHead(_ response: Response, isOver: Bool) {
+    let isFirst = state.withLock { state in
+      defer { state.hasHead = true }
+      return !state.hasHead
+    }
+    guard isFirst, rules.includesHead || heads != nil else { return }
+    let text = Array((hops.earlierHeads(isOver: isOver) + HeadText.of(response)).utf8)
+    if rules.includesHead { output.append(text) }
+    heads?.append(text)
+  }
+}

@@ -1,0 +1,21 @@
+import SluiceMessages
+
+/// A number of bytes, with `k`, `m` or `g` for powers of 1024, as curl writes them.
+enum ByteCount {
+  /// The value of an option; nil without it.
+  static func make(_ arguments: ParsedArguments, _ option: String) throws(CommandError) -> Int? {
+    guard let text = arguments[option] else { return nil }
+    let factors: [Character: Int] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "b": 1]
+    let factor = text.last.flatMap { factors[Character($0.lowercased())] }
+    guard let number = Double(factor == nil ? text[...] : text.dropLast()), number >= 0, number < 1e12 else {
+      throw CommandError(
+        .usage, "send: --\(option): expected a number of bytes such as 500k or 1.5M, found \(PlainText.quote(text))")
+    }
+    return Int(number * Double(factor ?? 1))
+  }
+
+  /// Bytes in a second; nil for no limit.
+  static func rate(_ arguments: ParsedArguments) throws(CommandError) -> Int? {
+    try make(arguments, "limit-rate").flatMap { $0 > 0 ? $0 : nil }
+  }
+}

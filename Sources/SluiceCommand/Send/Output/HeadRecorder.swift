@@ -1,0 +1,23 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// Keeps the head of the last response of each transaction until its hop ends, for `-i` and `-D`.
+final class HeadRecorder: Sendable {
+  private let heads = Locked<[TransactionID: String]>([:])
+
+  func append(to configuration: inout Configuration) {
+    configuration.addStage("send --include", StageCode(isTrusted: true) { [self] in record($0) })
+  }
+
+  /// The head, which is forgotten then; nil if the hop got no response.
+  func take(_ id: TransactionID) -> String? { heads.withLock { $0.removeValue(forKey: id) } }
+
+  private func record(_ event: TraceEvent) {
+    // The head of a hop whose body was awaited may be reported with its end.
+    guard event.kind == .didReceive, let response = event.exchange.nativeResponse else { return }
+    let (id, text) = (event.exchange.id, HeadText.of(response))
+    heads.withLock { $0[id] = text }
+  }
+}

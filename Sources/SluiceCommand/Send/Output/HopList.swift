@@ -1,0 +1,66 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// Keeps what is known about each hop of a request.
+final class HopList: TransactionDelegate {
+  private struct State: Sendable {
+    var hops: [HopMetrics] = []
+    /// Heads of responses in order, those of informational ones too.
+    var heads: [Head] = []
+    var progress = (sent: TransferProgress(bytes: 0, total: nil), received: TransferProgress(bytes: 0, total: nil))
+  }
+
+  private struct Head {
+    let text: String
+    /// The number of the hop whose response it is; nil for an informational one.
+    let hop: Int?
+  }
+
+  /// Nil if nobody wants the heads.
+  private let recorder: HeadRecorder?
+  private let state = Locked(State())
+
+  init(_ recorder: HeadRecorder?) { self.recorder = recorder }
+
+  /// In order; one hop if nothing was redirected or repeated.
+  var all: [HopMetrics] { state.withLock { $0.hops } }
+
+  /// The heads of the responses before the final one.
+  ///
+  /// - Parameter isOver: whether the hop of the final response has ended too.
+  func earlierHeads(isOver: Bool) -> String {
+    state.withLock { state in
+      let final = isOver ? state.hops.count - 1 : nil
+      return state.heads.filter { $0.hop == nil || $0.hop != final }.map(\.text).joined()
+    }
+  }
+
+  /// How much of the bodies of the current hop was sent and received.
+  var progress: (sent: TransferProgress, received: TransferProgress) { state.withLock { $0.progress } }
+
+  func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics) {
+    let head = recorder?.take(id)
+    state.withLock { state in
+      if let head { state.heads.append(Head(text: head, hop: state.hops.count)) }
+      state.hops.append(metrics)
+    }
+  }
+
+  func transaction(_ id: TransactionID, didReceiveInformational status: Int, headers: HeaderFields) {
+    guard recorder != nil else { return }
+    var response = Response(status: status)
+    response.headers = headers
+    let text = HeadText.of(response)
+    state.withLock { $0.heads.append(Head(text: text, hop: nil)) }
+  }
+
+  func transaction(_ id: TransactionID, didSend progress: TransferProgress) {
+    state.withLock { $0.progress.sent = progress }
+  }
+
+  func transaction(_ id: TransactionID, didReceive progress: TransferProgress) {
+    state.withLock { $0.progress.received = progress }
+  }
+}

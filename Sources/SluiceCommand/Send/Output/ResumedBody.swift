@@ -1,0 +1,53 @@
+import Glibc
+import SluiceMessages
+
+/// `-C`: the rest of a body whose beginning is in the output file.
+struct ResumedBody: Sendable {
+  /// How many bytes there are already.
+  let offset: Int
+
+  /// Nil without `-C`, and where there is nothing yet.
+  static func make(_ arguments: ParsedArguments, path: String?) throws(CommandError) -> ResumedBody? {
+    guard let value = arguments["continue-at"] else { return nil }
+    guard !arguments.has("range") else { throw CommandError(.usage, "send: give either -C or -r") }
+    guard !arguments.has("upload-file") else { throw CommandError(.usage, "send: -C is for downloads, and not for -T") }
+    guard value == "-" else {
+      guard let offset = Int(value), offset >= 0 else {
+        throw CommandError(.usage, "send: -C: expected a number of bytes, or -, found \(PlainText.quote(value))")
+      }
+      return ResumedBody(offset: offset)
+    }
+    guard let path else { throw CommandError(.usage, "send: -C - needs -o or -O: the size of the file is the offset") }
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return status.st_size > 0 ? ResumedBody(offset: Int(status.st_size)) : nil
+  }
+
+  /// The value of `Range` (RFC 9110 §14.2).
+  var range: String { "bytes=\(offset)-" }
+
+  enum Answer: Equatable {
+    /// The body continues the file.
+    case rest
+    /// The file is whole already (RFC 9110 §15.5.17), so the body is not for it.
+    case nothingLeft
+    /// Not about the file, such as an error.
+    case other
+    case refused(String)
+  }
+
+  func answer(_ response: Response) -> Answer {
+    switch response.status {
+    case 206:
+      let range = response.headers["content-range"] ?? ""
+      guard range.hasPrefix("bytes \(offset)-") else {
+        return .refused("the server sent another part than the one from byte \(offset): \(PlainText.quote(range))")
+      }
+      return .rest
+    case 416: return .nothingLeft
+    case 200 where offset > 0:
+      return .refused("the server sends no parts of the body, so that it cannot be continued; leave -C out")
+    default: return .other
+    }
+  }
+}

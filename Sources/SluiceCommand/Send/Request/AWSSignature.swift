@@ -1,0 +1,159 @@
+import Glibc
+import SluiceMessages
+import SluicePluginImage
+
+/// Signature version 4 of AWS ("Create a signed AWS API request"), as curl's `--aws-sigv4` names its parts.
+///
+/// Signs the request as the command line describes it: a stage that changes its URL, host or body makes it invalid.
+struct AWSSignature {
+  /// The name in the algorithm and in headers: `aws` and `amz`, unless another provider uses the scheme.
+  private let providers: (algorithm: String, header: String)
+  private let region: String
+  private let service: String
+  private let user: [UInt8]
+  private let secret: [UInt8]
+
+  /// - Parameters:
+  ///   - value: `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`. Without a region and a service, the host says them:
+  ///     `SERVICE.REGION.…`.
+  ///   - credentials: `KEY-ID:SECRET`.
+  init(_ value: String, host: String, credentials: [UInt8]) throws(CommandError) {
+    let parts = value.split(separator: ":", omittingEmptySubsequences: false).map { String($0).lowercased() }
+    let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
+    let labels = isAddress ? [] : host.split(separator: ".").map(String.init)
+    guard (1...4).contains(parts.count), !parts.contains("") else {
+      throw CommandError(
+        .usage, "--aws-sigv4: expected PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]], found \(PlainText.quote(value))")
+    }
+    providers = (parts[0], parts.count > 1 ? parts[1] : parts[0])
+    guard let service = parts.count > 3 ? parts[3] : labels.first, labels.count > 2 || parts.count > 3,
+      let region = parts.count > 2 ? parts[2] : labels.dropFirst().first
+    else {
+      throw CommandError(
+        .usage,
+        "--aws-sigv4: the host \(PlainText.quote(host)) does not say the service and the region, as SERVICE.REGION.… does;"
+          + " give aws:amz:REGION:SERVICE")
+    }
+    (self.service, self.region) = (service, region)
+    guard let colon = credentials.firstIndex(of: UInt8(ascii: ":")) else {
+      throw CommandError(.usage, "--aws-sigv4 needs -u KEY-ID:SECRET")
+    }
+    (user, secret) = (Array(credentials[..<colon]), Array(credentials[(colon + 1)...]))
+  }
+
+  /// Adds the headers of the signature.
+  ///
+  /// - Parameters:
+  ///   - body: its hash, in hex; `UNSIGNED-PAYLOAD` where that is allowed.
+  ///   - time: in seconds since 1970.
+  func sign(_ request: inout Request, bodyHash: String, time: Int) throws(CommandError) {
+    let dateName = "x-\(providers.header)-date"
+    let date = request.headers[dateName] ?? Self.timestamp(time)
+    var fields = [("host", request.headers["host"] ?? Self.host(request.url)), (dateName, date)]
+    if service == "s3" { fields.append(("x-\(providers.header)-content-sha256", bodyHash)) }
+    for index in request.headers.indices {
+      let name = request.headers.name(at: index).lowercased()
+      if name == "content-type" || name.hasPrefix("x-\(providers.header)-"), !fields.contains(where: { $0.0 == name }) {
+        fields.append((name, Self.collapsed(request.headers.value(at: index))))
+      }
+    }
+    fields.sort { $0.0 < $1.0 }
+    let names = fields.map(\.0).joined(separator: ";")
+    let canonical = [
+      request.method, path(request.url), Self.query(request.url), fields.map { "\($0.0):\($0.1)\n" }.joined(), names,
+      bodyHash,
+    ].joined(separator: "\n")
+    let scope = [String(date.prefix(8)), region, service, "\(providers.algorithm)4_request"]
+    let algorithm = "\(providers.algorithm.uppercased())4-HMAC-SHA256"
+    let text = [algorithm, date, scope.joined(separator: "/"), try Self.hash(Array(canonical.utf8))]
+    let signature = ContentHash.hexadecimal(try key(scope).code(of: text.joined(separator: "\n")))
+    for (name, value) in fields where name.hasPrefix("x-") { request.headers[name] = value }
+    let credential = String(decoding: user, as: UTF8.self) + "/" + scope.joined(separator: "/")
+    request.headers["authorization"] =
+      "\(algorithm) Credential=\(credential), SignedHeaders=\(names), Signature=\(signature)"
+  }
+
+  /// The hash of a body; nil if it is only known while it is sent.
+  static func hash(of body: Body) throws(CommandError) -> String? {
+    switch body {
+    case .empty: return try hash([])
+    case .bytes(let bytes): return try hash(bytes)
+    case .file(let file): return try hash(try FileContent.read(file))
+    case .stream: return nil
+    }
+  }
+
+  /// Whether the service takes a body without a hash.
+  var takesUnsignedBody: Bool { service == "s3" }
+
+  private static func hash(_ bytes: [UInt8]) throws(CommandError) -> String {
+    guard let digest = ContentHash.digest(of: bytes) else { throw unavailable }
+    return ContentHash.hexadecimal(digest)
+  }
+
+  private static var unavailable: CommandError {
+    CommandError(.failed, "--aws-sigv4: libcrypto offers no SHA-256; check the policy of OpenSSL")
+  }
+
+  private func key(_ scope: [String]) throws(CommandError) -> MessageCode {
+    var key = try MessageCode(key: Array("\(providers.algorithm.uppercased())4".utf8) + secret)
+    for part in scope { key = try MessageCode(key: try key.code(of: part)) }
+    return key
+  }
+
+  /// The value of `Host` (RFC 9112 §3.2).
+  private static func host(_ url: HTTPURL) -> String {
+    String(url.origin.description.dropFirst(url.origin.scheme.rawValue.count + 3))
+  }
+
+  /// The path; its percent signs are encoded once more, except for S3.
+  private func path(_ url: HTTPURL) -> String {
+    guard service != "s3" else { return url.path }
+    return url.path.split(separator: "/", omittingEmptySubsequences: false).map { PercentCoding.encoded(String($0)) }
+      .joined(separator: "/")
+  }
+
+  /// The parameters in the order of their encoded names and values.
+  private static func query(_ url: HTTPURL) -> String {
+    let parameters = (url.query ?? "").split(separator: "&").map { parameter in
+      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return [parts[0], parts.count > 1 ? parts[1] : ""].map {
+        PercentCoding.encoded(PercentCoding.decoded($0.utf8.span).span)
+      }
+    }
+    return parameters.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }.map { "\($0[0])=\($0[1])" }.joined(separator: "&")
+  }
+
+  /// Without spaces at the ends, and with single ones within.
+  private static func collapsed(_ value: String) -> String {
+    value.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
+  }
+
+  /// `20260131T235959Z`.
+  static func timestamp(_ seconds: Int) -> String {
+    var (time, parts) = (time_t(seconds), tm())
+    gmtime_r(&time, &parts)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let date = "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))"
+    return "\(date)T\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))Z"
+  }
+
+  /// HMAC with SHA-256 (RFC 2104).
+  private struct MessageCode {
+    private static let blockBytes = 64
+    private let key: [UInt8]
+
+    init(key: [UInt8]) throws(CommandError) {
+      let short = key.count > Self.blockBytes ? ContentHash.digest(of: key) : key
+      guard let short else { throw AWSSignature.unavailable }
+      self.key = short + [UInt8](repeating: 0, count: Self.blockBytes - short.count)
+    }
+
+    func code(of text: String) throws(CommandError) -> [UInt8] {
+      guard let inner = ContentHash.digest(of: key.map { $0 ^ 0x36 } + Array(text.utf8)),
+        let outer = ContentHash.digest(of: key.map { $0 ^ 0x5C } + inner)
+      else { throw AWSSignature.unavailable }
+      return outer
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import Sluice
+import SluiceClient
+import SluiceCookies
+import SluiceMessages
+import SluicePluginImage
+
+/// The cookies of `-b` and `--cookie-jar`: those of files, and those that responses set on the way.
+struct CookieOptions {
+  let jar: CookieJar
+  /// Where all cookies are written at the end; nil for nowhere.
+  private let file: String?
+
+  /// Nil if only cookies in the arguments are sent: then none are taken from responses, as with curl.
+  static func make(_ arguments: ParsedArguments) throws(CommandError) -> CookieOptions? {
+    let files = arguments.allBytes("cookie").filter { !$0.contains(UInt8(ascii: "=")) }
+    let file = arguments["cookie-jar"]
+    guard file != nil || !files.isEmpty else { return nil }
+    let jar = CookieJar()
+    // An empty name only keeps the cookies of responses.
+    for name in files where !name.isEmpty {
+      try read(try DataReader.name(name, "-b"), into: jar, leavesOutSession: arguments.has("junk-session-cookies"))
+    }
+    return CookieOptions(jar: jar, file: file)
+  }
+
+  /// Whether `-b` names a file.
+  static func hasFile(_ arguments: ParsedArguments) -> Bool {
+    arguments.allBytes("cookie").contains { !$0.contains(UInt8(ascii: "=")) && !$0.isEmpty }
+  }
+
+  /// The cookies in the arguments, joined; nil without any.
+  static func given(_ arguments: ParsedArguments) -> [UInt8]? {
+    let values = arguments.allBytes("cookie").filter { $0.contains(UInt8(ascii: "=")) }
+    return values.isEmpty ? nil : Array(values.joined(separator: Array("; ".utf8)))
+  }
+
+  func add(to configuration: inout Configuration) { configuration.addCookies(jar, name: "send --cookie") }
+
+  private static func read(_ path: String, into jar: CookieJar, leavesOutSession: Bool) throws(CommandError) {
+    // As with curl, a jar that does not exist yet is empty.
+    guard path == "-" || access(path, F_OK) == 0 else { return }
+    let content = try DataReader(limitBytes: 32 << 20).content(ofFile: path, "-b")
+    do throws(CookieFileText.Damage) {
+      let cookies = try CookieFileText.read(content + [UInt8(ascii: "\n")], now: CookieJar.wallClock())
+      jar.insert(cookies.filter { !leavesOutSession || $0.expires != nil })
+    } catch {
+      throw CommandError(
+        .usage,
+        "send: -b: \(PlainText.path(path)):\(error.line): \(error.message); a file of cookies has the form that curl's"
+          + " --cookie-jar writes")
+    }
+  }
+
+  /// Writes the jar. `-` is standard output.
+  func finish() throws(CommandError) {
+    guard let file else { return }
+    guard file != "-" else { return try StandardOutput.write(String(decoding: jar.text, as: UTF8.self)) }
+    let jar = jar
+    let failure = WaitingThread.run { () -> CookieJarError? in
+      do throws(CookieJarError) { try await jar.write(to: file) } catch { return error }
+      return nil
+    }
+    if let failure { throw CommandError(.failed, "send: --cookie-jar: \(failure)") }
+  }
+}

@@ -1,0 +1,105 @@
+import Glibc
+import SluiceMessages
+
+/// Users and passwords for hosts, from a file as ftp and curl read it: `machine HOST login USER password PASSWORD`.
+struct Netrc {
+  struct Entry: Equatable {
+    /// Nil for `default`.
+    var host: String?
+    var user: String?
+    var password: String?
+  }
+
+  private(set) var entries: [Entry] = []
+
+  /// - Throws: with the number of the line.
+  init(_ text: String, file: String) throws(CommandError) {
+    var isMacro = false
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      // A macro ends with an empty line.
+      if isMacro {
+        isMacro = !line.allSatisfy(\.isWhitespace)
+        continue
+      }
+      do throws(Fault) { isMacro = try read(line) } catch {
+        throw CommandError(.usage, "send: \(PlainText.path(file)):\(number + 1): \(error.message)")
+      }
+    }
+    if let pending {
+      throw CommandError(.usage, "send: \(PlainText.path(file)): \"\(pending)\" at the end has no value")
+    }
+  }
+
+  /// The first entry for the host, or the one for all hosts.
+  ///
+  /// - Parameter user: the user that the URL names.
+  func entry(for host: String, user: String?) -> Entry? {
+    entries.first { ($0.host == nil || $0.host == host.lowercased()) && (user == nil || $0.user == user) }
+  }
+
+  private struct Fault: Error { let message: String }
+
+  /// The keyword whose value is on a later line.
+  private var pending: String?
+
+  /// Returns whether a macro begins.
+  private mutating func read(_ line: Substring) throws(Fault) -> Bool {
+    var rest = line
+    while let word = try Self.word(&rest) {
+      if let keyword = pending {
+        pending = nil
+        try set(keyword, word)
+        continue
+      }
+      switch word {
+      case "machine", "login", "password", "account": pending = word
+      case "default": entries.append(Entry())
+      case "macdef": return true
+      default:
+        throw Fault(message: "unknown word \(PlainText.quote(word)); expected machine, default, login or password")
+      }
+    }
+    return false
+  }
+
+  private mutating func set(_ keyword: String, _ value: String) throws(Fault) {
+    if keyword == "machine" { return entries.append(Entry(host: value.lowercased())) }
+    guard let last = entries.indices.last else { throw Fault(message: "\"\(keyword)\" is before the first machine") }
+    if keyword == "login" { entries[last].user = value }
+    if keyword == "password" { entries[last].password = value }
+  }
+
+  /// The next word of the line, perhaps in double quotes; nil at the end or at a comment.
+  private static func word(_ rest: inout Substring) throws(Fault) -> String? {
+    rest = rest.drop(while: \.isWhitespace)
+    guard let first = rest.first, first != "#" else { return nil }
+    guard first == "\"" else {
+      let word = rest.prefix { !$0.isWhitespace }
+      rest = rest[word.endIndex...]
+      return String(word)
+    }
+    rest.removeFirst()
+    var word = ""
+    while let character = rest.popFirst() {
+      if character == "\"" { return word }
+      guard character == "\\", let next = rest.popFirst() else {
+        word.append(character)
+        continue
+      }
+      word.append(["n": "\n", "r": "\r", "t": "\t"][next] ?? next)
+    }
+    throw Fault(message: "\" has no end")
+  }
+
+  /// The file that the options name: that of `--netrc-file`, or `.netrc` in the home folder; nil without one.
+  static func read(_ arguments: ParsedArguments) throws(CommandError) -> Netrc? {
+    let named = arguments["netrc-file"]
+    guard named != nil || arguments.has("netrc") || arguments.has("netrc-optional") else { return nil }
+    let home = getenv("HOME").map { String(cString: $0) } ?? ""
+    let path = named ?? "\(home)/.netrc"
+    // As with curl, a home folder without the file is like an empty file.
+    if named == nil || arguments.has("netrc-optional"), access(path, F_OK) != 0 { return nil }
+    let content = try DataReader(limitBytes: 1 << 20).content(ofFile: path, named == nil ? "-n" : "--netrc-file")
+    return try Netrc(String(decoding: content, as: UTF8.self), file: path)
+  }
+}

@@ -1,0 +1,54 @@
+import Glibc
+import SluiceMessages
+import SluiceSupport
+
+/// Asks for a password on the terminal, without showing it.
+enum PasswordPrompt {
+  /// The arguments with the password of `-u USER`.
+  static func complete(_ arguments: ParsedArguments) throws(CommandError) -> ParsedArguments {
+    guard let user = arguments.bytes("user"), !user.contains(UInt8(ascii: ":")), !arguments.has("curl") else {
+      return arguments
+    }
+    var completed = arguments
+    let password = try ask("for user \(PlainText.quote(user.span))")
+    completed.append(("user", ArgumentWord(user + [UInt8(ascii: ":")] + password)))
+    return completed
+  }
+
+  /// - Parameter what: ends the question: `for user "me"`.
+  /// - Throws: if there is no terminal, or the input ends.
+  private static func ask(_ what: String) throws(CommandError) -> [UInt8] {
+    guard let terminal = FileDescriptor(opening: "/dev/tty", O_RDWR | O_CLOEXEC) else {
+      throw CommandError(.usage, "there is no terminal to ask for the password \(what); give it as USER:PASSWORD")
+    }
+    var settings = termios()
+    guard tcgetattr(terminal.raw, &settings) == 0 else {
+      throw CommandError(.usage, "the terminal does not let itself be set: \(SystemError.text())")
+    }
+    var silent = settings
+    silent.c_lflag &= ~tcflag_t(ECHO)
+    // A signal ends the process while this waits: the terminal must not stay silent.
+    silent.c_lflag &= ~tcflag_t(ISIG)
+    tcsetattr(terminal.raw, TCSAFLUSH, &silent)
+    defer { tcsetattr(terminal.raw, TCSAFLUSH, &settings) }
+    _ = terminal.writeAll(Array("Enter password \(what): ".utf8))
+    let line = try readLine(terminal.raw)
+    _ = terminal.writeAll([UInt8(ascii: "\n")])
+    return line
+  }
+
+  private static let controlC: UInt8 = 3
+  private static let maximumBytes = 4096
+
+  private static func readLine(_ descriptor: Int32) throws(CommandError) -> [UInt8] {
+    var (line, byte) = ([UInt8](), UInt8(0))
+    while true {
+      let count = read(descriptor, &byte, 1)
+      if count < 0, errno == EINTR { continue }
+      guard count == 1, byte != controlC else { throw CommandError(.interrupted(by: SIGINT), "no password was given") }
+      if byte == UInt8(ascii: "\n") { return line }
+      guard line.count < maximumBytes else { throw CommandError(.usage, "the password is too long") }
+      line.append(byte)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import SluiceMessages
+
+/// The requests of one `send`: one for each URL, and for each that braces and brackets stand for. The n-th `-o`, `-O` and
+/// `-T` belongs to the n-th URL, as with curl.
+struct SendPlan: Sendable {
+  private struct Target: Sendable {
+    let glob: URLGlob
+    /// The options that are for this URL alone.
+    let options: [(name: String, value: ArgumentWord)]
+    /// The number of its first request.
+    let start: Int
+  }
+
+  private static let outputs: Set<String> = ["output", "remote-name"]
+  private static let uploads: Set<String> = ["upload-file"]
+
+  /// Without URLs, and without the options that are for one URL.
+  private let shared: ParsedArguments
+  private let method: String?
+  private let targets: [Target]
+  /// How many requests there are.
+  let count: Int
+
+  init(_ arguments: ParsedArguments) throws(CommandError) {
+    var operands = arguments.operands
+    let named = arguments.all("url")
+    method =
+      operands.count + named.count > 1 && operands.first.map(Self.isMethod) == true ? operands.removeFirst() : nil
+    let urls = named + operands
+    guard !urls.isEmpty, !urls.contains("") else {
+      throw CommandError(.usage, "send: expected [METHOD] URL..., or --url URL\ntry \"sluice help send\"")
+    }
+    let outputs = arguments.options.filter { Self.outputs.contains($0.name) }
+    let uploads = arguments.options.filter { Self.uploads.contains($0.name) }
+    for (options, names) in [(outputs, "outputs (-o, -O)"), (uploads, "files to upload (-T)")]
+    where options.count > urls.count {
+      throw CommandError(.usage, "send: there are more \(names) than URLs: \(options.count) for \(urls.count)")
+    }
+    var (targets, start) = ([Target](), 0)
+    for (index, url) in urls.enumerated() {
+      var options = uploads.dropFirst(index).prefix(1) + outputs.dropFirst(index).prefix(1)
+      if index >= outputs.count, arguments.has("remote-name-all") { options.append(("remote-name", "")) }
+      targets.append(
+        Target(glob: try URLGlob(url, isLiteral: arguments.has("globoff")), options: Array(options), start: start))
+      start += targets[index].glob.count
+    }
+    self.targets = targets
+    count = start
+    let own = Self.outputs.union(Self.uploads).union(["url"])
+    var shared = ParsedArguments()
+    for option in arguments.options where !own.contains(option.name) { shared.append(option) }
+    self.shared = shared
+  }
+
+  /// The arguments of one request: its method, if it was given, and its URL are the operands.
+  subscript(index: Int) -> ParsedArguments {
+    let target = targets.last { $0.start <= index } ?? targets[0]
+    let (url, values) = target.glob[index - target.start]
+    var arguments = shared
+    for var option in target.options {
+      if option.name == "output", let name = option.value.text {
+        option.value = ArgumentWord(URLGlob.name(name, with: values))
+      }
+      arguments.append(option)
+    }
+    if let method { arguments.append(operand: method) }
+    arguments.append(operand: url)
+    return arguments
+  }
+
+  /// A method is written in capitals; the usual ones are known in any case.
+  private static func isMethod(_ word: String) -> Bool {
+    let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+    return usual.contains(word.uppercased()) || word.allSatisfy { $0.isASCII && ($0.isUppercase || $0 == "-") }
+  }
+}

@@ -1,0 +1,37 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+
+/// What the requests of one `send` have in common.
+struct SendSetup: Sendable {
+  private(set) var configuration: Configuration
+  let mask: SecretMask
+  /// Nil if no heads are written.
+  let heads: HeadRecorder?
+  let cookies: CookieOptions?
+  private let netrc: Netrc?
+  private let wantsExplanation: Bool
+
+  init(_ arguments: ParsedArguments) throws(CommandError) {
+    try OutputPath.check(arguments)
+    try SendOutput.check(arguments)
+    configuration = try SendConfiguration.make(arguments)
+    mask = SecretMask(configuration.redaction)
+    cookies = try CookieOptions.make(arguments)
+    cookies?.add(to: &configuration)
+    netrc = try Netrc.read(arguments)
+    wantsExplanation = arguments.has("explain")
+    let wantsHeads = ["include", "head", "dump-header"].contains(where: arguments.has)
+    heads = wantsHeads ? HeadRecorder() : nil
+    heads?.append(to: &configuration)
+  }
+
+  /// Lets something add its stages.
+  mutating func configure(_ body: (inout Configuration) -> Void) { body(&configuration) }
+
+  func request(_ arguments: ParsedArguments) throws(CommandError) -> Request {
+    var request = try SendRequest(arguments, configuration, netrc: netrc, jar: cookies?.jar).make()
+    request.wantsExplanation = wantsExplanation
+    return request
+  }
+}

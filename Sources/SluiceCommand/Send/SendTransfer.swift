@@ -1,0 +1,76 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+import SluiceTraceContext
+
+/// One request of `send`, from its arguments to its output.
+final class SendTransfer: Sendable {
+  let request: Request
+  let hops: HopList
+  private let arguments: ParsedArguments
+  private let output: SendOutput
+  private let writeOut: WriteOut?
+  /// Whether other transfers write to the same standard output.
+  let isOrdered: Bool
+
+  init(_ arguments: ParsedArguments, _ setup: SendSetup) throws(CommandError) {
+    self.arguments = arguments
+    hops = HopList(setup.heads)
+    var request = try setup.request(arguments)
+    output = try SendOutput(arguments, setup.mask, hops, besides: Self.inputFile(of: request))
+    if let range = output.range { request.headers["range"] = range }
+    if let rate = try ByteCount.rate(arguments) { request.body = PumpedBody.paced(request.body, rate: rate) }
+    self.request = request
+    writeOut = try WriteOut.make(arguments)
+    isOrdered = output.isStandard || writeOut != nil
+  }
+
+  /// The file that is read while it is sent.
+  static func inputFile(of request: Request) -> FileIdentity? {
+    guard case .file(let file) = request.body else { return nil }
+    return FileIdentity(at: file.path)
+  }
+
+  func begin(on engine: Engine, completion: @escaping @Sendable (TransactionResult) -> Void) {
+    engine.submit(
+      request, parent: EngineStart.extraction.parent, sink: output.sink, delegate: hops,
+      cancellation: output.cancellation, completion: completion)
+  }
+
+  func cancel() { output.cancellation.cancel() }
+
+  /// Until it is this transfer's turn to write to standard output.
+  func hold() { output.hold() }
+  func release() { output.release() }
+
+  /// Writes what is left, and says what went wrong.
+  func finish(_ result: TransactionResult, _ interruption: Interruption) throws(CommandError) -> ExitStatus {
+    if let explanation = result.explanation, !arguments.has("document") {
+      StandardError.write(ExplanationText.of(explanation))
+    }
+    if interruption.received != nil { output.hurry() }
+    let failure = try output.finish(result)
+    let status = status(result, failure, interruption)
+    try writeOut?.write(result, hops.all, file: output.path, status)
+    return status
+  }
+
+  private func status(
+    _ result: TransactionResult, _ failure: CommandError?, _ interruption: Interruption
+  ) -> ExitStatus {
+    if let failure {
+      if failure.status != .brokenPipe { StandardError.say(failure.message) }
+      return failure.status
+    }
+    if let signal = interruption.received { return .interrupted(by: signal) }
+    guard let error = result.error else { return .succeeded }
+    let isAccepted = arguments.has("no-fail") || output.hasNothingLeft(result)
+    if isAccepted, error.code == .status, result.response != nil { return .succeeded }
+    if !arguments.has("silent") || arguments.has("show-error") {
+      StandardError.say(PrintableText.of(error.description))
+      if let path = output.path, output.isCutOff(result) { StandardError.say("\(path) is not whole") }
+    }
+    return SendStatus.of(error)
+  }
+}

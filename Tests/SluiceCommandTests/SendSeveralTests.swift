@@ -1,0 +1,147 @@
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// Several requests of one `send`, and limits of one.
+@Suite struct SendSeveralTests {
+  @Test func `in parallel the bodies keep the order of the URLs, and do not mix`() async throws {
+    let text = (0..<5).map { number in String(repeating: "\(number)", count: 300_000) }
+    let server = try LoopbackServer { .text(text[Int(String($0.path.dropFirst())) ?? 0]) }
+    defer { server.stop() }
+    let result = try await Tool.run("send", "-Z", "\(server.baseURL)/[0-4]")
+    #expect(result.status == 0)
+    #expect(result.outputText == text.joined(), "\(result.outputText.count) \(result.errorText)")
+  }
+
+  @Test func `in parallel all requests are under way at once`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let command = try Tool.start("send", "-Z", "--parallel-max", "3", "\(server.baseURL)/[1-5]")
+    try await server.waitForHeld(3)
+    #expect(server.requestCount == 3)
+    server.release()
+    #expect(try await command.wait().status == 0)
+    #expect(server.requestCount == 5)
+  }
+
+  @Test func `the status is that of the last request that failed`() async throws {
+    let server = try LoopbackServer { $0.path == "/bad" ? .text("no", status: 404) : .text("ok") }
+    defer { server.stop() }
+    let result = try await Tool.run("send", "\(server.baseURL)/bad", "\(server.baseURL)/good")
+    #expect(result.status == 22 && result.outputText == "nook")
+    let early = try await Tool.run("send", "--fail-early", "\(server.baseURL)/bad", "\(server.baseURL)/good")
+    #expect(early.status == 22 && early.outputText == "no")
+  }
+
+  @Test func `a URL that is wrong does not stop the others`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run("send", server.baseURL, "http://h h/", server.baseURL)
+    #expect(result.status == 2 && result.outputText == "ok\nok\n" && result.errorText.contains("a space"))
+  }
+
+  @Test func `SIGINT ends all of them`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let command = try Tool.start("send", "-Z", "\(server.baseURL)/[1-4]")
+    try await server.waitForHeld(4)
+    command.send(signal: 2)
+    #expect(try await command.wait().status == 130)
+  }
+
+  @Test func `documents are one for each URL`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let documents = try await Tool.run("send", "--document", "\(server.baseURL)/[1-3]").documents
+    #expect(documents.map(\.status) == [200, 200, 200])
+  }
+
+  @Test(arguments: [["--limit-rate", "200k"], ["--limit-rate", "200k", "-o", "/dev/null"]])
+  func `a limited rate is not exceeded`(_ options: [String]) async throws {
+    let body = [UInt8](repeating: 7, count: 200_000)
+    let server = try LoopbackServer { _ in ServerResponse(body: .bytes(body)) }
+    defer { server.stop() }
+    let start = ContinuousClock.now
+    let result = try await Tool.run(arguments: ["send"] + options + [server.baseURL])
+    #expect(result.status == 0)
+    // A second, but for what the buffers took at the end.
+    #expect(ContinuousClock.now - start > .milliseconds(400))
+  }
+
+  @Test func `an upload is limited too, and arrives whole`() async throws {
+    let folder = try TemporaryDirectory()
+    let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let file = try folder.write(bytes, to: "file")
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let start = ContinuousClock.now
+    #expect(try await Tool.run("send", "--limit-rate", "200k", "-T", file, "\(server.baseURL)/x").status == 0)
+    #expect(ContinuousClock.now - start > .milliseconds(400))
+    #expect(server.requests.first?.body == bytes)
+    #expect(server.requests.first?.headers.first("content-length") == "100000")
+  }
+
+  @Test func `standard input is sent while it is read`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run(
+      arguments: ["send", "-T", "-", server.baseURL], input: String(repeating: "0123456789", count: 100_000))
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(server.requests.first?.body.count == 1_000_000)
+    #expect(server.requests.first?.headers.first("transfer-encoding") == "chunked")
+  }
+
+  @Test func `a password is asked for on the terminal, and not shown`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    // script(1) gives the command a terminal.
+    let command = try Command(
+      "script", ["-qec", "\(Tool.path) send -u me \(server.baseURL)", "/dev/null"], environment: Tool.cleared
+    ).start()
+    try await command.waitForOutput(containing: "Enter password for user \"me\":")
+    try command.write("s3cret\n")
+    let result = try await command.wait()
+    #expect(!result.outputText.contains("s3cret"))
+    #expect(server.requests.first?.headers.first("authorization") == "Basic bWU6czNjcmV0", "\(result.outputText)")
+  }
+
+  @Test func `without a terminal the password must be given`() async throws {
+    let result = try await Command.run(
+      "setsid", ["-w", Tool.path, "send", "-u", "me", "http://127.0.0.1:1/"], environment: Tool.cleared)
+    #expect(
+      result.status == 2 && result.errorText.contains("no terminal to ask for the password"), "\(result.errorText)")
+  }
+
+  @Test(arguments: [
+    (["--resolve", "h:80"], "--resolve: expected HOST:PORT:ADDRESS"),
+    (["--resolve", "h:80:name"], "expected IPv4 or IPv6"),
+    (["--resolve", "h:0x50:1.2.3.4"], "--resolve: expected"), (["--connect-to", "a:b:c:d"], "--connect-to: expected"),
+    (["--interface", "nosuch0"], "no interface \"nosuch0\""), (["--limit-rate", "fast"], "--limit-rate: expected"),
+    (["--pinnedpubkey", "sha256//x"], "--pinnedpubkey: expected"),
+    (["--pinnedpubkey", "/etc/passwd"], "is neither a public key"),
+    (["--tlsv1.3", "--tls-max", "1.2"], "leave no version"), (["--tls-max", "1.1"], "--tls-max: expected 1.2 or 1.3"),
+    (["--parallel-max", "3"], "--parallel-max needs -Z"), (["-C", "x"], "-C: expected a number"),
+    (["-C", "-"], "-C - needs -o"),
+    (["-C", "1", "-r", "0-"], "give either -C or -r"), (["-J"], "-J needs -O"),
+    (["--pass", "x"], "--pass needs --cert"),
+    (["--aws-sigv4", "aws"], "does not say the service"), (["--aws-sigv4", "aws:amz:r:s"], "needs -u KEY-ID:SECRET"),
+    (["--netrc-file", "/nowhere"], "--netrc-file: cannot read /nowhere"),
+    (["--tlsv1.0"], "--tlsv1.0 is not available: TLS 1.2"),
+    (["--max-filesize", "-1"], "--max-filesize: expected"),
+    (["--retry-max-time", "1"], "--retry-max-time needs --retry N"),
+  ])
+  func `wrong values are refused before anything is sent`(_ options: [String], _ message: String) async throws {
+    let result = try await Tool.run(arguments: ["send"] + options + ["http://127.0.0.1:9/"])
+    #expect(result.status == 2 && result.errorText.contains(message), "\(result.status) \(result.errorText)")
+  }
+
+  @Test(arguments: [["--resolve", "h:80:127.0.0.1"], ["-4"], ["--interface", "lo"], ["--connect-to", "::h:1"]])
+  func `what libcurl does not do is refused over a proxy`(_ options: [String]) async throws {
+    let result = try await Tool.run(arguments: ["send", "-x", "http://127.0.0.1:9"] + options + ["http://h/"])
+    #expect(result.status == 1 && result.errorText.contains("does not do over libcurl"), "\(result.errorText)")
+  }
+}

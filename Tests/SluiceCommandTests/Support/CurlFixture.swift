@@ -1,0 +1,122 @@
+import Glibc
+import SluiceServer
+import SluiceTestKit
+
+/// A server, and folders with files, for one run of curl or of `send` with the same words.
+final class CurlFixture {
+  private let folder: TemporaryDirectory
+  private let work: TemporaryDirectory
+  private let server: LoopbackServer
+  private let local: EmbeddedServer
+  private let localRequests: Watched<[ServerRequest]>
+  private let port: String
+  private var values: [String: String] = [:]
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    work = try TemporaryDirectory()
+    let answers = CurlAnswers()
+    server = try LoopbackServer { answers.answer($0) }
+    let requests = Watched<[ServerRequest]>([])
+    localRequests = requests
+    local = try EmbeddedServer(on: .unix(path: folder.path("s"))) { request in
+      requests.update { $0.append(request) }
+      return .text("unix\n")
+    }
+    port = String(server.baseURL.split(separator: ":").last ?? "")
+    try writeFiles()
+  }
+
+  deinit {
+    server.stop()
+    local.stop()
+  }
+
+  private func writeFiles() throws {
+    let passwords = "machine 127.0.0.1 login me password \"p w\"\ndefault login other password o\n"
+    // A time that no rule about the longest lifetime shortens.
+    let expires = (time(nil) / 86_400 + 30) * 86_400
+    let cookies = """
+      # Netscape HTTP Cookie File
+      127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\ts
+      127.0.0.1\tFALSE\t/\tFALSE\t\(expires)\tkept\tk
+      .example.com\tTRUE\t/\tFALSE\t\(expires)\tother\to
+
+      """
+    let options = "# options\nheader = \"X-File: \\\"1\\\"\"\n-A agent\n--request PUT\ndata=a=1\n\nsilent\n"
+    values = [
+      "url": server.baseURL, "port": port, "socket": folder.path("s"),
+      "file": try folder.write("line 1\nline=2\r\n", to: "file.txt"),
+      "bytes": try folder.write((0...255).map { UInt8($0) }, to: "bytes.bin"),
+      "large": try folder.write([UInt8](repeating: 65, count: (1 << 20) + 1), to: "large"),
+      "jar": try folder.write(cookies, to: "jar.txt"), "netrc": try folder.write(passwords, to: "netrc"),
+      "options": try folder.write(options, to: "options"),
+    ]
+    try work.write(passwords.replacing("p w", with: "home"), to: ".netrc")
+    try work.write("answe", to: "part.txt")
+    try work.write("old\n", to: "old.txt")
+  }
+
+  /// What one of the two did.
+  struct Outcome: Equatable {
+    var requests: [String]
+    var output: String
+    /// By path.
+    var files: [String: String]
+    var status: Int32
+  }
+
+  /// - Parameters:
+  ///   - command: the command, for a shell.
+  ///   - words: its arguments, with the names of values in braces.
+  private func perform(_ command: String, _ words: String) async throws -> CommandResult {
+    var text = words
+    for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
+    return try await Command.run(
+      "sh", ["-c", "cd \(work.path) && exec \(command) \(text)"],
+      environment: Tool.cleared.merging(["HOME": work.path]) { $1 })
+  }
+
+  /// The requests that the server has got so far, the command's being the last.
+  func received(_ command: String, _ words: String) async throws -> [ServerRequest] {
+    let result = try await perform(command, words)
+    guard result.status == 0 else { throw TestKitError("\(command) \(words): \(result.errorText)") }
+    return server.requests
+  }
+
+  func run(_ command: String, _ words: String) async throws -> Outcome {
+    let result = try await perform(command, words)
+    let requests = (server.requests + localRequests.value).map { plain(CurlCommand.comparable($0)) }
+    // Curl writes a jar in an order of its own.
+    let isJar = words.contains("--cookie-jar")
+    func ordered(_ text: String) -> String {
+      isJar ? text.split(separator: "\n").sorted().joined(separator: "\n") : text
+    }
+    return Outcome(
+      requests: words.contains("-Z ") || words.contains("--parallel ") ? requests.sorted() : requests,
+      output: ordered(plain(result.outputText)),
+      files: try Self.files(in: work.path).mapValues { ordered(plain(String(decoding: $0, as: UTF8.self))) },
+      status: result.status)
+  }
+
+  /// Without what differs from run to run, and without comments.
+  private func plain(_ text: String) -> String {
+    text.replacing(server.baseURL, with: "{url}").replacing("127.0.0.1:\(port)", with: "{host}")
+      .replacing(":\(port)", with: ":{port}").replacing(/Date: [^\r]*/, with: "Date:")
+      .replacing(/(?m)^# .*\n/, with: "").replacing(", algorithm=MD5", with: "")
+  }
+
+  /// The content of each file in a folder and below, by its path from there.
+  private static func files(in folder: String) throws -> [String: [UInt8]] {
+    var files: [String: [UInt8]] = [:]
+    for name in FileTree.names(in: folder) {
+      let path = "\(folder)/\(name)"
+      guard FileTree.exists("\(path)/.") else {
+        files[name] = try FileTree.read(path)
+        continue
+      }
+      for (below, content) in try Self.files(in: path) { files["\(name)/\(below)"] = content }
+    }
+    return files
+  }
+}

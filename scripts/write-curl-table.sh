@@ -1,0 +1,14 @@
+#!/bin/sh
+# Writes what "sluice send" makes of curl's options into docs/command.md, in place of the tables that are there.
+# Usage: scripts/write-curl-table.sh COMMAND
+set -eu
+tables=$(mktemp)
+page=$(mktemp)
+trap 'rm -f "$tables" "$page"' EXIT
+"$1" help --curl >"$tables"
+awk -v tables="$tables" '
+  /^The same: `/ { while ((getline line < tables) > 0) print line; skipping = 1; next }
+  skipping && /^### / { skipping = 0; print "" }
+  !skipping { print }
+' docs/command.md >"$page"
+cat "$page" >docs/command.md
