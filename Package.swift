@@ -369,7 +369,7 @@ let package = Package(
       ]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
-    tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON"]),
+    tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON", "SluiceJSONSchema"]),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11,

@@ -1,8 +1,11 @@
 public import SluiceAssembly
 public import SluiceLoop
-import SluicePipeline
+package import SluicePipeline
 import SluiceWire
 public import SluiceTrial
+
+/// Puts another transport around that of a loop, on any thread, before the loop's first transaction.
+package typealias TransportWrapper = @Sendable (Loop, any Transport) -> any Transport
 
 /// The engine with its transports on its loops.
 extension Engine {
@@ -25,18 +28,21 @@ extension Engine {
       log: log)
   }
 
-  /// - Parameter sources: the files from which libraries are read at the start, by their paths in the configuration.
+  /// - Parameters:
+  ///   - sources: the files from which libraries are read at the start, by their paths in the configuration.
+  ///   - wrap: what is put around the transport of each loop; nil puts nothing there.
   package convenience init(
     _ configuration: Configuration, sources: [String: String], on loop: HostedLoop? = nil,
     delegate: (any TransactionDelegate)? = nil, trial: (any LibraryTrial)? = nil,
-    minimumLogLevel: LogLine.Level = .debug,
+    minimumLogLevel: LogLine.Level = .debug, wrap: TransportWrapper? = nil,
     log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     let approvals = TrustApprovals()
     try self.init(
       configuration, sources: sources, on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
       makeTransport: { loop, settings throws(TransportError) in
-        try ChosenTransport(loop: loop, settings: settings, approvals: approvals)
+        let transport = try ChosenTransport(loop: loop, settings: settings, approvals: approvals)
+        return wrap?(loop, transport) ?? transport
       },
       log: log)
   }

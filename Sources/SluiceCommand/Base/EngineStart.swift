@@ -21,14 +21,18 @@ enum EngineStart {
     do { return try Configuration(text: text, file: file) } catch { throw CommandError(.usage, "\(error)") }
   }
 
-  /// - Parameter trial: tries libraries out before they are loaded; nil loads them without a trial.
+  /// - Parameters:
+  ///   - trial: tries libraries out before they are loaded; nil loads them without a trial.
+  ///   - wrap: what is put around the transport of each loop.
   static func engine(
-    _ configuration: Configuration, trial: HelperTrial? = HelperTrial(warn: warn)
+    _ configuration: Configuration, trial: HelperTrial? = HelperTrial(warn: warn), wrap: TransportWrapper? = nil
   ) throws(CommandError) -> Engine {
     // Exit functions that libraries have registered then run after the command's own.
     defer { ProcessEnd.watch() }
     do {
-      return try Engine(configuration, trial: trial, minimumLogLevel: LogOutput.minimumLevel) { line in
+      return try Engine(
+        configuration, sources: [:], trial: trial, minimumLogLevel: LogOutput.minimumLevel, wrap: wrap
+      ) { line in
         if line.swap != nil { ProcessEnd.watch() }
         LogOutput.show(line)
       }

@@ -34,5 +34,12 @@ struct SecretMask: Sendable {
   /// The target of a request line: path and query, or a whole URL.
   func target(_ target: String) -> String { secrets.url(target) }
 
+  /// Whether the value of a query parameter is a secret.
+  /// - Parameter name: not percent-encoded.
+  func isSecretParameter(_ name: String) -> Bool {
+    let query = "?\(PercentCoding.encoded(name))="
+    return secrets.url(query + "x") == query + SecretList.placeholder
+  }
+
   func value(_ value: String, ofHeader name: String) -> String { secrets.value(value, ofHeader: name) }
 }

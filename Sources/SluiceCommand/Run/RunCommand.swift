@@ -30,6 +30,7 @@ enum RunCommand {
       Option("rate-per-host", nil, "N/s", "Maximum number of requests started per second to one host"),
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
       Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
+      Option("har", nil, "FILE", "Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden"),
       Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),
       Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
       Option(
@@ -61,14 +62,14 @@ enum RunCommand {
     if input.file != nil { try resumed?.check(input) { interruption.received } }
     raiseDescriptorLimit(for: settings)
     TaskPool.start()
-    let recorder = try EventRecorder.make(arguments, besides: input.file)
+    let sides = try RunSides(arguments, besides: input.file)
     var configuration = settings.configuration
-    recorder?.append(to: &configuration)
-    let engine = try EngineStart.engine(configuration)
+    sides.append(to: &configuration)
+    let engine = try EngineStart.engine(configuration, wrap: sides.wrapper)
     let output = try output(arguments, after: earlier, besides: input.file)
-    let session = RunSession(settings, engine, input, output, recorder, resumed: resumed)
+    let session = RunSession(settings, engine, input, output, sides, resumed: resumed)
     interruption.onSignal { session.stop() }
-    let reload = SIGHUPReload(settings, engine, session, recorder)
+    let reload = SIGHUPReload(settings, engine, session, sides)
     interruption.onHangUp { reload.readAnew() }
     // The control socket is opened last, so that a failed start does not leave its file behind.
     let metrics = try startMetrics(settings, engine, isQuiet: arguments.has("quiet"))
@@ -76,7 +77,7 @@ enum RunCommand {
     let progress = try ProgressBar(arguments, session, engine, input)
     let started = MonotonicClock.now
     let inputFailure = session.feed()
-    let isWhole = interruption.received == nil && session.outputFailure == nil && session.eventsFailure == nil
+    let isWhole = interruption.received == nil && session.outputFailure == nil && session.sideFailure == nil
     session.waitForResults(upTo: settings.drain)
     // Within this time, plugins write their buffered data; requests that are still in flight fail after it.
     let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
@@ -85,14 +86,14 @@ enum RunCommand {
     control?.stop()
     metrics?.stop()
     let outputFailure = output.finish()
-    let eventsFailure = recorder?.finish()
+    let sideFailure = sides.finish()
     progress?.finish()
     if !arguments.has("quiet") {
       let summary = RunSummary(
         session.counts, engine.metrics(), engine.schedules, duration: MonotonicClock.now - started)
       summary.show(isWhole: isWhole)
     }
-    return try status(session, outputFailure, eventsFailure, inputFailure, interruption)
+    return try status(session, outputFailure, sideFailure, inputFailure, interruption)
   }
 
   /// Nil without `--resume`.
@@ -157,14 +158,14 @@ enum RunCommand {
   }
 
   private static func status(
-    _ session: RunSession, _ outputFailure: ByteOutput.Failure?, _ eventsFailure: CommandError?,
+    _ session: RunSession, _ outputFailure: ByteOutput.Failure?, _ sideFailure: CommandError?,
     _ inputFailure: CommandError?, _ interruption: Interruption
   ) throws(CommandError) -> ExitStatus {
     if let outputFailure {
       if outputFailure.isBrokenPipe { return .brokenPipe }
       throw CommandError(.failed, outputFailure.description)
     }
-    if let eventsFailure { throw eventsFailure }
+    if let sideFailure { throw sideFailure }
     if let signal = interruption.received { return .interrupted(by: signal) }
     if let inputFailure { throw inputFailure }
     return session.counts.failed + session.counts.keptFailed == 0 ? .succeeded : .failed

@@ -21,7 +21,7 @@ final class RunSession: Sendable {
     var isStopping = false
     var isReaderWaiting = false
     var outputFailure: ByteOutput.Failure?
-    var eventsFailure: ByteOutput.Failure?
+    var sideFailure: ByteOutput.Failure?
     var counts = RunCounts()
     /// Jobs in flight that a lane has taken, by the index of its loop.
     var taken: [Int]
@@ -41,7 +41,7 @@ final class RunSession: Sendable {
   private let engine: Engine
   let input: InputLines
   let output: ByteOutput
-  private let recorder: EventRecorder?
+  private let sides: RunSides
   /// Nil if the run is not resumed.
   let resumed: ResumedInput?
   private let mask: Locked<SecretMask>
@@ -55,7 +55,7 @@ final class RunSession: Sendable {
 
   /// - Parameter resumed: which lines have a result of an earlier run; nil if the run is not resumed.
   init(
-    _ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ recorder: EventRecorder?,
+    _ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ sides: RunSides,
     resumed: ResumedInput?
   ) {
     lanes = engine.loops.map { RunLane($0) }
@@ -68,7 +68,7 @@ final class RunSession: Sendable {
     self.engine = engine
     self.input = input
     self.output = output
-    self.recorder = recorder
+    self.sides = sides
     mask = Locked(SecretMask(settings.configuration.redaction))
     parser = RunParser(transport: settings.configuration.transport) { [engine] in engine.baseURL }
     output.listen(
@@ -78,11 +78,11 @@ final class RunSession: Sendable {
           self?.state.withLock { $0.outputFailure = failure }
           self?.stop()
         }))
-    recorder?.listen(
+    sides.listen(
       ByteOutput.Listener(
         onRoom: { [weak self] in self?.goOn() },
         onFailure: { [weak self] failure in
-          self?.state.withLock { $0.eventsFailure = failure }
+          self?.state.withLock { $0.sideFailure = failure }
           self?.stop()
         }))
   }
@@ -95,15 +95,15 @@ final class RunSession: Sendable {
     beginJobs()
   }
 
-  /// Whether both outputs have room.
-  var hasRoom: Bool { output.hasRoom && recorder?.hasRoom ?? true }
+  /// Whether all outputs have room.
+  var hasRoom: Bool { output.hasRoom && sides.hasRoom }
 
   var counts: RunCounts { state.withLock { $0.counts } }
   /// The bytes of lines that have a result of an earlier run.
   var skippedBytes: Int { skipped.load(ordering: .relaxed) }
   var inFlight: Int { state.withLock { $0.inFlight } }
   var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
-  var eventsFailure: ByteOutput.Failure? { state.withLock { $0.eventsFailure } }
+  var sideFailure: ByteOutput.Failure? { state.withLock { $0.sideFailure } }
 
   /// From now on hides what the reloaded configuration hides.
   func adopt(_ redaction: RedactionSettings) { mask.withLock { $0 = SecretMask(redaction) } }

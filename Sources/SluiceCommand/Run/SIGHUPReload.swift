@@ -6,15 +6,15 @@ final class SIGHUPReload: Sendable {
   private let settings: RunSettings
   private let engine: Engine
   private let session: RunSession
-  private let recorder: EventRecorder?
+  private let sides: RunSides
   /// The reload that the last SIGHUP has started.
   private let last = Locked<Task<Void, Never>?>(nil)
 
-  init(_ settings: RunSettings, _ engine: Engine, _ session: RunSession, _ recorder: EventRecorder?) {
+  init(_ settings: RunSettings, _ engine: Engine, _ session: RunSession, _ sides: RunSides) {
     self.settings = settings
     self.engine = engine
     self.session = session
-    self.recorder = recorder
+    self.sides = sides
   }
 
   /// Reads the file again; the log has the outcome. Returns at once. Several reloads run one after the other, so that
@@ -44,7 +44,7 @@ final class SIGHUPReload: Sendable {
   func apply(_ configuration: Configuration) async throws(SwapError) -> SwapReport {
     // The arguments were already read once, so they are valid.
     var complete = (try? settings.complete(configuration)) ?? configuration
-    recorder?.append(to: &complete)
+    sides.append(to: &complete)
     let report = try await engine.reload(complete)
     session.adopt(complete.redaction)
     return report

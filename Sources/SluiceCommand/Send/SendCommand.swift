@@ -32,15 +32,17 @@ enum SendCommand {
     // Before the engine starts, so that wrong arguments are told at once, and nothing is loaded for them.
     let first = try SendTransfer(plan[0], setup)
     let recorder = try EventRecorder.make(arguments, besides: SendTransfer.inputFile(of: first.request))
+    let archive = try ArchiveRecorder.make(arguments, besides: SendTransfer.inputFile(of: first.request))
     let trace = try timeline(arguments, plan)
     let mask = setup.mask
     setup.configure { configuration in
       recorder?.append(to: &configuration)
       if arguments.has("verbose") { VerboseStage(mask: mask).watch(&configuration) }
+      archive?.append(to: &configuration)
       trace?.append(to: &configuration)
     }
     if arguments.has("verbose") { LogOutput.adopt(LogOutput.Settings(least: .debug)) }
-    let engine = try EngineStart.engine(setup.configuration)
+    let engine = try EngineStart.engine(setup.configuration, wrap: archive?.wrapper)
     let session = try SendSession(plan, setup, engine, arguments, interruption)
     let progress = try SendProgress(arguments, session)
     var (status, result) = try session.run(first)
@@ -49,8 +51,8 @@ enum SendCommand {
       StandardError.write(Waterfall(trace.timeline, stages: engine.metrics().stages).text(result))
     }
     WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
-    // The event log is written completely, even if the output has failed.
-    if let failure = recorder?.finish() {
+    // These files are written completely, even if the output has failed.
+    for failure in [recorder?.finish(), archive?.finish()].compactMap(\.self) {
       StandardError.say(failure.message)
       if status == .succeeded { status = failure.status }
     }

@@ -5,7 +5,7 @@ import SluicePipeline
 /// `--events FILE`: writes every event of every transaction to a file, one event on each line.
 ///
 /// No event is left out: if the file is slower than the traffic, `run` begins no request until there is room again.
-final class EventRecorder: Sendable {
+final class EventRecorder: SideOutput {
   private let output: ByteOutput
 
   /// Nil without the option. Events can go to standard output if the results go to a file.

@@ -1,0 +1,70 @@
+import Sluice
+import SluiceLoop
+import SluiceMessages
+import SluiceSupport
+
+/// `--har FILE`: writes an HTTP Archive with an entry for each hop.
+///
+///     Transaction ── HopTap ── transport      the bytes: heads, bodies
+///          │ events     │
+///          └── ArchiveStage ──► SideFile ──► EntryText, on the writer's thread
+final class ArchiveRecorder: SideOutput {
+  private struct Item: Sendable {
+    let hop: ArchivedHop
+    let mask: SecretMask
+  }
+
+  private let file: SideFile<Item>
+  /// By the index of the loop. Complete when the engine begins.
+  private let desks = Locked<[Int: HopDesk]>([:])
+
+  /// Nil without the option.
+  /// - Parameter input: the file that is being read, which must not be written.
+  static func make(
+    _ arguments: ParsedArguments, besides input: FileIdentity?
+  ) throws(CommandError) -> ArchiveRecorder? {
+    guard let path = arguments["har"] else { return nil }
+    return try ArchiveRecorder(try PrivateFile.open(path, "--har", besides: input, arguments), path)
+  }
+
+  private init(_ descriptor: Int32, _ path: String) throws(CommandError) {
+    let frame = SideFile<Item>.Frame(
+      opening: Array(
+        #"{"log":{"version":"1.2","creator":{"name":"sluice","version":"\#(Engine.version)"},"entries":["#.utf8)
+        + [0x0A],
+      separator: Array(",\n".utf8), closing: Array("\n]}}\n".utf8))
+    file = try SideFile(owning: descriptor, name: path, frame) { EntryText.make($0.hop, $0.mask) }
+  }
+
+  /// Goes around the transport of each loop.
+  var wrapper: TransportWrapper {
+    { [desks] loop, transport in
+      let desk = HopDesk()
+      desks.withLock { $0[loop.index] = desk }
+      return ArchiveTransport(transport, desk)
+    }
+  }
+
+  func append(to configuration: inout Configuration) {
+    let mask = SecretMask(configuration.redaction)
+    let stage = ArchiveStage(desk: { [desks] index in desks.withLock { $0[index] } }) { [file] hop in
+      file.append(Item(hop: hop, mask: mask), bytes: hop.heldBytes)
+    }
+    configuration.addStage("--har", StageCode(direct: stage, isTrusted: true))
+    let earlier = configuration.transport.onSentHead
+    configuration.transport.onSentHead = { [desks] head in
+      earlier?(head)
+      guard let index = Loop.currentIndex else { return }
+      desks.withLock { $0[index] }?.didSend(head)
+    }
+  }
+
+  func listen(_ listener: ByteOutput.Listener) { file.listen(listener) }
+
+  var hasRoom: Bool { file.hasRoom }
+
+  func finish() -> CommandError? {
+    guard let failure = file.finish() else { return nil }
+    return CommandError(.failed, "\(failure.description); the archive is not whole")
+  }
+}

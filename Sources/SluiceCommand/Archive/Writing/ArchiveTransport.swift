@@ -1,0 +1,31 @@
+import SluiceMessages
+import SluicePipeline
+
+/// Puts a ``HopTap`` between a transport and each hop of a transaction. Confined to its loop.
+final class ArchiveTransport: Transport {
+  private let transport: any Transport
+  private let desk: HopDesk
+
+  init(_ transport: any Transport, _ desk: HopDesk) {
+    self.transport = transport
+    self.desk = desk
+  }
+
+  func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
+    // Requests that plugins make themselves are not those of a transaction.
+    guard options.tellsHead else { return transport.start(request, options, observer: observer) }
+    let tap = HopTap(copy request, observer, desk)
+    request.body = tap.tapped(request.body)
+    var options = options
+    options.wantsConnection = true
+    return transport.start(request, options, observer: tap)
+  }
+
+  func usesProxy(for origin: Origin) -> Bool { transport.usesProxy(for: origin) }
+
+  func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer { transport.makeBodyGatherer(options) }
+
+  func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer { transport.makeRequestGatherer(options) }
+
+  func stream(of file: FileBody) throws(TransportError) -> BodyStream { try transport.stream(of: file) }
+}

@@ -1,0 +1,61 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+
+/// What an archive shows of one hop: a request that the transport has begun, and what came back.
+struct ArchivedHop: Sendable {
+  /// Which hop of which request it is.
+  struct Identity: Sendable {
+    let requestID: String
+    let attempt: Int
+    let hop: Int
+
+    init(_ exchange: Exchange) {
+      requestID = exchange.requestID
+      attempt = exchange.attempt
+      hop = exchange.hop
+    }
+  }
+
+  /// When the transport was asked to send it, since 1970-01-01T00:00:00Z.
+  var began: Duration
+  var identity: Identity
+  /// Without its body.
+  var request: Request
+  var requestBody: BodySample
+  /// The bytes of the head as they were written; nil if the hop did not get that far.
+  var sentHead: [UInt8]?
+  /// As the server sent it, without its body; nil if no head arrived.
+  var response: Response?
+  var responseBody = BodySample()
+  var timings = TransferTimings()
+  var connection: ConnectionFacts?
+  /// Why the hop failed.
+  var error: TransactionError?
+
+  /// A hop of which nothing was sent. [loop]
+  init(unsent event: TraceEvent) {
+    let request = event.exchange.nativeRequest
+    self.init(request, began: UniversalTime.now - event.duration, identity: Identity(event.exchange))
+    take(event)
+  }
+
+  init(_ request: Request, began: Duration, identity: Identity) {
+    self.began = began
+    self.identity = identity
+    self.request = request
+    requestBody = BodySample(request.body)
+    self.request.body = .empty
+  }
+
+  /// Adds what the event of its end knows. [loop]
+  mutating func take(_ event: TraceEvent) {
+    timings = event.timings ?? timings
+    connection = event.exchange.connection ?? connection
+    error = event.error
+    if error != nil, response != nil { responseBody.gap = "not whole, because the hop failed" }
+  }
+
+  /// About how much memory it holds.
+  var heldBytes: Int { 2048 + (sentHead?.count ?? 0) + requestBody.heldBytes + responseBody.heldBytes }
+}

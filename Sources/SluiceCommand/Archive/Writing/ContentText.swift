@@ -1,0 +1,14 @@
+import SluiceMessages
+
+/// The content of a body as text: itself if it is UTF-8, otherwise in base64.
+struct ContentText {
+  let text: String
+  let isEncoded: Bool
+
+  init(_ bytes: [UInt8]) {
+    // Programs in C end a text at U+0000.
+    let plain = bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+    text = plain ?? String(decoding: Base64.encode(bytes), as: UTF8.self)
+    isEncoded = plain == nil
+  }
+}

@@ -1,0 +1,114 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+
+/// Passes everything about one hop on, and keeps what an archive shows of it.
+///
+/// Unchecked because it is confined to its loop.
+final class HopTap: TransferObserver, @unchecked Sendable {
+  private let observer: any TransferObserver
+  private let desk: HopDesk
+  private let began = UniversalTime.now
+  private var request: Request
+  private var requestBody: BodySample
+  /// False while a body that is produced only once has not been read to its end.
+  private var isRequestWhole = true
+  private var sentHead: [UInt8]?
+  private var response: Response?
+  private var responseBody = BodySample()
+  private var disposition = BodyDisposition.hold
+  private var connection: ConnectionFacts?
+  private var receivedBytes = 0
+
+  init(_ request: Request, _ observer: any TransferObserver, _ desk: HopDesk) {
+    self.observer = observer
+    self.desk = desk
+    self.request = request
+    requestBody = BodySample(request.body)
+    self.request.body = .empty
+  }
+
+  /// The request body for the transport: a body that is produced only once is kept while it is read.
+  func tapped(_ body: Body) -> Body {
+    guard case .stream(let stream) = body else { return body }
+    isRequestWhole = false
+    let read: @Sendable (Int) throws -> [UInt8]? = { [self] maximum in
+      let piece = try stream.read(maximum)
+      if let piece { requestBody.append(piece) }
+      isRequestWhole = piece == nil || requestBody.byteCount == stream.byteCount
+      return piece
+    }
+    // The transaction has set who is woken, and that stays: so the stream is not mapped.
+    let tapped = stream.trailers.map { BodyStream(trailers: $0, read: read) }
+    return .stream(tapped ?? BodyStream(byteCount: stream.byteCount, read: read))
+  }
+
+  /// The head was written, in one piece or with this as its beginning.
+  func didSend(_ head: [UInt8]) { sentHead = head }
+
+  /// What is known at the end of the hop.
+  func hop(_ event: TraceEvent, _ identity: ArchivedHop.Identity) -> ArchivedHop {
+    var hop = ArchivedHop(request, began: began, identity: identity)
+    hop.requestBody = requestBody
+    if !isRequestWhole { hop.requestBody.gap = "not whole, because the hop ended before all of it was sent" }
+    hop.sentHead = sentHead
+    hop.response = response
+    hop.responseBody = responseBody
+    hop.connection = connection
+    if responseBody.byteCount == 0, hasUnseenBody { hop.responseBody.gap = "not kept: nothing needed this body" }
+    hop.take(event)
+    return hop
+  }
+
+  /// A body that nobody wants is read without being delivered, or not read at all.
+  private var hasUnseenBody: Bool {
+    guard receivedBytes == 0 else { return true }
+    guard disposition == .discard, request.method != "HEAD", let headers = response?.headers else { return false }
+    return headers.contains("transfer-encoding") || headers["content-length"].map { $0 != "0" } ?? false
+  }
+
+  // MARK: Events
+
+  func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
+    let earlier = desk.enter(self)
+    defer { desk.leave(to: earlier) }
+    guard observer.transferWillIssue(&headers) else { return false }
+    request.headers = headers
+    desk.expectHead(of: self)
+    return true
+  }
+
+  func transferDidMeet(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void) {
+    observer.transferDidMeet(challenge, answer: answer)
+  }
+
+  func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
+    observer.transferDidReceiveInformational(status, headers)
+  }
+
+  func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
+    response = copy head
+    disposition = observer.transferDidReceiveHead(head)
+    return disposition
+  }
+
+  func transferDidReceive(_ piece: [UInt8]) -> BodyProgress {
+    responseBody.append(piece)
+    return observer.transferDidReceive(piece)
+  }
+
+  func transferDidSend(bodyBytes count: Int, of total: Int?) { observer.transferDidSend(bodyBytes: count, of: total) }
+
+  func transferDidReceive(bodyBytes count: Int, of total: Int?) {
+    observer.transferDidReceive(bodyBytes: count, of: total)
+  }
+
+  func transferDidEnd(_ end: consuming TransferEnd) {
+    if case .empty = end.body {} else { responseBody = BodySample(end.body) }
+    connection = end.connection
+    receivedBytes = end.timings.bytesReceived
+    let earlier = desk.enter(self)
+    defer { desk.leave(to: earlier) }
+    observer.transferDidEnd(end)
+  }
+}

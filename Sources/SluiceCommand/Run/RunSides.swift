@@ -1,0 +1,34 @@
+import Sluice
+
+/// The files that a run writes besides its results.
+struct RunSides: Sendable {
+  private let archive: ArchiveRecorder?
+  private let all: [any SideOutput]
+
+  /// - Parameter input: the file that is being read, which must not be written.
+  init(_ arguments: ParsedArguments, besides input: FileIdentity?) throws(CommandError) {
+    let events = try EventRecorder.make(arguments, besides: input)
+    archive = try ArchiveRecorder.make(arguments, besides: input)
+    let sides: [(any SideOutput)?] = [events, archive]
+    all = sides.compactMap(\.self)
+  }
+
+  /// Goes around the transport of each loop; nil if nothing must.
+  var wrapper: TransportWrapper? { archive?.wrapper }
+
+  var hasRoom: Bool { all.allSatisfy(\.hasRoom) }
+
+  func append(to configuration: inout Configuration) {
+    for side in all { side.append(to: &configuration) }
+  }
+
+  func listen(_ listener: ByteOutput.Listener) {
+    for side in all { side.listen(listener) }
+  }
+
+  /// Writes the rest of each. Returns the first failure.
+  func finish() -> CommandError? {
+    let failures = all.compactMap { $0.finish() }
+    return failures.first
+  }
+}
