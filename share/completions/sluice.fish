@@ -134,6 +134,7 @@ complete -c sluice -n "__fish_seen_subcommand_from send" -s h -l help -d 'Show t
 # sluice run
 complete -c sluice -n "__fish_seen_subcommand_from run" -s c -l config -rF -d 'The configuration of the pipeline'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s i -l input -rF -d 'Read requests from here (default: standard input)'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l from-har -rF -d 'Send the requests of this HTTP Archive (HAR), in place of --input'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s o -l output -rF -d 'Write results to here, emptied first (default: standard output)'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l resume -d 'Keep the results that the output file already has, and send only the lines without one'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l concurrency -x -d 'Maximum number of requests in flight (default 64)'

@@ -2,9 +2,9 @@ import SluiceMessages
 
 /// Names and values in the form `a=1&b=2`: those of a query, and of a body of `application/x-www-form-urlencoded`.
 enum FormText {
-  static func isForm(_ contentType: String) -> Bool {
-    MediaType(contentType)?.essence == "application/x-www-form-urlencoded"
-  }
+  static let mediaType = "application/x-www-form-urlencoded"
+
+  static func isForm(_ contentType: String) -> Bool { MediaType(contentType)?.essence == mediaType }
 
   /// Decoded; a text that is not UTF-8 then stays as it is.
   static func pairs(_ text: String) -> [NamedValue] {
@@ -18,6 +18,14 @@ enum FormText {
       let isSecret = mask.isSecretParameter(decoded(pair.name))
       return "\(pair.name)=\(isSecret ? SecretList.placeholder : value)"
     }.joined(separator: "&")
+  }
+
+  /// Whether a secret was hidden in it.
+  static func hasHiddenValue(_ text: String) -> Bool { split(text).contains { $0.value == SecretList.placeholder } }
+
+  /// The opposite of ``pairs(_:)``.
+  static func text(_ pairs: some Sequence<NamedValue>) -> String {
+    pairs.map { "\(PercentCoding.encoded($0.name))=\(PercentCoding.encoded($0.value))" }.joined(separator: "&")
   }
 
   private static func split(_ text: String) -> [(name: String, value: String?)] {

@@ -20,6 +20,7 @@ enum RunCommand {
     options: [
       Option("config", "c", "FILE", "The configuration of the pipeline"),
       Option("input", "i", "FILE", "Read requests from here (default: standard input)"),
+      Option("from-har", nil, "FILE", "Send the requests of this HTTP Archive (HAR), in place of --input"),
       Option("output", "o", "FILE", "Write results to here, emptied first (default: standard output)"),
       Option(
         "resume", nil, nil,
@@ -56,17 +57,19 @@ enum RunCommand {
     LogOutput.adopt(try LogOutput.Settings(arguments))
     let settings = try RunSettings(arguments)
     let interruption = try Interruption(takesHangUp: settings.configurationFile != nil, drain: settings.drain)
-    let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
-    let earlier = try earlierOutput(arguments, settings, input, interruption)
+    let input = try input(arguments, settings)
+    let inputFile = settings.archived?.file ?? input.file
+    let earlier = try earlierOutput(arguments, settings, besides: inputFile, interruption)
     var resumed = earlier.map { ResumedInput($0, input) }
     if input.file != nil { try resumed?.check(input) { interruption.received } }
     raiseDescriptorLimit(for: settings)
     TaskPool.start()
-    let sides = try RunSides(arguments, besides: input.file)
+    settings.archived?.notices.say(isQuiet: arguments.has("quiet"))
+    let sides = try RunSides(arguments, besides: inputFile)
     var configuration = settings.configuration
     sides.append(to: &configuration)
     let engine = try EngineStart.engine(configuration, wrap: sides.wrapper)
-    let output = try output(arguments, after: earlier, besides: input.file)
+    let output = try output(arguments, after: earlier, besides: inputFile)
     let session = RunSession(settings, engine, input, output, sides, resumed: resumed)
     interruption.onSignal { session.stop() }
     let reload = SIGHUPReload(settings, engine, session, sides)
@@ -96,13 +99,20 @@ enum RunCommand {
     return try status(session, outputFailure, sideFailure, inputFailure, interruption)
   }
 
+  private static func input(
+    _ arguments: ParsedArguments, _ settings: RunSettings
+  ) throws(CommandError) -> InputLines {
+    if let archived = settings.archived { return archived.input }
+    return try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
+  }
+
   /// Nil without `--resume`.
   private static func earlierOutput(
-    _ arguments: ParsedArguments, _ settings: RunSettings, _ input: InputLines, _ interruption: Interruption
+    _ arguments: ParsedArguments, _ settings: RunSettings, besides input: FileIdentity?, _ interruption: Interruption
   ) throws(CommandError) -> ResumedOutput? {
     guard arguments.has("resume") else { return nil }
     return try ResumedOutput(
-      path: arguments["output"], besides: input.file, lineLimitBytes: settings.resultLimitBytes,
+      path: arguments["output"], besides: input, lineLimitBytes: settings.resultLimitBytes,
       interruptedBy: { interruption.received })
   }
 

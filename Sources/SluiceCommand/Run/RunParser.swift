@@ -9,11 +9,16 @@ struct RunParser: Sendable {
   let baseURL: @Sendable () -> HTTPURL?
   /// Has the limits of bodies.
   let transport: TransportSettings
+  /// Why entries of an archive are no requests, by their line; nil if the lines are not those of an archive.
+  private let refusals: [Int: String]?
   /// The URL of the last line: most lines of a run lead to few hosts.
   private var lastURL: HTTPURL?
 
-  init(transport: TransportSettings, baseURL: @escaping @Sendable () -> HTTPURL?) {
+  init(
+    transport: TransportSettings, refusals: [Int: String]? = nil, baseURL: @escaping @Sendable () -> HTTPURL?
+  ) {
     self.transport = transport
+    self.refusals = refusals
     self.baseURL = baseURL
   }
 
@@ -25,6 +30,7 @@ struct RunParser: Sendable {
   }
 
   mutating func job(_ text: UnsafeRawBufferPointer, line: Int) throws(Refusal) -> RunJob {
+    if let message = refusals?[line] { throw Refusal(id: ResultID(line: line), line: line, message: message) }
     var id: ResultID?
     do throws(MessageError) {
       if let plain = PlainRequestLine(text, sibling: lastURL) {
@@ -40,9 +46,12 @@ struct RunParser: Sendable {
       try check(request.body)
       return RunJob(id: id ?? ResultID(line: line), line: line, request: request, lineBytes: text.count)
     } catch {
-      throw Refusal(id: id ?? ResultID(line: line), line: line, message: "line \(line): \(error)")
+      throw Refusal(id: id ?? ResultID(line: line), line: line, message: "\(place(of: line)): \(error)")
     }
   }
+
+  /// What messages call a line.
+  func place(of line: Int) -> String { refusals == nil ? "line \(line)" : ArchivedRequests.place(ofLine: line) }
 
   /// The `id` that the result of a line has.
   static func id(of text: UnsafeRawBufferPointer, line: Int) -> ResultID {

@@ -39,7 +39,8 @@ extension RunSession {
           RunParser.Refusal(
             id: ResultID(line: input.number), line: input.number,
             message:
-              "line \(input.number): longer than \(settings.lineLimitBytes) bytes; raise transport.maxRequestBytes"))
+              "\(parser.place(of: input.number)): longer than \(settings.lineLimitBytes) bytes; raise transport.maxRequestBytes"
+          ))
       case .end:
         do throws(CommandError) {
           if !hasStopped.load(ordering: .relaxed) { try resumed?.checkEnd(input.number) }

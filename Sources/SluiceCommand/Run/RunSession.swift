@@ -70,7 +70,9 @@ final class RunSession: Sendable {
     self.output = output
     self.sides = sides
     mask = Locked(SecretMask(settings.configuration.redaction))
-    parser = RunParser(transport: settings.configuration.transport) { [engine] in engine.baseURL }
+    parser = RunParser(transport: settings.configuration.transport, refusals: settings.archived?.refusals) {
+      [engine] in engine.baseURL
+    }
     output.listen(
       ByteOutput.Listener(
         onRoom: { [weak self] in self?.goOn() },

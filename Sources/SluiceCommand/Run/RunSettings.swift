@@ -14,6 +14,8 @@ struct RunSettings: Sendable {
   let hostLimits: HostLimits
   let drain: Duration
   let hasMetadata: Bool
+  /// The requests of an archive, in place of lines of input.
+  let archived: ArchivedRequests?
   /// Nil serves no metrics; 0 takes any free port.
   let metricsPort: UInt16?
 
@@ -33,6 +35,8 @@ struct RunSettings: Sendable {
     hostLimits = HostLimits(
       inFlight: try arguments.integer("max-per-host", 1...1_000_000),
       interval: try Self.interval(arguments, "rate-per-host"))
+    archived = try ArchivedRequests.make(
+      arguments, configuration, lineLimitBytes: Self.lineLimitBytes(configuration))
   }
 
   /// A configuration that is read later, with the additions of the arguments.
@@ -49,8 +53,12 @@ struct RunSettings: Sendable {
     return configuration
   }
 
+  var lineLimitBytes: Int { Self.lineLimitBytes(configuration) }
+
   /// A body in base64 takes four thirds of its size; one mebibyte is for the rest of the line.
-  var lineLimitBytes: Int { configuration.transport.maximumHeldRequestBytes / 3 * 4 + 1 << 20 }
+  private static func lineLimitBytes(_ configuration: Configuration) -> Int {
+    configuration.transport.maximumHeldRequestBytes / 3 * 4 + 1 << 20
+  }
 
   /// No result line is longer: a byte of a body takes at most six bytes, and 16 MiB are for the rest, each header twice.
   var resultLimitBytes: Int { min(configuration.transport.maximumHeldResponseBytes, 1 << 40) * 6 + 16 << 20 }

@@ -50,20 +50,23 @@ enum Descriptors {
   /// Writes all bytes. Returns the error number of a failure.
   static func write(_ text: String, to descriptor: Int32) -> Int32? {
     var text = text
-    return text.withUTF8 { bytes in
-      var written = 0
-      while written < bytes.count {
-        let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-        if count < 0, errno == EINTR { continue }
-        if count < 0, errno == EAGAIN {
-          waitUntilReady(descriptor, for: POLLOUT)
-          continue
-        }
-        guard count > 0 else { return errno }
-        written += count
+    return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
+  }
+
+  /// The same for bytes.
+  static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
+    var written = 0
+    while written < bytes.count {
+      let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN {
+        waitUntilReady(descriptor, for: POLLOUT)
+        continue
       }
-      return nil
+      guard count > 0 else { return errno }
+      written += count
     }
+    return nil
   }
 
   /// Reads to the end. A folder is wrong usage.

@@ -1,0 +1,44 @@
+import Sluice
+import SluiceJSON
+import SluiceMessages
+
+/// Reads the file of an HTTP Archive.
+enum ArchiveFile {
+  /// A larger file is refused.
+  private static let limitBytes = 256 << 20
+
+  /// The member `log`, which has a list of entries. The rest is not checked: programs leave members out.
+  static func log(_ path: String) throws(CommandError) -> ArchivePart {
+    let text = try text(path)
+    let parsed = text.withUnsafeBytes { bytes in
+      // Browsers write bodies that have U+0000.
+      Result { () throws(JSONError) in try JSONValue(parsing: bytes.withoutByteOrderMark, options: .allowNUL) }
+    }
+    let document: JSONValue
+    do throws(JSONError) { document = try parsed.get() } catch { throw failure(path, "not JSON: \(error)") }
+    let log = ArchivePart(json: document["log"] ?? .null, path: "log")
+    guard let entries = log["entries"], entries.json.isArray else {
+      throw failure(
+        path,
+        "not an HTTP Archive: log.entries: expected an array, found \(log["entries"]?.json.kind.rawValue ?? "nothing")")
+    }
+    return log
+  }
+
+  private static func text(_ path: String) throws(CommandError) -> [UInt8] {
+    do { return try FileText.read(path, limitBytes: limitBytes) } catch {
+      throw failure(path, "cannot read it: \(error)")
+    }
+  }
+
+  private static func failure(_ path: String, _ reason: String) -> CommandError {
+    CommandError(.usage, "--from-har: \(PlainText.path(path)): \(reason)")
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Some programs write the mark before the text.
+  fileprivate var withoutByteOrderMark: UnsafeRawBufferPointer {
+    starts(with: [0xEF, 0xBB, 0xBF]) ? UnsafeRawBufferPointer(rebasing: self[3...]) : self
+  }
+}

@@ -1,0 +1,46 @@
+import Sluice
+import SluiceJSON
+import SluiceMessages
+
+/// `--from-har FILE`: the requests of an HTTP Archive, as lines of input.
+///
+/// Each entry has its line, which is blank if the entry is not sent: so the number of a line names its entry, and
+/// `--resume` finds it again.
+struct ArchivedRequests: Sendable {
+  let input: InputLines
+  /// The archive itself.
+  let file: FileIdentity?
+  /// Why an entry is no request, by the number of its line.
+  let refusals: [Int: String]
+  let notices: ArchiveNotices
+
+  /// Nil without the option.
+  /// - Parameter lineLimitBytes: a longer request is refused when its line is read.
+  static func make(
+    _ arguments: ParsedArguments, _ configuration: Configuration, lineLimitBytes: Int
+  ) throws(CommandError) -> ArchivedRequests? {
+    guard let path = arguments["from-har"] else { return nil }
+    guard !arguments.has("input") else { throw CommandError(.usage, "run: give either --from-har or --input") }
+    return try ArchivedRequests(path, followsRedirects: configuration.redirects.maximum > 0, lineLimitBytes)
+  }
+
+  /// - Parameter followsRedirects: whether the run follows redirects itself.
+  private init(_ path: String, followsRedirects: Bool, _ lineLimitBytes: Int) throws(CommandError) {
+    file = FileIdentity(at: path)
+    let log = try ArchiveFile.log(path)
+    var selection = ArchiveSelection(log, followsRedirects: followsRedirects)
+    var lines = try TemporaryLines()
+    var refusals: [Int: String] = [:]
+    for (index, entry) in ((try? log.list("entries")) ?? []).enumerated() {
+      var line = Array("{}".utf8)
+      do throws(ArchiveMistake) { line = try selection.line(of: entry) } catch { refusals[index + 1] = error.message }
+      try lines.append(line)
+    }
+    input = try lines.input(name: path, limitBytes: lineLimitBytes)
+    self.refusals = refusals
+    notices = selection.notices
+  }
+
+  /// What errors of a line name.
+  static func place(ofLine line: Int) -> String { "log.entries[\(line - 1)].request" }
+}
