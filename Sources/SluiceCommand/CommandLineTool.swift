@@ -8,7 +8,7 @@ import SluiceTrial
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
     SendCommand.description, RunCommand.description, DevCommand.description, CheckCommand.description,
-    BenchCommand.description, EchoCommand.description,
+    BenchCommand.description, ReplayCommand.description, EchoCommand.description,
     VerifyTraceCommand.description, CtlCommand.status, CtlCommand.swap, CtlCommand.rollback, CtlCommand.metrics,
     CtlCommand.notify,
     InspectCommand.description, ValidateCommand.description, NewCommand.description, BuildCommand.description,

@@ -38,7 +38,7 @@ public struct RecordingBuffer: Sendable {
 
 extension RecordedExchange {
   /// The approximate size in memory.
-  var byteCount: Int {
+  package var byteCount: Int {
     hops.reduce(256 + request.headers.wireByteCount + request.url.string.utf8.count + (request.body.bytes?.count ?? 0))
     {
       guard let response = $1.response else { return $0 + 128 }

@@ -1,7 +1,7 @@
 import Glibc
 public import SluiceAssembly
 import SluiceJSON
-import SluiceMessages
+package import SluiceMessages
 public import SluicePipeline
 
 /// Recordings as JSON Lines, one exchange on each line, in a file that only its owner may read.
@@ -40,8 +40,7 @@ public enum RecordingFile {
     guard descriptor >= 0 else { throw failure(path) }
     defer { close(descriptor) }
     for exchange in exchanges {
-      let line = ((try? exchange.document(.init(secrets: secrets)).serialized()) ?? []) + [UInt8(ascii: "\n")]
-      guard write(line, to: descriptor) else {
+      guard write(line(of: exchange, hiding: secrets), to: descriptor) else {
         let failure = failure(path)
         unlink(draft)
         throw failure
@@ -52,6 +51,11 @@ public enum RecordingFile {
       unlink(draft)
       throw failure
     }
+  }
+
+  /// One line with its line end. Reads a body from its file.
+  package static func line(of exchange: RecordedExchange, hiding secrets: SecretList) -> [UInt8] {
+    ((try? exchange.document(.init(secrets: secrets)).serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
   /// Reads the last recordings of a file, as many as fit into the buffer. Blocks.

@@ -15,7 +15,7 @@ import Testing
   }
 
   private func lines(_ count: Int, _ url: String) -> String {
-    (0..<count).map { #"{"id": "r\#($0)", "url": "\#(url)/?n=\#($0)"}"# + "\n" }.joined()
+    (0..<count).map { #"{"id": "r\#($0)", "url": "\#(url)/?n=\#($0)", "headers": {"x-n": "\#($0)"}}"# + "\n" }.joined()
   }
 
   @Test func `each request of a run has its entry, on two loops and with failures`() async throws {
@@ -30,11 +30,40 @@ import Testing
     #expect(Set(archive.entries.compactMap { $0["_requestId"]?.string }) == Set(results) && results.count == 301)
     let numbers = archive.entries.compactMap { $0["request"]?["queryString"]?.pair("n") }
     #expect(Set(numbers) == Set((0..<300).map(String.init)) && numbers.count == 300)
-    // Each head belongs to its own request.
-    #expect(
-      archive.entries.allSatisfy { entry in
-        entry["response"]?["status"] == 0 || entry["request"]?["headers"]?.pair("Host") != nil
-      })
+    expectOwnHeads(archive.entries.filter { $0["response"]?["status"] != 0 })
+  }
+
+  /// Each entry has the head that was sent for it.
+  private func expectOwnHeads(_ entries: [JSONValue]) {
+    for entry in entries {
+      let (headers, number) = (entry["request"]?["headers"], entry["request"]?["queryString"]?.pair("n"))
+      #expect(headers?.pair("Host") != nil && headers?.pair("x-n") == number, "\(entry)")
+    }
+  }
+
+  @Test func `each entry has its own head on one connection of HTTP 2`() async throws {
+    guard NginxServer.isAvailable else { return }
+    let certificates = try await TestCertificates.shared()
+    let server = try await NginxServer.start(certificates: certificates)
+    let config = try folder.write(#"{"transport": {"tls": {"ca": "\#(certificates.authority)"}}}"#, to: "c.json")
+    let input = lines(200, server.secureBaseURL + "/json")
+    let run = try await Tool.run("run", "-q", "-c", config, "--har", path, "--concurrency", "50", input: input)
+    let entries = try WrittenArchive(path).entries
+    #expect(entries.count == 200 && Set(entries.map { $0["connection"]?.string }).count == 1, "\(run.errorText)")
+    #expect(entries.allSatisfy { $0["request"]?["httpVersion"] == "HTTP/2" && $0["request"]?["headersSize"] == -1 })
+    expectOwnHeads(entries)
+  }
+
+  @Test func `an archive, a recording and an event log can be written at the same time`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let (recording, events) = (folder.path("traffic.jsonl"), folder.path("events.jsonl"))
+    let run = try await Tool.run(
+      "run", "-q", "--har", path, "--record", recording, "--events", events, input: lines(50, server.baseURL))
+    #expect(run.status == 0, "\(run.errorText)")
+    #expect(try WrittenArchive(path).entries.count == 50)
+    #expect(try FileTree.readText(recording).split(separator: "\n").count == 50)
+    #expect(try await Tool.run("verify-trace", events).status == 0)
   }
 
   @Test func `after SIGINT the archive is whole`() async throws {

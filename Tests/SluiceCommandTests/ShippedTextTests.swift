@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("snd", ""), ("r", "run"), ("plugin i", "inspect"), ("run --conc", "--concurrency"),
+    ("snd", ""), ("ru", "run"), ("plugin i", "inspect"), ("run --conc", "--concurrency"),
     ("plugin inspect --j", "--json"), ("plugin build -c d", "debug"), ("plugin build --configuration r", "release"),
     ("plugin new -l s", "swift"), ("plugin new -p /us", "/usr"), ("run -i /us", "/usr"),
     ("run --log-level w", "warning"), ("dev -i /us", "/usr"),

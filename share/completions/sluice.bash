@@ -4,7 +4,7 @@ _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "send run dev check bench echo verify-trace ctl plugin completion version help --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "send run dev check bench replay echo verify-trace ctl plugin completion version help --help --version" -- "$current")
     return
   fi
   case $command in
@@ -12,7 +12,7 @@ _sluice() {
   esac
   # The argument of an option.
   case "$command $previous" in
-    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --plugin" | "run --control" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
+    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
@@ -43,11 +43,12 @@ _sluice() {
   esac
   local options="" operands=""
   case $command in
-    "send") options="--url --request --header --data --data-binary --data-raw --data-urlencode --json --get --url-query --form --form-string --upload-file --user-agent --referer --cookie --range --oauth2-bearer --compressed --no-compressed --head --globoff --path-as-is --options --disable --from-curl --curl --user --basic --digest --anyauth --aws-sigv4 --netrc --netrc-file --netrc-optional --cookie-jar --junk-session-cookies --location --no-location --location-trusted --max-redirs --output --remote-name --remote-name-all --remote-header-name --output-dir --create-dirs --no-clobber --remove-on-error --continue-at --limit-rate --write-out --dump-header --fail --fail-with-body --no-fail --include --no-buffer --document --metadata --explain --events --har --silent --show-error --progress-bar --no-progress-meter --verbose --trace --parallel --parallel-max --fail-early --config --plugin --ipv4 --ipv6 --resolve --connect-to --interface --unix-socket --proxy --connect-timeout --insecure --cacert --cert --key --pass --pinnedpubkey --tlsv1.2 --tlsv1.3 --tls-max --ciphers --tls13-ciphers --max-time --max-filesize --retry --retry-connrefused --retry-all-errors --retry-delay --retry-max-time --http1.0 --http1.1 --http2 --http2-prior-knowledge --help" ;;
-    "run") options="--config --input --from-har --output --resume --concurrency --rate --max-per-host --rate-per-host --drain --events --har --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
+    "send") options="--url --request --header --data --data-binary --data-raw --data-urlencode --json --get --url-query --form --form-string --upload-file --user-agent --referer --cookie --range --oauth2-bearer --compressed --no-compressed --head --globoff --path-as-is --options --disable --from-curl --curl --user --basic --digest --anyauth --aws-sigv4 --netrc --netrc-file --netrc-optional --cookie-jar --junk-session-cookies --location --no-location --location-trusted --max-redirs --output --remote-name --remote-name-all --remote-header-name --output-dir --create-dirs --no-clobber --remove-on-error --continue-at --limit-rate --write-out --dump-header --fail --fail-with-body --no-fail --include --no-buffer --document --metadata --explain --events --har --record --silent --show-error --progress-bar --no-progress-meter --verbose --trace --parallel --parallel-max --fail-early --config --plugin --ipv4 --ipv6 --resolve --connect-to --interface --unix-socket --proxy --connect-timeout --insecure --cacert --cert --key --pass --pinnedpubkey --tlsv1.2 --tlsv1.3 --tls-max --ciphers --tls13-ciphers --max-time --max-filesize --retry --retry-connrefused --retry-all-errors --retry-delay --retry-max-time --http1.0 --http1.1 --http2 --http2-prior-knowledge --help" ;;
+    "run") options="--config --input --from-har --output --resume --concurrency --rate --max-per-host --rate-per-host --drain --events --har --record --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
     "dev") options="--config --input --listen --json --help" ;;
     "check") options="--config --json --help" ;;
     "bench") options="--request --header --data --data-binary --data-raw --data-urlencode --json --get --url-query --form --form-string --upload-file --user-agent --referer --cookie --range --oauth2-bearer --compressed --no-compressed --requests --connections --rounds --document --quiet --config --plugin --max-time --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --help" ;;
+    "replay") options="--config --old --new --name --document --help" ;;
     "echo") options="--port --host --help" ;;
     "verify-trace") options="--json --help" operands="-f" ;;
     "ctl status") options="--socket --json --help" ;;
@@ -61,7 +62,7 @@ _sluice() {
     "plugin build") options="--configuration --direct --static-stdlib --help" operands="-d" ;;
     "completion") options="--help" operands="-W bash,zsh,fish" ;;
     "version") options="--help" ;;
-    "help") options="--man --curl --help" operands="-W send,run,dev,check,bench,echo,verify-trace,ctl,plugin,completion,version,help" ;;
+    "help") options="--man --curl --help" operands="-W send,run,dev,check,bench,replay,echo,verify-trace,ctl,plugin,completion,version,help" ;;
     "ctl "*) operands="-W status,swap,rollback,metrics,notify" ;;
     "plugin "*) operands="-W inspect,validate,new,build" ;;
   esac

@@ -1,12 +1,13 @@
 # Completion of sluice for fish, written by "sluice completion fish".
 
 complete -c sluice -f
-set -l commands send run dev check bench echo verify-trace ctl plugin completion version help
+set -l commands send run dev check bench replay echo verify-trace ctl plugin completion version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send requests through the pipeline and print the bodies of the responses'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one on each line, and print a result document for each'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a dev -d 'Run a pipeline while its plugins are written: watch, build, swap, restart'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Check a configuration and its plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure what the pipeline costs each request'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a replay -d 'Compare what an old and a new build do with recorded requests'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check an event log against the rules of the ledger'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a ctl -d 'Talk to a running engine'
@@ -88,6 +89,7 @@ complete -c sluice -n "__fish_seen_subcommand_from send" -l metadata -d 'With --
 complete -c sluice -n "__fish_seen_subcommand_from send" -l explain -d 'Explain why each header that stages could set was sent or not'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l events -rF -d 'Record every event of the transactions here, for "sluice verify-trace"'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l har -rF -d 'Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l record -rF -d 'Record each request here, for "sluice replay"; secrets are hidden'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s s -l silent -d 'Print nothing on standard error'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s S -l show-error -d 'With -s, still print why the request failed'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s # -l progress-bar -d 'Show progress on a terminal, also if the body goes to standard output'
@@ -144,6 +146,7 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -l rate-per-host -x -d '
 complete -c sluice -n "__fish_seen_subcommand_from run" -l drain -x -d 'When interrupted, time for requests in flight to finish (default 30s)'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l events -rF -d 'Record every event of every transaction here, for "sluice verify-trace"'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l har -rF -d 'Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l record -rF -d 'Record each request here, for "sluice replay"; secrets are hidden'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l metadata -d 'Add to each result the original and the sent request, the final URL and timings'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l plugin -rF -d 'Add a plugin to each list that it has callbacks for; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l control -F -d 'Listen for "sluice ctl" at this socket (default: one named after the process)'
@@ -200,6 +203,14 @@ complete -c sluice -n "__fish_seen_subcommand_from bench" -l http1.1 -d 'Use HTT
 complete -c sluice -n "__fish_seen_subcommand_from bench" -l http2 -d 'Offer HTTP/2 over TLS'
 complete -c sluice -n "__fish_seen_subcommand_from bench" -l http2-prior-knowledge -d 'Speak HTTP/2, in clear text too, without asking'
 complete -c sluice -n "__fish_seen_subcommand_from bench" -s h -l help -d 'Show this help'
+
+# sluice replay
+complete -c sluice -n "__fish_seen_subcommand_from replay" -s c -l config -rF -d 'The configuration of both builds'
+complete -c sluice -n "__fish_seen_subcommand_from replay" -l old -rF -d 'The old build: a library, or without -c a configuration'
+complete -c sluice -n "__fish_seen_subcommand_from replay" -l new -rF -d 'The new build: a library, or without -c a configuration'
+complete -c sluice -n "__fish_seen_subcommand_from replay" -l name -x -d 'With -c, the plugin whose library is replaced, if there are several'
+complete -c sluice -n "__fish_seen_subcommand_from replay" -l document -d 'Print the report as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from replay" -s h -l help -d 'Show this help'
 
 # sluice echo
 complete -c sluice -n "__fish_seen_subcommand_from echo" -s p -l port -x -d 'Listen on this port; 0, the default, takes any free port'
@@ -279,4 +290,4 @@ complete -c sluice -n "__fish_seen_subcommand_from version" -s h -l help -d 'Sho
 complete -c sluice -n "__fish_seen_subcommand_from help" -l man -d 'Print the manual page, for man(1)'
 complete -c sluice -n "__fish_seen_subcommand_from help" -l curl -d 'Print what "sluice send" makes of each option of curl, in Markdown'
 complete -c sluice -n "__fish_seen_subcommand_from help" -s h -l help -d 'Show this help'
-complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run dev check bench echo verify-trace ctl plugin completion version help'
+complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run dev check bench replay echo verify-trace ctl plugin completion version help'

@@ -32,6 +32,7 @@ enum RunCommand {
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
       Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
       Option("har", nil, "FILE", "Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden"),
+      Option("record", nil, "FILE", "Record each request here, for \"sluice replay\"; secrets are hidden"),
       Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),
       Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
       Option(

@@ -229,7 +229,10 @@ final class RunSession: Sendable {
 
   /// - Parameter lane: has taken the job from the queue; nil if another thread has.
   func submit(_ job: RunJob, by lane: RunLane? = nil) {
-    engine.submit(job.request, parent: parent) { [self] result in finish(job, result, by: lane) }
+    engine.submit(sides.asked(job.request), parent: parent) { [self] result in
+      sides.note(result)
+      finish(job, result, by: lane)
+    }
   }
 
   /// On the loop of the transaction; on another thread if that loop stands still, or if the request was refused.

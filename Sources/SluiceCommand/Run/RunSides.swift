@@ -1,15 +1,19 @@
 import Sluice
+import SluiceMessages
+import SluicePipeline
 
 /// The files that a run writes besides its results.
 struct RunSides: Sendable {
   private let archive: ArchiveRecorder?
+  private let recording: RecordingOutput?
   private let all: [any SideOutput]
 
   /// - Parameter input: the file that is being read, which must not be written.
   init(_ arguments: ParsedArguments, besides input: FileIdentity?) throws(CommandError) {
     let events = try EventRecorder.make(arguments, besides: input)
     archive = try ArchiveRecorder.make(arguments, besides: input)
-    let sides: [(any SideOutput)?] = [events, archive]
+    recording = try RecordingOutput.make(arguments, besides: input)
+    let sides: [(any SideOutput)?] = [events, archive, recording]
     all = sides.compactMap(\.self)
   }
 
@@ -17,6 +21,17 @@ struct RunSides: Sendable {
   var wrapper: TransportWrapper? { archive?.wrapper }
 
   var hasRoom: Bool { all.allSatisfy(\.hasRoom) }
+
+  /// The request with what the files need to know about it.
+  func asked(_ request: Request) -> Request {
+    guard recording != nil else { return request }
+    var request = request
+    request.wantsRecording = true
+    return request
+  }
+
+  /// Takes the result of a request.
+  func note(_ result: TransactionResult) { recording?.append(result) }
 
   func append(to configuration: inout Configuration) {
     for side in all { side.append(to: &configuration) }

@@ -33,17 +33,19 @@ enum SendCommand {
     let first = try SendTransfer(plan[0], setup)
     let recorder = try EventRecorder.make(arguments, besides: SendTransfer.inputFile(of: first.request))
     let archive = try ArchiveRecorder.make(arguments, besides: SendTransfer.inputFile(of: first.request))
+    let recording = try RecordingOutput.make(arguments, besides: SendTransfer.inputFile(of: first.request))
     let trace = try timeline(arguments, plan)
     let mask = setup.mask
     setup.configure { configuration in
       recorder?.append(to: &configuration)
+      recording?.append(to: &configuration)
       if arguments.has("verbose") { VerboseStage(mask: mask).watch(&configuration) }
       archive?.append(to: &configuration)
       trace?.append(to: &configuration)
     }
     if arguments.has("verbose") { LogOutput.adopt(LogOutput.Settings(least: .debug)) }
     let engine = try EngineStart.engine(setup.configuration, wrap: archive?.wrapper)
-    let session = try SendSession(plan, setup, engine, arguments, interruption)
+    let session = try SendSession(plan, setup, engine, arguments, interruption, recording)
     let progress = try SendProgress(arguments, session)
     var (status, result) = try session.run(first)
     progress?.finish()
@@ -52,7 +54,7 @@ enum SendCommand {
     }
     WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
     // These files are written completely, even if the output has failed.
-    for failure in [recorder?.finish(), archive?.finish()].compactMap(\.self) {
+    for failure in [recorder?.finish(), archive?.finish(), recording?.finish()].compactMap(\.self) {
       StandardError.say(failure.message)
       if status == .succeeded { status = failure.status }
     }

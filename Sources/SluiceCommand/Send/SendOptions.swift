@@ -96,6 +96,7 @@ enum SendOptions {
     Option("explain", nil, nil, "Explain why each header that stages could set was sent or not"),
     Option("events", nil, "FILE", "Record every event of the transactions here, for \"sluice verify-trace\""),
     Option("har", nil, "FILE", "Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden"),
+    Option("record", nil, "FILE", "Record each request here, for \"sluice replay\"; secrets are hidden"),
     Option("silent", "s", nil, "Print nothing on standard error"),
     Option("show-error", "S", nil, "With -s, still print why the request failed"),
     Option("progress-bar", "#", nil, "Show progress on a terminal, also if the body goes to standard output"),

@@ -24,17 +24,21 @@ final class SendSession: Sendable {
   private let setup: SendSetup
   private let engine: Engine
   private let interruption: Interruption
+  /// Nil if the requests are not recorded.
+  private let recording: RecordingOutput?
   private let limit: Int
   private let failsEarly: Bool
   private let state = Monitor(State())
 
   init(
-    _ plan: SendPlan, _ setup: SendSetup, _ engine: Engine, _ arguments: ParsedArguments, _ interruption: Interruption
+    _ plan: SendPlan, _ setup: SendSetup, _ engine: Engine, _ arguments: ParsedArguments, _ interruption: Interruption,
+    _ recording: RecordingOutput?
   ) throws(CommandError) {
     self.plan = plan
     self.setup = setup
     self.engine = engine
     self.interruption = interruption
+    self.recording = recording
     limit = try Self.limit(arguments)
     failsEarly = arguments.has("fail-early")
     interruption.onSignal { [self] in stop() }
@@ -104,6 +108,7 @@ final class SendSession: Sendable {
       {
         transfer.release()
         last = result
+        recording?.append(result)
         note(try transfer.finish(result, interruption))
         line.removeAll { $0 == index }
         state.withLock { state in

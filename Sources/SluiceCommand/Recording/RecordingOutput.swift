@@ -1,0 +1,60 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceReplay
+import SluiceSupport
+
+/// `--record FILE`: writes a recording of each request, for `sluice replay`.
+final class RecordingOutput: SideOutput {
+  private struct Item: Sendable {
+    let exchange: RecordedExchange
+    let secrets: SecretList
+  }
+
+  /// What any configuration of the run hides.
+  private struct Hidden: Sendable {
+    var redaction = RedactionSettings()
+    var secrets = SecretList()
+  }
+
+  private let file: SideFile<Item>
+  private let hidden = Locked(Hidden())
+
+  /// Nil without the option.
+  /// - Parameter input: the file that is being read, which must not be written.
+  static func make(
+    _ arguments: ParsedArguments, besides input: FileIdentity?
+  ) throws(CommandError) -> RecordingOutput? {
+    guard let path = arguments["record"] else { return nil }
+    return try RecordingOutput(try PrivateFile.open(path, "--record", besides: input, arguments), path)
+  }
+
+  private init(_ descriptor: Int32, _ path: String) throws(CommandError) {
+    file = try SideFile(owning: descriptor, name: path, SideFile.Frame()) {
+      RecordingFile.line(of: $0.exchange, hiding: $0.secrets)
+    }
+  }
+
+  func append(to configuration: inout Configuration) {
+    hidden.withLock { [new = configuration.redaction] hidden in
+      hidden.redaction.headers += new.headers
+      hidden.redaction.query += new.query
+      hidden.secrets = SecretList(headers: hidden.redaction.headers, query: hidden.redaction.query)
+    }
+  }
+
+  /// Takes the recording of a request that wanted one. From any thread.
+  func append(_ result: TransactionResult) {
+    guard let exchange = result.recording else { return }
+    file.append(Item(exchange: exchange, secrets: hidden.withLock { $0.secrets }), bytes: exchange.byteCount)
+  }
+
+  func listen(_ listener: ByteOutput.Listener) { file.listen(listener) }
+
+  var hasRoom: Bool { file.hasRoom }
+
+  func finish() -> CommandError? {
+    guard let failure = file.finish() else { return nil }
+    return CommandError(.failed, "\(failure.description); the recording is not whole")
+  }
+}
