@@ -66,7 +66,7 @@ enum RunCommand {
     raiseDescriptorLimit(for: settings)
     TaskPool.start()
     settings.archived?.notices.say(isQuiet: arguments.has("quiet"))
-    let sides = try RunSides(arguments, besides: inputFile)
+    let sides = try SideOutputs(arguments, besides: inputFile)
     var configuration = settings.configuration
     sides.append(to: &configuration)
     let engine = try EngineStart.engine(configuration, wrap: sides.wrapper)

@@ -41,7 +41,7 @@ final class RunSession: Sendable {
   private let engine: Engine
   let input: InputLines
   let output: ByteOutput
-  private let sides: RunSides
+  private let sides: SideOutputs
   /// Nil if the run is not resumed.
   let resumed: ResumedInput?
   private let mask: Locked<SecretMask>
@@ -55,7 +55,7 @@ final class RunSession: Sendable {
 
   /// - Parameter resumed: which lines have a result of an earlier run; nil if the run is not resumed.
   init(
-    _ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ sides: RunSides,
+    _ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ sides: SideOutputs,
     resumed: ResumedInput?
   ) {
     lanes = engine.loops.map { RunLane($0) }

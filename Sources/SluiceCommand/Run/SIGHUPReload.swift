@@ -6,11 +6,11 @@ final class SIGHUPReload: Sendable {
   private let settings: RunSettings
   private let engine: Engine
   private let session: RunSession
-  private let sides: RunSides
+  private let sides: SideOutputs
   /// The reload that the last SIGHUP has started.
   private let last = Locked<Task<Void, Never>?>(nil)
 
-  init(_ settings: RunSettings, _ engine: Engine, _ session: RunSession, _ sides: RunSides) {
+  init(_ settings: RunSettings, _ engine: Engine, _ session: RunSession, _ sides: SideOutputs) {
     self.settings = settings
     self.engine = engine
     self.session = session

@@ -31,21 +31,18 @@ enum SendCommand {
     if arguments.has("curl") { return try printCommands(plan, setup) }
     // Before the engine starts, so that wrong arguments are told at once, and nothing is loaded for them.
     let first = try SendTransfer(plan[0], setup)
-    let recorder = try EventRecorder.make(arguments, besides: SendTransfer.inputFile(of: first.request))
-    let archive = try ArchiveRecorder.make(arguments, besides: SendTransfer.inputFile(of: first.request))
-    let recording = try RecordingOutput.make(arguments, besides: SendTransfer.inputFile(of: first.request))
+    let sides = try SideOutputs(arguments, besides: SendTransfer.inputFile(of: first.request))
     let trace = try timeline(arguments, plan)
     let mask = setup.mask
     setup.configure { configuration in
-      recorder?.append(to: &configuration)
-      recording?.append(to: &configuration)
       if arguments.has("verbose") { VerboseStage(mask: mask).watch(&configuration) }
-      archive?.append(to: &configuration)
+      // After it, because both take the heads that are sent.
+      sides.append(to: &configuration)
       trace?.append(to: &configuration)
     }
     if arguments.has("verbose") { LogOutput.adopt(LogOutput.Settings(least: .debug)) }
-    let engine = try EngineStart.engine(setup.configuration, wrap: archive?.wrapper)
-    let session = try SendSession(plan, setup, engine, arguments, interruption, recording)
+    let engine = try EngineStart.engine(setup.configuration, wrap: sides.wrapper)
+    let session = try SendSession(plan, setup, engine, arguments, interruption, sides)
     let progress = try SendProgress(arguments, session)
     var (status, result) = try session.run(first)
     progress?.finish()
@@ -54,7 +51,7 @@ enum SendCommand {
     }
     WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
     // These files are written completely, even if the output has failed.
-    for failure in [recorder?.finish(), archive?.finish(), recording?.finish()].compactMap(\.self) {
+    if let failure = sides.finish() {
       StandardError.say(failure.message)
       if status == .succeeded { status = failure.status }
     }

@@ -24,24 +24,25 @@ final class SendSession: Sendable {
   private let setup: SendSetup
   private let engine: Engine
   private let interruption: Interruption
-  /// Nil if the requests are not recorded.
-  private let recording: RecordingOutput?
+  private let sides: SideOutputs
   private let limit: Int
   private let failsEarly: Bool
   private let state = Monitor(State())
 
   init(
     _ plan: SendPlan, _ setup: SendSetup, _ engine: Engine, _ arguments: ParsedArguments, _ interruption: Interruption,
-    _ recording: RecordingOutput?
+    _ sides: SideOutputs
   ) throws(CommandError) {
     self.plan = plan
     self.setup = setup
     self.engine = engine
     self.interruption = interruption
-    self.recording = recording
+    self.sides = sides
     limit = try Self.limit(arguments)
     failsEarly = arguments.has("fail-early")
     interruption.onSignal { [self] in stop() }
+    sides.listen(
+      ByteOutput.Listener(onRoom: { [self] in state.update { _ in } }, onFailure: { [self] _ in stop() }))
   }
 
   private static func limit(_ arguments: ParsedArguments) throws(CommandError) -> Int {
@@ -55,7 +56,7 @@ final class SendSession: Sendable {
 
   /// Begins no more requests, and cancels those in flight.
   private func stop() {
-    let running = state.withLock { state in
+    let running = state.update { state in
       state.isStopped = true
       return Array(state.running.values)
     }
@@ -97,6 +98,7 @@ final class SendSession: Sendable {
           if !line.isEmpty { transfer.hold() }
           line.append(next)
         }
+        state.wait { [sides] state in state.isStopped || sides.hasRoom ? () : nil }
         begin(transfer, next)
         next += 1
       }
@@ -108,7 +110,7 @@ final class SendSession: Sendable {
       {
         transfer.release()
         last = result
-        recording?.append(result)
+        sides.note(result)
         note(try transfer.finish(result, interruption))
         line.removeAll { $0 == index }
         state.withLock { state in
@@ -132,7 +134,7 @@ final class SendSession: Sendable {
       state.running[index] = transfer
       return state.isStopped
     }
-    transfer.begin(on: engine) { [self] result in
+    transfer.begin(on: engine, sides) { [self] result in
       state.update { $0.ended.append(Ended(index: index, result: result)) }
     }
     if isStopped { transfer.cancel() }

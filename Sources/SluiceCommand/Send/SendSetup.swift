@@ -11,7 +11,6 @@ struct SendSetup: Sendable {
   let cookies: CookieOptions?
   private let netrc: Netrc?
   private let wantsExplanation: Bool
-  private let wantsRecording: Bool
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
     try OutputPath.check(arguments)
@@ -22,7 +21,6 @@ struct SendSetup: Sendable {
     cookies?.add(to: &configuration)
     netrc = try Netrc.read(arguments)
     wantsExplanation = arguments.has("explain")
-    wantsRecording = arguments.has("record")
     let wantsHeads = ["include", "head", "dump-header"].contains(where: arguments.has)
     heads = wantsHeads ? HeadRecorder() : nil
     heads?.append(to: &configuration)
@@ -34,7 +32,6 @@ struct SendSetup: Sendable {
   func request(_ arguments: ParsedArguments) throws(CommandError) -> Request {
     var request = try SendRequest(arguments, configuration, netrc: netrc, jar: cookies?.jar).make()
     request.wantsExplanation = wantsExplanation
-    request.wantsRecording = wantsRecording
     return request
   }
 }

@@ -32,9 +32,11 @@ final class SendTransfer: Sendable {
     return FileIdentity(at: file.path)
   }
 
-  func begin(on engine: Engine, completion: @escaping @Sendable (TransactionResult) -> Void) {
+  func begin(
+    on engine: Engine, _ sides: SideOutputs, completion: @escaping @Sendable (TransactionResult) -> Void
+  ) {
     engine.submit(
-      request, parent: EngineStart.extraction.parent, sink: output.sink, delegate: hops,
+      sides.asked(request), parent: EngineStart.extraction.parent, sink: output.sink, delegate: hops,
       cancellation: output.cancellation, completion: completion)
   }
 

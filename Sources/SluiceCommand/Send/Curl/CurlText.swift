@@ -4,7 +4,8 @@ import SluiceMessages
 enum CurlText {
   /// Options of `send` that curl does not have, or that mean something else there.
   private static let own: Set<String> = [
-    "config", "plugin", "document", "metadata", "explain", "events", "har", "record", "trace", "no-fail", "no-location", "no-compressed",
+    "config", "plugin", "document", "metadata", "explain", "events", "har", "record", "trace", "no-fail", "no-location",
+    "no-compressed",
     "from-curl", "curl", "help",
   ]
 

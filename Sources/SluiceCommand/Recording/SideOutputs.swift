@@ -2,8 +2,8 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 
-/// The files that a run writes besides its results.
-struct RunSides: Sendable {
+/// The files that `send` or `run` writes besides its results.
+struct SideOutputs: Sendable {
   private let archive: ArchiveRecorder?
   private let recording: RecordingOutput?
   private let all: [any SideOutput]
