@@ -71,9 +71,9 @@ enum PrivateFile {
     _ path: String, _ option: String, isNot arguments: ParsedArguments
   ) throws(CommandError) {
     for name in outputs where "--\(name)" != option {
-      guard let other = arguments[name], !StandardOutput.isNamed(by: other) else { continue }
-      let isSame = path == other || FileIdentity(at: path).map { $0 == FileIdentity(at: other) } ?? false
-      guard !isSame else {
+      for other in arguments.all(name) where !StandardOutput.isNamed(by: other) {
+        let isSame = path == other || FileIdentity(at: path).map { $0 == FileIdentity(at: other) } ?? false
+        guard isSame else { continue }
         throw CommandError(
           .usage, "\(option): \(PlainText.path(path)) is also the file of --\(name); name another file")
       }
