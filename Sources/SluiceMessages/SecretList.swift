@@ -12,7 +12,7 @@ package struct SecretList: Sendable, Hashable {
   private var query: Set<String> = [
     "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid", "signature", "sig",
     "x-goog-signature", "access_token", "refresh_token", "id_token", "client_secret", "client_assertion", "api_key",
-    "apikey", "api-key", "auth_token", "password", "passwd", "secret",
+    "apikey", "api-key", "auth_token", "token", "password", "passwd", "secret",
   ]
 
   /// The text that is shown in place of every secret.

@@ -33,7 +33,7 @@ import Testing
   /// The options that make curl do what `send` does by itself.
   private static func additions(_ words: String) -> String {
     let following = words.contains("--no-location") ? "" : "-L"
-    let failing = words.contains(#/(^| )(-f|--fail) /#) ? "" : "--fail-with-body"
+    let failing = words.contains(#/(^| )(-[a-zA-Z]*f[a-zA-Z]*|--fail) /#) ? "" : "--fail-with-body"
     return [following, "--compressed", failing].filter { !$0.isEmpty }.joined(separator: " ")
   }
 }

@@ -87,8 +87,8 @@ import Testing
       "http://me:s3cret@h.example/a?b")
     #expect(
       plain.outputText == """
-        curl -L --compressed --fail-with-body -H 'Authorization: REDACTED' -b REDACTED -H 'X-Plain: '\\''shown'\\''' \
-        -d 'a b' 'http://h.example/a?b'
+        curl -L --compressed --fail-with-body -H 'Authorization: REDACTED' -b a=REDACTED -H 'X-Plain: '\\''shown'\\''' \
+        -d 'a b' -u REDACTED:REDACTED 'http://h.example/a?b'
 
         """)
   }

@@ -153,12 +153,12 @@ import Testing
     #expect(try FileTree.readText(file) == "half")
   }
 
-  @Test func `an output that cannot be written ends with 1 and names the file`() async throws {
+  @Test func `an output that cannot be written ends with 23 and names the file`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     for path in ["/nonexistent/x", "/"] {
       let folder = try await Tool.run("send", "-o", path, server.baseURL)
-      #expect(folder.status == 1)
+      #expect(folder.status == 23)
       #expect(folder.errorText.contains("cannot write \(path): "))
     }
     #expect(server.requestCount == 0)
@@ -167,7 +167,7 @@ import Testing
     }
     defer { large.stop() }
     let full = try await Tool.run("send", "-o", "/dev/full", server.baseURL)
-    #expect(full.status == 1)
+    #expect(full.status == 23)
     #expect(full.errorText.contains("cannot write /dev/full: No space left on device"))
     let logs = try TemporaryDirectory()
     let log = logs.path("events")

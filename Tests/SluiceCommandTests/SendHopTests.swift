@@ -19,7 +19,7 @@ import Testing
     let plain = try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "0")
     #expect(plain.status == 0)
     #expect(plain.outputText == "moved")
-    let wrong = try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "-1")
+    let wrong = try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "-2")
     #expect(wrong.status == 2)
   }
 

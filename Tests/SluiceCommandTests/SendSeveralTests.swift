@@ -53,6 +53,48 @@ import Testing
     #expect(try await command.wait().status == 130)
   }
 
+  @Test func `-D empties the file first, and -s hides warnings`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let heads = try folder.write("of an earlier command\n", to: "heads")
+    let result = try await Tool.run(
+      "send", "-s", "-H", "Connection: close", "-D", heads, server.baseURL, server.baseURL)
+    #expect(result.status == 0 && result.errorText.isEmpty, "\(result.errorText)")
+    let text = try FileTree.readText(heads)
+    #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n") && text.split(separator: "HTTP/1.1 200 OK").count == 2, "\(text)")
+  }
+
+  @Test func `with --retry the limit of time is for each attempt`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let result = try await Tool.run(
+      "send", "-m", "0.2", "--retry", "1", "--retry-connrefused", "--retry-delay", "0.3", server.baseURL)
+    #expect(result.status == 28 && server.requestCount == 2, "\(result.errorText)")
+    #expect(result.errorText.contains("timeout; sending the request again in 300 ms"), "\(result.errorText)")
+  }
+
+  @Test func `--curl prints what curl takes, and no secret`() async throws {
+    let result = try await Tool.run(
+      "send", "--curl", "-m", "500ms", "--connect-timeout", "2s", "--limit-rate", "1.5M", "-b", "sid=s3cret; t=s3cret",
+      "-u", "me:s3cret", "-d", "password=s3cret&a=b", "http://h/?token=s3cret")
+    #expect(
+      result.outputText == """
+        curl -L --compressed --fail-with-body -m 0.5 --connect-timeout 2 --limit-rate 1572864 \
+        -b 'sid=REDACTED; t=REDACTED' -u me:REDACTED -d 'password=REDACTED&a=b' 'http://h/?token=REDACTED'
+
+        """)
+  }
+
+  @Test(arguments: [
+    ("-R", "-R is not available: files get"), ("-U", "-U is not available: a proxy"), ("-V", "use \"sluice version\""),
+  ])
+  func `a letter of curl that is absent is explained`(_ letter: String, _ message: String) async throws {
+    let result = try await Tool.run("send", letter, "http://127.0.0.1:1/")
+    #expect(result.status == 2 && result.errorText.contains(message), "\(result.errorText)")
+  }
+
   @Test func `documents are one for each URL`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -28,7 +28,7 @@ complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_s
 # sluice send
 complete -c sluice -n "__fish_seen_subcommand_from send" -l url -x -d 'A URL, as the operands are'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s X -l request -x -d 'The method'
-complete -c sluice -n "__fish_seen_subcommand_from send" -s H -l header -x -d 'Add a header; "NAME:" removes a default header; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s H -l header -x -d 'Add a header; "NAME:" removes a default header, @FILE reads headers; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s d -l data -x -d 'Send form data; @FILE and @- read it, without line ends; repeats are joined by &'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l data-binary -x -d 'Send this data unchanged; @FILE and @- read it'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l data-raw -x -d 'Like -d, but a leading @ has no meaning'
@@ -66,6 +66,8 @@ complete -c sluice -n "__fish_seen_subcommand_from send" -s j -l junk-session-co
 complete -c sluice -n "__fish_seen_subcommand_from send" -s L -l location -d 'Follow redirects (the default, unless the configuration says otherwise)'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l no-location -d 'Follow no redirects: print the redirect itself'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l location-trusted -d 'Follow redirects, and send credentials to other hosts too'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l proto -x -d 'Allow only these schemes: =https, -http'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l proto-redir -x -d 'Like --proto, for redirects'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l max-redirs -x -d 'Follow at most N redirects (default 20); 0 prints the redirect itself'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s o -l output -rF -d 'Write the body to this file while it arrives; #1 is the text of the first {} or []'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s O -l remote-name -d 'Write the body to a file with the last component of the URL\'s path as its name'
@@ -92,7 +94,7 @@ complete -c sluice -n "__fish_seen_subcommand_from send" -l har -rF -d 'Write an
 complete -c sluice -n "__fish_seen_subcommand_from send" -l record -rF -d 'Record each request here, for "sluice replay"; secrets are hidden'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s s -l silent -d 'Print nothing on standard error'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s S -l show-error -d 'With -s, still print why the request failed'
-complete -c sluice -n "__fish_seen_subcommand_from send" -s # -l progress-bar -d 'Show progress on a terminal, also if the body goes to standard output'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s # -l progress-bar -d 'Show progress on a terminal, also if no body goes to a file'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l no-progress-meter -d 'Show no progress'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s v -l verbose -d 'Show the sent and received heads; secrets are hidden'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l trace -d 'Show where the time went: phases of the exchange and stages'
@@ -171,7 +173,7 @@ complete -c sluice -n "__fish_seen_subcommand_from check" -s h -l help -d 'Show 
 
 # sluice bench
 complete -c sluice -n "__fish_seen_subcommand_from bench" -s X -l request -x -d 'The method'
-complete -c sluice -n "__fish_seen_subcommand_from bench" -s H -l header -x -d 'Add a header; "NAME:" removes a default header; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from bench" -s H -l header -x -d 'Add a header; "NAME:" removes a default header, @FILE reads headers; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from bench" -s d -l data -x -d 'Send form data; @FILE and @- read it, without line ends; repeats are joined by &'
 complete -c sluice -n "__fish_seen_subcommand_from bench" -l data-binary -x -d 'Send this data unchanged; @FILE and @- read it'
 complete -c sluice -n "__fish_seen_subcommand_from bench" -l data-raw -x -d 'Like -d, but a leading @ has no meaning'

@@ -40,7 +40,11 @@ enum SendCommand {
       sides.append(to: &configuration)
       trace?.append(to: &configuration)
     }
-    if arguments.has("verbose") { LogOutput.adopt(LogOutput.Settings(least: .debug)) }
+    if arguments.has("verbose") {
+      LogOutput.adopt(LogOutput.Settings(least: .debug))
+    } else if arguments.has("silent") {
+      LogOutput.adopt(LogOutput.Settings(least: .error))
+    }
     let engine = try EngineStart.engine(setup.configuration, wrap: sides.wrapper)
     let session = try SendSession(plan, setup, engine, arguments, interruption, sides)
     let progress = try SendProgress(arguments, session)

@@ -8,7 +8,13 @@ enum SendConfiguration {
   private static let longest = Duration.seconds(100 * 365 * 86_400)
 
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
-    var configuration = try EngineStart.configuration(arguments["config"])
+    var configuration: Configuration
+    do throws(CommandError) { configuration = try EngineStart.configuration(arguments["config"]) } catch {
+      // As in "-b jar -c jar".
+      guard arguments.has("cookie") else { throw error }
+      throw CommandError(
+        error.status, error.message + "\n-c is the configuration of the pipeline; curl's -c is --cookie-jar here")
+    }
     if arguments["config"] == nil {
       // A single request has no limits of time and size, except for a response that is held for a document.
       configuration.deadline = nil
@@ -23,6 +29,8 @@ enum SendConfiguration {
     if let timeout = try arguments.duration("connect-timeout", unit: "s") {
       configuration.transport.connectTimeout = timeout > .zero ? timeout : longest
     }
+    // As with curl, the limit is for each attempt.
+    if arguments.has("retry"), arguments.has("max-time") { configuration.deadline = nil }
     configuration.transport.names = names
     try applyHops(arguments, to: &configuration)
     try TLSOptions.apply(arguments, to: &configuration.transport.tls)
@@ -47,7 +55,8 @@ enum SendConfiguration {
   private static func applyRetry(
     _ arguments: ParsedArguments, to configuration: inout Configuration
   ) throws(CommandError) {
-    let delay = try arguments.duration("retry-delay", unit: "s")
+    // As with curl, 0 is the default.
+    let delay = try arguments.duration("retry-delay", unit: "s").flatMap { $0 > .zero ? $0 : nil }
     guard let count = try arguments.integer("retry", 0...1000) else {
       for name in ["retry-delay", "retry-connrefused", "retry-all-errors", "retry-max-time"] where arguments.has(name) {
         throw CommandError(.usage, "send: --\(name) needs --retry N")
@@ -55,6 +64,7 @@ enum SendConfiguration {
       return
     }
     configuration.maximumAttempts = count + 1
+    if count > 0, !arguments.has("silent") { RetryNotice.append(to: &configuration) }
     configuration.retry.statuses = StatusSet([408...408, 429...429, 500...500, 502...504])
     configuration.retry.methods += ["POST", "PATCH"]
     if arguments.has("retry-connrefused") { configuration.retry.connectionErrors = .always }
@@ -95,14 +105,16 @@ enum SendConfiguration {
       }
       configuration.redirects.maximum = 0
     }
+    if let schemes = try SchemeRule.make(arguments) { schemes.append(to: &configuration) }
     if arguments.has("location-trusted") {
       configuration.redirects.kept += ["authorization", "cookie"]
     }
     if arguments.has("location"), configuration.redirects.maximum == 0 { configuration.redirects.maximum = 20 }
     if let limit = arguments["max-redirs"] {
-      guard let number = Int(limit), (0...1000).contains(number) else {
+      guard let number = limit == "-1" ? 1000 : Int(limit), (0...1000).contains(number) else {
         throw CommandError(
-          .usage, "send: --max-redirs: expected a number from 0 to 1000, found \(PlainText.quote(limit))")
+          .usage,
+          "send: --max-redirs: expected a number from 0 to 1000, or -1 for 1000, found \(PlainText.quote(limit))")
       }
       configuration.redirects.maximum = number
     }

@@ -9,7 +9,7 @@ enum SendOptions {
     Option("request", "X", "METHOD", "The method"),
     Option(
       "header", "H", "\"NAME: VALUE\"", takesBytes: true,
-      "Add a header; \"NAME:\" removes a default header; may be repeated"),
+      "Add a header; \"NAME:\" removes a default header, @FILE reads headers; may be repeated"),
     Option(
       "data", "d", "DATA", takesBytes: true, aliases: ["data-ascii"],
       "Send form data; @FILE and @- read it, without line ends; repeats are joined by &"),
@@ -69,6 +69,8 @@ enum SendOptions {
     Option("location", "L", nil, "Follow redirects (the default, unless the configuration says otherwise)"),
     Option("no-location", nil, nil, "Follow no redirects: print the redirect itself"),
     Option("location-trusted", nil, nil, "Follow redirects, and send credentials to other hosts too"),
+    Option("proto", nil, "LIST", "Allow only these schemes: =https, -http"),
+    Option("proto-redir", nil, "LIST", "Like --proto, for redirects"),
     Option("max-redirs", nil, "N", "Follow at most N redirects (default 20); 0 prints the redirect itself"),
   ]
   private static let output = [
@@ -99,7 +101,7 @@ enum SendOptions {
     Option("record", nil, "FILE", "Record each request here, for \"sluice replay\"; secrets are hidden"),
     Option("silent", "s", nil, "Print nothing on standard error"),
     Option("show-error", "S", nil, "With -s, still print why the request failed"),
-    Option("progress-bar", "#", nil, "Show progress on a terminal, also if the body goes to standard output"),
+    Option("progress-bar", "#", nil, "Show progress on a terminal, also if no body goes to a file"),
     Option("no-progress-meter", nil, nil, "Show no progress"),
     Option("verbose", "v", nil, "Show the sent and received heads; secrets are hidden"),
     Option("trace", nil, nil, "Show where the time went: phases of the exchange and stages"),

@@ -1,3 +1,4 @@
+import Glibc
 import Sluice
 import SluiceMessages
 import SluicePipeline
@@ -24,6 +25,16 @@ struct SendSetup: Sendable {
     let wantsHeads = ["include", "head", "dump-header"].contains(where: arguments.has)
     heads = wantsHeads ? HeadRecorder() : nil
     heads?.append(to: &configuration)
+    if let path = arguments["dump-header"], !arguments.has("curl") { try Self.empty(path) }
+  }
+
+  /// The requests add to the file of `-D`, which has nothing of an earlier command.
+  private static func empty(_ path: String) throws(CommandError) {
+    // Only a regular file has an identity.
+    guard FileIdentity(at: path) != nil else { return }
+    guard truncate(path, 0) == 0 else {
+      throw CommandError(.failed, "-D: " + ByteOutput.Failure(name: path, errorNumber: errno).description)
+    }
   }
 
   /// Lets something add its stages.

@@ -5,6 +5,8 @@ import SluicePipeline
 enum SendStatus {
   /// The server does not send the rest of a body.
   static let notResumed = ExitStatus(code: 33)
+  /// The output cannot be written.
+  static let notWritten = ExitStatus(code: 23)
 
   static func of(_ error: TransactionError) -> ExitStatus { ExitStatus(code: code(of: error)) }
 
@@ -12,6 +14,7 @@ enum SendStatus {
     switch (error.code, error.detail) {
     case (.tls, .certificate): 60
     case (.tls, .publicKey): 90
+    case (.tls, .ownCertificate): 58
     case (.connectionLost, .noResponse): 52
     case (.connectionLost, .partialResponse): 18
     default: codes[error.code] ?? 1

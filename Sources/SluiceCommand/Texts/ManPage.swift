@@ -93,7 +93,7 @@ enum ManPage {
     .B 3
     A library was found but refused.
     .TP
-    .B 6, 7, 8, 18, 22, 26, 28, 35, 47, 52, 56, 60, 61, 63, 65
+    .B 6, 7, 8, 18, 22, 23, 26, 28, 33, 35, 47, 52, 56, 58, 60, 61, 63, 65, 90
     The request of \fBsend\fR failed: the status is that of \fBcurl\fR(1) for the same reason.
     .TP
     .B 70

@@ -13,6 +13,7 @@ extension CurlFailure {
       switch moment {
       case .verification: .certificate
       case .publicKey: .publicKey
+      case .ownCertificate: .ownCertificate
       default: nil
       }
     return make(.tls, words("the TLS handshake failed") + TLSAdvice(self.detail, settings).advice(at: moment))

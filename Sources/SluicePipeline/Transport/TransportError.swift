@@ -19,6 +19,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     case certificate
     /// With `tls`: the server's public key is not one of those that the settings name.
     case publicKey
+    /// With `tls`: the client certificate or its key cannot be used.
+    case ownCertificate
     /// With `connection_lost`: not a byte of the response had come.
     case noResponse
     /// With `connection_lost`: the head of the response had come.

@@ -50,10 +50,11 @@ enum WireFailure {
   }
 
   static func connect(_ origin: Origin, _ address: SocketAddress, _ code: Int32) -> TransportError {
-    make(
+    let places = address.family == AF_UNIX ? "the path of the socket" : "host and port"
+    return make(
       .connect,
-      "no connection to \(PlainText.path(address.text)): \(SystemError.text(code)); check host and port, and that the"
-        + " server runs", origin, isBeforeSending: true)
+      "no connection to \(PlainText.path(address.text)): \(SystemError.text(code)); check \(places), and that the server"
+        + " runs", origin, isBeforeSending: true)
   }
 
   /// nghttp2 did not accept a request.
@@ -125,6 +126,7 @@ enum WireFailure {
       switch failure.moment {
       case .verification: .certificate
       case .publicKey: .publicKey
+      case .ownCertificate: .ownCertificate
       default: nil
       }
     return make(.tls, failure.detail + advice, origin, isBeforeSending: true).with(detail)

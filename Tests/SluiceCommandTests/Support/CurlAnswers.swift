@@ -18,6 +18,7 @@ struct CurlAnswers {
       return .text("not yet\n", status: request.path.hasSuffix("503") ? 503 : 404)
     case "/named":
       return Self.text(headers: [HeaderLine("Content-Disposition", "attachment; filename=\"given name.txt\"")])
+    case "/old": return Self.text(headers: [HeaderLine("Content-Disposition", "attachment; filename=old.txt")])
     case "/named-with-path":
       return Self.text(headers: [HeaderLine("Content-Disposition", "attachment; filename=\"../up/x.txt\"")])
     case "/cookie":

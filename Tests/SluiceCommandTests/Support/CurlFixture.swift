@@ -50,6 +50,8 @@ final class CurlFixture {
       "bytes": try folder.write((0...255).map { UInt8($0) }, to: "bytes.bin"),
       "large": try folder.write([UInt8](repeating: 65, count: (1 << 20) + 1), to: "large"),
       "jar": try folder.write(cookies, to: "jar.txt"), "netrc": try folder.write(passwords, to: "netrc"),
+      "headers": try folder.write("X-A: 1\n\nAccept:\nX-B: 2\r\n", to: "headers"),
+      "format": try folder.write("%{http_code}\\n\n", to: "format"),
       "options": try folder.write(options, to: "options"),
     ]
     try work.write(passwords.replacing("p w", with: "home"), to: ".netrc")

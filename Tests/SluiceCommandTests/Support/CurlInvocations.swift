@@ -47,6 +47,15 @@ enum CurlInvocations {
     "-x '' {url}/", "--no-location {url}/redirect",
   ]
 
+  static let habits: [String] = [
+    "-H @{headers} {url}/", "-H @- {url}/ <{headers}", "-I -X GET {url}/", "--proto =http {url}/",
+    "--proto =https {url}/",
+    "--proto -http {url}/redirect", "--proto-redir =https {url}/redirect", "--proto-redir -all,http {url}/redirect",
+    "--max-redirs -1 {url}/redirect", "-m .9 {url}/", "-w @{format} {url}/",
+    "-sSfL -o x -w '%{http_code}\\n' {url}/redirect",
+    "--proto =https,http {url}/digest", "--retry 2 --retry-delay 0 --max-time 30 {url}/", "-OJ {url}/old",
+  ]
+
   static let several: [String] = [
     "{url}/a {url}/b", "--url {url}/a {url}/b", "-o x {url}/a -o y {url}/b", "-O {url}/n1 -O {url}/n2",
     "--remote-name-all {url}/n1 {url}/n2", "-o x {url}/a {url}/b", "'{url}/{a,b}/[1-3]'",
@@ -135,5 +144,5 @@ enum CurlInvocations {
     "--cacert {ca} --connect-to localhost:443:127.0.0.1:{port} https://localhost/facts",
   ]
 
-  static let all = requests + several + outputs + cookies + credentials + connections + repeats + files
+  static let all = requests + habits + several + outputs + cookies + credentials + connections + repeats + files
 }

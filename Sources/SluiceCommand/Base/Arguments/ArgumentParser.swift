@@ -107,7 +107,7 @@ struct ArgumentParser {
   }
 
   private func unknown(_ spelled: String) -> CommandError {
-    if spelled.hasPrefix("--"), let reason = command.reasonOfAbsence(String(spelled.dropFirst(2))) {
+    if let reason = command.reasonOfAbsence(String(spelled.drop { $0 == "-" })) {
       return usage("\(spelled) is not available: \(reason)")
     }
     let known = command.options.map { "--\($0.name)" }

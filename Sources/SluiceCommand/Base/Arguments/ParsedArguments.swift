@@ -36,7 +36,8 @@ struct ParsedArguments: Sendable {
   /// - Parameter unit: the unit of a number without one; nil if a unit is required.
   func duration(_ name: String, unit: String? = nil) throws(CommandError) -> Duration? {
     guard let text = self[name] else { return nil }
-    guard let duration = DurationText.duration(text) ?? unit.flatMap({ DurationText.duration(text + $0) }) else {
+    let number = text.hasPrefix(".") ? "0" + text : text
+    guard let duration = DurationText.duration(number) ?? unit.flatMap({ DurationText.duration(number + $0) }) else {
       throw CommandError(
         .usage, "--\(name): expected a duration such as 500ms, 30s or 2m, found \(PlainText.quote(text))")
     }

@@ -14,6 +14,8 @@ enum CurlOptions {
     ("fail-with-body", "is the default; `--no-fail` turns it off"),
     ("fail-early", "without it too, the status is that of the last request that failed, not of the last request"),
     ("globoff", "braces are refused then, because a URL cannot contain them"),
+    ("form", "one file for a field; `;headers=` and `;encoder=` are refused"),
+    ("header", "`Connection`, `Transfer-Encoding` and `Content-Length` are left to the transport, with a warning"),
     ("help", "without categories"),
     ("http2", "in clear text HTTP/1.1 is used, without an offer to upgrade"),
     ("http2-prior-knowledge", "over TLS the server still chooses the version"),
@@ -25,11 +27,16 @@ enum CurlOptions {
     ("location", "is the default; `--no-location` turns it off"),
     ("netrc", "counts for the host of the URL; a redirect to another host looks for no entry"),
     ("netrc-file", "see `--netrc`"), ("netrc-optional", "see `--netrc`"),
+    ("max-redirs", "`-1` means 1000"), ("output", "more outputs than URLs are refused"),
     ("path-as-is", "is always so"),
     ("progress-bar", "the line is removed at the end, and shown on a terminal only"),
     ("proxy", "a URL with its scheme; `SOCKS5` and the others too, so that `--socks5` and its kind are not needed"),
+    ("proto", "the schemes are http and https"), ("proto-redir", "see `--proto`"),
+    ("referer", "`;auto` is refused"),
+    ("request", "301 and 302 make GET of POST although `-X` names it; other methods are kept, with their body"),
     ("resolve", "an address is for the whole command; `-HOST:PORT` is refused"),
     ("retry", "the answer of a failed attempt is not printed. POST and PATCH are sent again too, as with curl"),
+    ("retry-all-errors", "needs `--retry`, as `--retry-delay` and the others do"),
     ("retry-connrefused", "also if the connection breaks"),
     ("trace", "shows [where the time went](#where-the-time-went), and takes no file"),
     ("upload-file", "one file for one URL: braces in it are not patterns. Above 1 MiB the server is asked first"),
@@ -50,10 +57,7 @@ enum CurlOptions {
         "sasl-authzid", "sasl-ir", "login-options", "telnet-option", "tftp-blksize", "tftp-no-options",
       ], "for other protocols than HTTP"
     ),
-    (
-      ["proto", "proto-default", "proto-redir"],
-      "http and https are the only schemes; a redirect to any other is refused"
-    ),
+    (["proto-default"], "a URL without a scheme is an http URL"),
     (
       ["negotiate", "ntlm", "ntlm-wb", "delegation", "service-name", "tlsauthtype", "tlsuser", "tlspassword"],
       "Kerberos, NTLM and SRP are not supported: a plugin can do them"
@@ -115,9 +119,10 @@ enum CurlOptions {
       ["speed-limit", "speed-time", "rate", "parallel-immediate"],
       "`-m` and `--limit-rate` are there; `sluice run` has `--rate` and limits for hosts"
     ),
+    (["remote-time", "xattr", "create-file-mode"], "files get the time of their writing, and the mode of the umask"),
     (["next"], "all URLs share the options; `sluice run` takes different requests"),
     (
-      ["etag-compare", "etag-save", "time-cond", "remote-time", "xattr", "create-file-mode"],
+      ["etag-compare", "etag-save", "time-cond"],
       "`-H` sets the fields of a conditional request, and the plugin `cache` keeps answers"
     ),
     (
@@ -125,7 +130,7 @@ enum CurlOptions {
         "disallow-username-in-url", "metalink", "libcurl", "manual", "stderr", "styled-output", "trace-ascii",
         "trace-time",
       ],
-      "help, messages and traces are Sluice's own: `sluice help send`, `2>FILE`, `-v`, `--trace`"
+      "help, messages and traces are Sluice's own: `--help`, `2>FILE`, `-v`, `--trace`"
     ),
   ]
 
@@ -136,16 +141,28 @@ enum CurlOptions {
   }
 
   /// Why an option of curl is absent; nil for other names.
-  static func reason(for name: some StringProtocol) -> String? {
-    absent.first { $0.names.contains(String(name)) }?.why
+  ///
+  /// - Parameter name: a name, or a letter.
+  static func reason(for name: String) -> String? {
+    let long = letters.first { $0.value == name }?.key ?? name
+    if long == "version" { return "use \"sluice version\"" }
+    return absent.first { $0.names.contains(long) }?.why
   }
+
+  /// The letters of absent options.
+  private static let letters = [
+    "append": "a", "use-ascii": "B", "list-only": "l", "manual": "M", "next": ":", "ftp-port": "P", "proxytunnel": "p",
+    "quote": "Q", "remote-time": "R", "sslv2": "2", "sslv3": "3", "tlsv1": "1", "telnet-option": "t",
+    "proxy-user": "U", "version": "V", "speed-limit": "Y", "speed-time": "y", "time-cond": "z",
+  ]
 
   /// The tables for the documentation.
   static var text: String {
     let same = same.map { "`\($0.letter.map { "-\($0)` `" } ?? "")--\($0.name)`" }.joined(separator: ", ")
     let different = different.sorted { $0.name < $1.name }.map { "| `--\($0.name)` | \($0.how) |" }
     let absent = absent.map { entry in
-      "| \(entry.names.sorted().map { "`--\($0)`" }.joined(separator: ", ")) | \(entry.why) |"
+      let names = entry.names.sorted().map { name in (letters[name].map { "`-\($0)` " } ?? "") + "`--\(name)`" }
+      return "| \(names.joined(separator: ", ")) | \(entry.why) |"
     }
     return """
       The same: \(same).

@@ -1,4 +1,6 @@
+import SluiceJSON
 import SluiceMessages
+import SluiceSupport
 
 /// Commands for curl: taken from their text, and written.
 enum CurlText {
@@ -65,6 +67,9 @@ enum CurlText {
       words.append(isCookieJar ? "-c" : description.letter.map { "-\($0)" } ?? "--\(option.name)")
       if description.argument != nil { words.append(ShellWords.quoted(shown(option, mask))) }
     }
+    if request.url.userInfo != nil, !arguments.has("user"), !arguments.has("netrc") {
+      words += ["-u", "\(SecretList.placeholder):\(SecretList.placeholder)"]
+    }
     words.append(ShellWords.quoted(Array(mask.url(request.url.withoutUserInfo).utf8)))
     return words.joined(separator: " ")
   }
@@ -72,11 +77,31 @@ enum CurlText {
   /// Those that are written once, in one place.
   private static let implied: Set<String> = ["location", "compressed", "url", "request", "options"]
 
+  /// `2`, `0.5`.
+  private static func plain(_ seconds: Double) -> String {
+    seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
+  }
+
   private static func shown(_ option: (name: String, value: ArgumentWord), _ mask: SecretMask) -> [UInt8] {
     switch option.name {
-    case "user", "oauth2-bearer", "pass": return Array(SecretList.placeholder.utf8)
+    case "oauth2-bearer", "pass": return Array(SecretList.placeholder.utf8)
+    case "user":
+      let user = option.value.bytes.prefix { $0 != UInt8(ascii: ":") }
+      return user.count < option.value.bytes.count ? Array(user) + ":\(SecretList.placeholder)".utf8 : Array(user)
     // Without an equals sign it is the name of a file.
-    case "cookie" where option.value.bytes.contains(UInt8(ascii: "=")): return Array(SecretList.placeholder.utf8)
+    case "cookie" where option.value.bytes.contains(UInt8(ascii: "=")):
+      let names = option.value.shown.split(separator: ";").map { cookie in
+        "\(cookie.prefix { $0 != "=" }.drop { $0 == " " })=\(SecretList.placeholder)"
+      }
+      return Array(names.joined(separator: "; ").utf8)
+    case "data", "data-raw", "data-binary", "data-urlencode", "url-query", "form", "form-string":
+      return option.value.text.map { Array(FormText.masked($0, mask).utf8) } ?? option.value.bytes
+    // Curl takes seconds and whole bytes.
+    case "max-time", "connect-timeout", "retry-delay", "retry-max-time":
+      let seconds = DurationText.duration(option.value.shown) ?? DurationText.duration(option.value.shown + "s")
+      return seconds.map { Array(plain($0.inSeconds).utf8) } ?? option.value.bytes
+    case "max-filesize", "limit-rate":
+      return ByteCount.parse(option.value.shown).map { Array("\($0)".utf8) } ?? option.value.bytes
     case "cert":
       // A password may follow the path.
       let path = option.value.bytes.prefix { $0 != UInt8(ascii: ":") }

@@ -5,11 +5,19 @@ enum ByteCount {
   /// The value of an option; nil without it.
   static func make(_ arguments: ParsedArguments, _ option: String) throws(CommandError) -> Int? {
     guard let text = arguments[option] else { return nil }
-    let factors: [Character: Int] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "b": 1]
-    let factor = text.last.flatMap { factors[Character($0.lowercased())] }
-    guard let number = Double(factor == nil ? text[...] : text.dropLast()), number >= 0, number < 1e12 else {
+    guard let count = parse(text) else {
       throw CommandError(
         .usage, "send: --\(option): expected a number of bytes such as 500k or 1.5M, found \(PlainText.quote(text))")
+    }
+    return count
+  }
+
+  /// Nil for any other text.
+  static func parse(_ text: String) -> Int? {
+    let factors: [Character: Int] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "b": 1]
+    let factor = text.last.flatMap { factors[Character($0.lowercased())] }
+    guard let number = Double(factor == nil ? text[...] : text.dropLast()), number >= 0, number < 1e9 else {
+      return nil
     }
     return Int(number * Double(factor ?? 1))
   }

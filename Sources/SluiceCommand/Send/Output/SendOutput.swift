@@ -27,7 +27,10 @@ struct SendOutput {
     let name = try OutputPath.make(arguments)
     self.name = name
     resumed = try ResumedBody.make(arguments, path: name?.path)
-    bytes = try ByteOutput(whenNeeded: name, besides: input, rate: try ByteCount.rate(arguments))
+    let rate = try ByteCount.rate(arguments)
+    do throws(CommandError) { bytes = try ByteOutput(whenNeeded: name, besides: input, rate: rate) } catch {
+      throw CommandError(error.status == .failed ? SendStatus.notWritten : error.status, error.message)
+    }
     bytes.listen(
       ByteOutput.Listener(
         onRoom: { [cancellation] in cancellation.resumeReceiving() },
@@ -104,10 +107,14 @@ struct SendOutput {
     let failure = bytes.finish()
     if removesOnError, result.error != nil, bytes.hasBytes, let path, !isStandard { unlink(path) }
     guard let failure = failure ?? headFailure else {
-      return stream?.failure.map { CommandError(resumed == nil ? .failed : SendStatus.notResumed, $0.message) }
+      return stream?.failure.map {
+        CommandError(resumed == nil ? SendStatus.notWritten : SendStatus.notResumed, $0.message)
+      }
     }
+    // Nothing was written if a file of that name must stay.
+    let progress = failure.errorNumber == EEXIST ? "" : stream?.progress ?? ""
     return failure.isBrokenPipe
-      ? CommandError(.brokenPipe, "") : CommandError(.failed, failure.description + (stream?.progress ?? ""))
+      ? CommandError(.brokenPipe, "") : CommandError(SendStatus.notWritten, failure.description + progress)
   }
 
   /// Whether the response says that the file was whole already, which is no error.

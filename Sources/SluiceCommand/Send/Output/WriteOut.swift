@@ -23,7 +23,8 @@ struct WriteOut {
     guard let format = arguments["write-out"] else { return nil }
     guard format.hasPrefix("@") else { return try WriteOut(format) }
     let content = try DataReader(limitBytes: 1 << 20).content(ofFile: String(format.dropFirst()), "-w")
-    return try WriteOut(String(decoding: content, as: UTF8.self))
+    // As with curl, a line end in the file is none in the format.
+    return try WriteOut(String(decoding: content.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self))
   }
 
   init(_ format: String) throws(CommandError) {

@@ -46,7 +46,7 @@ struct SendRequest {
     request.body = data.body
     if let type = data.contentType { request.headers["content-type"] = type }
     try addNamedHeaders(to: &request)
-    for header in arguments.allBytes("header") { try add(header, to: &request) }
+    for header in arguments.allBytes("header") { try addHeaders(header, to: &request) }
     if let accept = data.accept, !request.headers.contains("accept"), !request.omittedDefaults.contains(.accept) {
       request.headers["accept"] = accept
     }
@@ -66,6 +66,9 @@ struct SendRequest {
     ]
     for field in fields {
       guard let value = arguments.bytes(field.option) else { continue }
+      guard field.option != "referer" || !value.suffix(5).elementsEqual(";auto".utf8) else {
+        throw CommandError(.usage, "-e: \";auto\" is not available: a redirect gets no Referer of its own")
+      }
       if value.isEmpty {
         try remove(Array(field.name.utf8), from: &request)
       } else {
@@ -93,11 +96,11 @@ struct SendRequest {
 
   private func method() throws(CommandError) -> String {
     let operand = arguments.operands.count == 2 ? arguments.operands[0] : nil
-    let given = [operand, arguments["request"], arguments.has("head") ? "HEAD" : nil].compactMap(\.self)
+    let given = [operand, arguments["request"]].compactMap(\.self)
     guard Set(given).count <= 1 else {
       throw CommandError(.usage, "the method is given as \(given.joined(separator: " and as ")); give it once")
     }
-    return given.first ?? SendData.method(arguments)
+    return given.first ?? (arguments.has("head") ? "HEAD" : SendData.method(arguments))
   }
 
   /// The URL as it was typed, with the data of `-G`, and with the name of the file of `-T`.
@@ -155,6 +158,16 @@ struct SendRequest {
     let user = named.map { String(decoding: PercentCoding.decoded($0[0].utf8.span), as: UTF8.self) }
     guard let entry = netrc.entry(for: url.host, user: user) else { return nil }
     return (Array((user ?? entry.user ?? "").utf8), Array((entry.password ?? "").utf8))
+  }
+
+  /// A header, or the file of headers after an `@`, one on each line.
+  private func addHeaders(_ value: [UInt8], to request: inout Request) throws(CommandError) {
+    guard let path = try DataReader.path(ArgumentWord(value), "-H") else { return try add(value, to: &request) }
+    let content = try DataReader(limitBytes: 1 << 20).content(ofFile: path, "-H")
+    for line in content.split(separator: UInt8(ascii: "\n")) {
+      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+      if !line.isEmpty, line.first != UInt8(ascii: "#") { try add(Array(line), to: &request) }
+    }
   }
 
   /// Curl's forms: `Name: value`, `Name:` to remove a default header, `Name;` for an empty value.

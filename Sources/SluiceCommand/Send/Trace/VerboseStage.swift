@@ -37,6 +37,7 @@ final class VerboseStage: Interceptor, Tracer {
       Self.write("*", ["attempt \(event.exchange.attempt): \(request.method) \(mask.url(request.url))"])
     case .didReceive:
       guard let response = event.exchange.nativeResponse else { return }
+      if let connection = event.exchange.connection { Self.write("*", ["\(connection)"]) }
       Self.write("<", [HeadText.statusLine(response)] + mask.lines(response.headers))
     case .willRetry: Self.write("*", ["retry: \(event.error?.description ?? "asked for by a stage")"])
     case .willRedirect: Self.write("*", ["redirect"])

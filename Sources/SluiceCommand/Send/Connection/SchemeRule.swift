@@ -1,0 +1,69 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceRecords
+
+/// `--proto` and `--proto-redir`: which schemes requests may have, and those of redirects.
+final class SchemeRule: Interceptor, Tracer {
+  let capabilities: StageCapabilities = .issue
+  let interests = TraceInterests()
+  /// Where the first hop goes.
+  private final class Beginning {
+    let url: HTTPURL
+
+    init(_ url: HTTPURL) { self.url = url }
+  }
+
+  private let first: Set<Origin.Scheme>
+  private let redirected: Set<Origin.Scheme>
+
+  /// Nil without the options.
+  static func make(_ arguments: ParsedArguments) throws(CommandError) -> SchemeRule? {
+    guard arguments.has("proto") || arguments.has("proto-redir") else { return nil }
+    let first = try schemes(arguments["proto"], "proto")
+    return SchemeRule(first, try schemes(arguments["proto-redir"], "proto-redir").intersection(first))
+  }
+
+  private init(_ first: Set<Origin.Scheme>, _ redirected: Set<Origin.Scheme>) {
+    (self.first, self.redirected) = (first, redirected)
+  }
+
+  func append(to configuration: inout Configuration) {
+    configuration.addStage("send --proto", StageCode(direct: self))
+  }
+
+  func interceptIssue(_ exchange: Exchange) -> Verdict {
+    let url = exchange.nativeRequest.url
+    let scheme = url.origin.scheme
+    if exchange.hop == 0 { exchange.attachments[self] = Beginning(url) }
+    // The answer to a challenge is another hop, too.
+    let isRedirected = (exchange.attachments[self] as? Beginning)?.url != url
+    let allowed = isRedirected ? redirected : first
+    guard !allowed.contains(scheme) else { return .proceed }
+    return .fail(
+      StageFailure(code: .unsupportedScheme, message: "\(scheme) is not allowed by --proto or --proto-redir"))
+  }
+
+  func record(_ event: TraceEvent) {}
+
+  /// Names with commas between them: `+` or nothing allows a scheme, `-` forbids it, and `=` allows it alone, as with curl.
+  private static func schemes(_ text: String?, _ option: String) throws(CommandError) -> Set<Origin.Scheme> {
+    var allowed: Set<Origin.Scheme> = [.http, .https]
+    for word in text?.split(separator: ",") ?? [] {
+      let sign = word.first.flatMap { "+-=".contains($0) ? $0 : nil }
+      let name = (sign == nil ? word : word.dropFirst()).lowercased()
+      let named: Set<Origin.Scheme> =
+        name == "all" ? [.http, .https] : Set(Origin.Scheme(rawValue: name).map { [$0] } ?? [])
+      switch sign {
+      case "-": allowed.subtract(named)
+      case "=": allowed = named
+      default: allowed.formUnion(named)
+      }
+    }
+    guard !allowed.isEmpty else {
+      throw CommandError(
+        .usage, "send: --\(option): \(PlainText.quote(text ?? "")) allows neither http nor https; name one of them")
+    }
+    return allowed
+  }
+}

@@ -1,0 +1,18 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+
+/// Says on standard error that a request will be sent again, so that a long wait is not taken for a hang.
+enum RetryNotice {
+  static func append(to configuration: inout Configuration) {
+    configuration.addStage(
+      "send --retry",
+      StageCode(isTrusted: true) { event in
+        guard event.kind == .willRetry else { return }
+        let status = event.status > 0 ? "the server answered \(event.status)" : "no response"
+        let reason = event.error.map { "\($0.code)" } ?? status
+        StandardError.say(
+          "\(reason); sending the request again in \(Figures.time(nanoseconds: event.durationNanoseconds))", .info)
+      })
+  }
+}
