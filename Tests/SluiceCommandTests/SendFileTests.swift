@@ -26,7 +26,7 @@ import Testing
 
   @Test(arguments: [
     ("machine", "\"machine\" at the end has no value"), ("login u", "f:1: \"login\" is before the first machine"),
-    ("\nmachine h nonsense", "f:2: unknown word \"nonsense\""), ("machine h password \"x", "\" has no end"),
+    ("\nmachine h nonsense", "f:2: expected machine"), ("machine h password \"x", "\" has no end"),
   ])
   func `a wrong netrc file is refused with the line`(_ text: String, _ message: String) {
     #expect { try Netrc(text, file: "f") } throws: { "\($0)".contains(message) }
@@ -103,6 +103,93 @@ import Testing
     #expect(try await Command.run("stat", ["-c", "%a", jar]).outputText == "600\n")
     let result = try await Tool.run("send", "--cookie-jar", "/nowhere/jar", server.baseURL)
     #expect(result.status == 1 && result.errorText.contains("--cookie-jar"), "\(result.errorText)")
+  }
+
+  @Test(arguments: ["mkfifo jar", "ln -s other jar", "mkdir jar"])
+  func `a jar takes the place of no link and no device`(_ prepare: String) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let result = try await Command.run(
+      "sh",
+      [
+        "-c",
+        "cd \(folder.path) && \(prepare) && stat -c %i jar && \(Tool.path) send -s --cookie-jar jar \(server.baseURL); stat -c %i jar",
+      ],
+      environment: Tool.cleared)
+    let lines = result.outputText.split(separator: "\n")
+    #expect(lines.first == lines.last && lines.count == 3, "\(result.outputText)")
+    #expect(result.errorText.contains("it is not a regular file"))
+  }
+
+  @Test func `a file that was not written is not removed`() async throws {
+    let server = try LoopbackServer { request in
+      request.path == "/404"
+        ? .text("no", status: 404)
+        : ServerResponse(headers: [HeaderLine("Content-Disposition", "attachment; filename=taken.txt")])
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("precious", to: "taken.txt")
+    func send(_ words: String) async throws -> Int32 {
+      try await Command.run(
+        "sh", ["-c", "cd \(folder.path) && exec \(Tool.path) send --remove-on-error \(words)"],
+        environment: Tool.cleared
+      ).status
+    }
+    #expect(try await send("-OJ \(server.baseURL)/x") == 23)
+    #expect(try await send("-f -o taken.txt \(server.baseURL)/404") == 22)
+    #expect(try await send("-o taken.txt http://127.0.0.1:1/") == 7)
+    #expect(try FileTree.readText(file) == "precious")
+    #expect(try await send("--no-fail -o kept.txt \(server.baseURL)/404") == 0)
+    #expect(try FileTree.readText(folder.path("kept.txt")) == "no")
+    #expect(try await send("-o kept.txt \(server.baseURL)/404") == 22)
+    #expect(!FileTree.exists(folder.path("kept.txt")))
+  }
+
+  @Test func `a file that is larger than the server's is not taken for whole`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(status: 416, headers: [HeaderLine("Content-Range", "bytes */3")])
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("0123456789", to: "file")
+    let result = try await Tool.run("send", "-C", "-", "-o", file, server.baseURL)
+    #expect(
+      result.status == 33 && result.errorText.contains("the file has 10 bytes, and that of the server 3"),
+      "\(result.status) \(result.errorText)")
+    #expect(try FileTree.readText(file) == "0123456789")
+  }
+
+  @Test(arguments: [404, 500, 200, 416, 302, 206])
+  func `a file that cannot be continued stays as it was`(_ status: Int) async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(
+        status: status, headers: [HeaderLine("Content-Range", "bytes 2-4/9")], body: .bytes(Array("error".utf8)))
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("0123456789", to: "file")
+    let result = try await Tool.run("send", "-C", "-", "-o", file, "--no-location", server.baseURL)
+    #expect(try FileTree.readText(file) == "0123456789", "\(result.errorText)")
+  }
+
+  @Test func `cookies of a jar and passwords of a netrc file stay with their host`() async throws {
+    let other = try LoopbackServer()
+    defer { other.stop() }
+    let place = other.baseURL.replacing("127.0.0.1", with: "localhost")
+    let server = try LoopbackServer { _ in ServerResponse(status: 302, headers: [HeaderLine("Location", place)]) }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let jar = try folder.write("127.0.0.1\tFALSE\t/\tFALSE\t0\tjar\tsecret\n", to: "jar")
+    let netrc = try folder.write("machine 127.0.0.1 login me password secret\n", to: "netrc")
+    #expect(
+      try await Tool.run(
+        "send", "--location-trusted", "-b", jar, "-b", "given=1", "--netrc-file", netrc, server.baseURL
+      ).status == 0)
+    let first = try #require(server.requests.first), second = try #require(other.requests.first)
+    #expect(first.headers.first("cookie") == "jar=secret; given=1" && first.headers.first("authorization") != nil)
+    #expect(second.headers.first("cookie") == "given=1" && second.headers.first("authorization") == nil)
   }
 
   @Test func `a damaged file of cookies is refused with the line`() async throws {

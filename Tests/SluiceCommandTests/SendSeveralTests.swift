@@ -75,6 +75,36 @@ import Testing
     #expect(result.errorText.contains("timeout; sending the request again in 300 ms"), "\(result.errorText)")
   }
 
+  @Test func `standard input is read once for several URLs`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    _ = try await Tool.run(arguments: ["send", "-d", "@-", server.baseURL, server.baseURL], input: "a=1")
+    #expect(server.requests.map(\.body) == [Array("a=1".utf8), Array("a=1".utf8)])
+  }
+
+  @Test(arguments: [
+    ("socks5://me:s3cret@h:1", "-x socks5://REDACTED:REDACTED@h:1"), ("me:s3cret@h:1", "-x REDACTED:REDACTED@h:1"),
+    ("http://h:1", "-x http://h:1"),
+  ])
+  func `--curl hides the password of a proxy`(_ proxy: String, _ shown: String) async throws {
+    let result = try await Tool.run(
+      "send", "--curl", "-x", proxy, "-e", "http://u:s3cret@r/", "--url-query", "a=1", "http://h/")
+    #expect(
+      result.outputText
+        == "curl -L --compressed --fail-with-body \(shown) -e http://REDACTED:REDACTED@r/ 'http://h/?a=1'\n")
+  }
+
+  @Test func `a wrong proxy is named without its password`() async throws {
+    let result = try await Tool.run("send", "-x", "http://me:s3cret@bad host", "http://h/")
+    #expect(result.status == 7 && !result.errorText.contains("s3cret"), "\(result.errorText)")
+  }
+
+  @Test(arguments: ["99999999999g", "1e300", "nan", "inf", "-0.5", "k", ""])
+  func `a rate that is no number of bytes is refused`(_ rate: String) async throws {
+    let result = try await Tool.run("send", "--limit-rate", rate, "http://127.0.0.1:9/")
+    #expect(result.status == 2 && result.errorText.contains("--limit-rate: expected"), "\(result.errorText)")
+  }
+
   @Test func `--curl prints what curl takes, and no secret`() async throws {
     let result = try await Tool.run(
       "send", "--curl", "-m", "500ms", "--connect-timeout", "2s", "--limit-rate", "1.5M", "-b", "sid=s3cret; t=s3cret",

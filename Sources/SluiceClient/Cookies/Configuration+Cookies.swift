@@ -10,6 +10,11 @@ extension Configuration {
   ///   - jar: can be used by several engines; retained by each.
   ///   - name: names the stage in errors and metrics; must be unique in the configuration.
   public mutating func addCookies(_ jar: CookieJar, name: String = "cookies") {
-    addStage(name, StageCode(direct: CookieStage(jar), isTrusted: true))
+    addCookies(jar, name: name, besidesGiven: false)
+  }
+
+  /// - Parameter besidesGiven: whether the jar's cookies are sent before those of the caller, and not only without them.
+  package mutating func addCookies(_ jar: CookieJar, name: String, besidesGiven: Bool) {
+    addStage(name, StageCode(direct: CookieStage(jar, besidesGiven: besidesGiven), isTrusted: true))
   }
 }

@@ -11,14 +11,19 @@ final class CookieStage: Interceptor, Tracer {
   let interests = TraceInterests(.didReceive, .didEndHop)
   private static let name = Array("Cookie".utf8)
   private let jar: CookieJar
+  private let besidesGiven: Bool
 
-  init(_ jar: CookieJar) { self.jar = jar }
+  /// - Parameter besidesGiven: whether the jar's cookies are sent before those of the caller, and not only without them.
+  init(_ jar: CookieJar, besidesGiven: Bool = false) {
+    self.jar = jar
+    self.besidesGiven = besidesGiven
+  }
 
   func interceptIssue(_ exchange: Exchange) -> Verdict {
-    guard exchange.issueHeaders?.firstIndex(named: Self.name.span) == nil,
-      let value = jar.header(for: exchange.nativeRequest.url)
-    else { return .proceed }
-    exchange.issueHeaders?.append(Self.name.span, value.span, marks: [.sensitive, .addedByStage])
+    let given = exchange.issueHeaders?["cookie"]
+    guard given == nil || besidesGiven, var value = jar.header(for: exchange.nativeRequest.url) else { return .proceed }
+    if let given { value += Array("; \(given)".utf8) }
+    exchange.issueHeaders?.set(Self.name.span, to: value.span, marks: [.sensitive, .addedByStage])
     return .proceed
   }
 

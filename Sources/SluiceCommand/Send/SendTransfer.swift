@@ -54,6 +54,7 @@ final class SendTransfer: Sendable {
     if interruption.received != nil { output.hurry() }
     let failure = try output.finish(result)
     let status = status(result, failure, interruption)
+    if status != .succeeded { output.discard() }
     try writeOut?.write(result, hops.all, file: output.path, status)
     return status
   }

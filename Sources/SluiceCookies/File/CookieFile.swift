@@ -43,6 +43,8 @@ struct CookieFile: Sendable {
 
   /// Replaces the file. A crash leaves the old content or the new.
   func replace(with bytes: [UInt8]) throws(CookieJarError) {
+    var status = stat()
+    guard lstat(path, &status) != 0 || status.isRegularFile else { throw unsafe("it is not a regular file") }
     let part = "\(path).\(TemporaryFiles.randomName).new"
     guard let file = FileDescriptor(opening: part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600) else {
       throw system("create a file beside it", errno)

@@ -110,6 +110,8 @@ struct CurlFailure {
   var names: SettingNames { settings.names }
 
   func words(_ otherwise: String) -> String {
+    // It quotes the proxy, with its password.
+    if detail.hasPrefix("Unsupported proxy syntax") { return "the URL of the proxy is not valid" }
     if !detail.isEmpty { return detail }
     guard let text = curl_easy_strerror(code) else { return otherwise }
     return "\(otherwise) (\(String(cString: text)))"

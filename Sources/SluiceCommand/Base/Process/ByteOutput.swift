@@ -42,6 +42,8 @@ final class ByteOutput: Sendable {
     /// The writer has taken bytes that it has not written.
     var isWriting = false
     var writtenBytes = 0
+    /// The file that was created or changed; nil until then.
+    var identity: FileIdentity?
     /// The rate does not count any more.
     var isHurried = false
     /// The bytes wait until another output has ended.
@@ -257,6 +259,12 @@ final class ByteOutput: Sendable {
 
   var hasRoom: Bool { state.withLock { !$0.wasFull || $0.failure != nil } }
 
+  /// Removes the file that was written, unless another one has its name by now. Call it after ``finish()``.
+  func remove(_ name: OutputName) {
+    guard let identity = state.withLock({ $0.identity }), FileIdentity(at: name.path) == identity else { return }
+    unlink(name.path)
+  }
+
   /// Writes what is left as fast as possible, whatever the rate.
   func hurry() { state.withLock { $0.isHurried = true } }
 
@@ -303,7 +311,10 @@ final class ByteOutput: Sendable {
     let known = state.withLock { $0.descriptor }
     guard known < 0, let file else { return known }
     let opened = try file.open()
-    state.withLock { $0.descriptor = opened }
+    state.withLock { state in
+      state.descriptor = opened
+      state.identity = FileIdentity(of: opened)
+    }
     return opened
   }
 

@@ -65,7 +65,7 @@ enum PrivateFile {
   }
 
   /// The options whose files must be different ones.
-  private static let outputs = ["output", "events", "har", "record"]
+  private static let outputs = ["output", "events", "har", "record", "dump-header", "cookie-jar"]
 
   private static func check(
     _ path: String, _ option: String, isNot arguments: ParsedArguments

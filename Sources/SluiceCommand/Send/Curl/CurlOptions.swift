@@ -19,6 +19,7 @@ enum CurlOptions {
     ("help", "without categories"),
     ("http2", "in clear text HTTP/1.1 is used, without an offer to upgrade"),
     ("http2-prior-knowledge", "over TLS the server still chooses the version"),
+    ("include", "the reason in a status line is the usual one of the status"), ("dump-header", "see `--include`"),
     ("interface", "an interface or an address of this machine, and no host name"),
     (
       "limit-rate",
@@ -35,7 +36,10 @@ enum CurlOptions {
     ("referer", "`;auto` is refused"),
     ("request", "301 and 302 make GET of POST although `-X` names it; other methods are kept, with their body"),
     ("resolve", "an address is for the whole command; `-HOST:PORT` is refused"),
-    ("retry", "the answer of a failed attempt is not printed. POST and PATCH are sent again too, as with curl"),
+    (
+      "retry",
+      "a body that has begun to arrive is not fetched again; the answer of a failed attempt is not printed. POST and PATCH are sent again too, as with curl"
+    ),
     ("retry-all-errors", "needs `--retry`, as `--retry-delay` and the others do"),
     ("retry-connrefused", "also if the connection breaks"),
     ("trace", "shows [where the time went](#where-the-time-went), and takes no file"),

@@ -75,7 +75,7 @@ enum CurlText {
   }
 
   /// Those that are written once, in one place.
-  private static let implied: Set<String> = ["location", "compressed", "url", "request", "options"]
+  private static let implied: Set<String> = ["location", "compressed", "url", "request", "options", "url-query"]
 
   /// `2`, `0.5`.
   private static func plain(_ seconds: Double) -> String {
@@ -113,7 +113,12 @@ enum CurlText {
       guard !value.isEmpty else { return option.value.bytes }
       let masked = mask.value(value, ofHeader: name)
       return masked == value ? option.value.bytes : Array("\(name): \(masked)".utf8)
-    case "proxy": return (try? HTTPURL(option.value.shown)).map { Array(mask.url($0).utf8) } ?? option.value.bytes
+    case "referer": return option.value.text.map { Array(mask.target($0).utf8) } ?? option.value.bytes
+    case "proxy":
+      guard let at = option.value.shown.lastIndex(of: "@") else { return option.value.bytes }
+      let scheme = option.value.shown.firstRange(of: "://").map { option.value.shown[..<$0.upperBound] } ?? ""
+      let hidden = "\(SecretList.placeholder):\(SecretList.placeholder)"
+      return Array((scheme + hidden + option.value.shown[at...]).utf8)
     default: return option.value.bytes
     }
   }

@@ -4,7 +4,7 @@ import SluiceMessages
 /// `--name value` or `-X value`; a value may be in double quotes, and `#` begins a comment.
 enum OptionsFile {
   private static let maximumDepth = 8
-  private static let maximumBytes = 10 << 20
+  private static let maximumBytes = 1 << 20
 
   /// The arguments with the options of the files in the places of their `-K`.
   static func expand(_ arguments: ParsedArguments) throws(CommandError) -> ParsedArguments {

@@ -50,9 +50,11 @@ final class BodyStreamer: BodySink {
     self.cancellation = cancellation
   }
 
-  /// Whether the body of the response is not written, because of its status.
+  /// Whether the body of the response is not written, because of its status. A file that has the beginning of a body gets
+  /// nothing but the rest of it.
   func leavesOut(_ response: Response) -> Bool {
-    rules.leavesOutErrors && response.status >= 400 || rules.resumed?.answer(response) == .nothingLeft
+    if let resumed = rules.resumed { return resumed.answer(response) != .rest }
+    return rules.leavesOutErrors && response.status >= 400
   }
 
   /// Why the body could not be written completely.

@@ -15,7 +15,7 @@ struct ResumedBody: Sendable {
       guard let offset = Int(value), offset >= 0 else {
         throw CommandError(.usage, "send: -C: expected a number of bytes, or -, found \(PlainText.quote(value))")
       }
-      return ResumedBody(offset: offset)
+      return offset > 0 ? ResumedBody(offset: offset) : nil
     }
     guard let path else { throw CommandError(.usage, "send: -C - needs -o or -O: the size of the file is the offset") }
     var status = stat()
@@ -44,8 +44,12 @@ struct ResumedBody: Sendable {
         return .refused("the server sent another part than the one from byte \(offset): \(PlainText.quote(range))")
       }
       return .rest
-    case 416: return .nothingLeft
-    case 200 where offset > 0:
+    case 416:
+      guard let total = response.headers["content-range"]?.split(separator: "/").last, total != "*",
+        total != "\(offset)"
+      else { return .nothingLeft }
+      return .refused("the file has \(offset) bytes, and that of the server \(total); remove it to get the whole one")
+    case 200:
       return .refused("the server sends no parts of the body, so that it cannot be continued; leave -C out")
     default: return .other
     }

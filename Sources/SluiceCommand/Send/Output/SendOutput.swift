@@ -61,6 +61,9 @@ struct SendOutput {
     where arguments.has(name) && arguments.has("document") {
       throw CommandError(.usage, "send: give either --\(name) or --document")
     }
+    if arguments.has("continue-at"), arguments.has("remove-on-error") {
+      throw CommandError(.usage, "send: give either -C or --remove-on-error, which would remove the beginning too")
+    }
     if arguments.has("continue-at"), arguments.has("remote-header-name") {
       throw CommandError(.usage, "send: -C needs a name that is known before the response: give -o or -O without -J")
     }
@@ -105,7 +108,6 @@ struct SendOutput {
     }
     let headFailure = heads?.finish()
     let failure = bytes.finish()
-    if removesOnError, result.error != nil, bytes.hasBytes, let path, !isStandard { unlink(path) }
     guard let failure = failure ?? headFailure else {
       return stream?.failure.map {
         CommandError(resumed == nil ? SendStatus.notWritten : SendStatus.notResumed, $0.message)
@@ -115,6 +117,11 @@ struct SendOutput {
     let progress = failure.errorNumber == EEXIST ? "" : stream?.progress ?? ""
     return failure.isBrokenPipe
       ? CommandError(.brokenPipe, "") : CommandError(SendStatus.notWritten, failure.description + progress)
+  }
+
+  /// The request has failed: a file that holds a part of its response is not kept, if the options say so.
+  func discard() {
+    if removesOnError, let name { bytes.remove(name) }
   }
 
   /// Whether the response says that the file was whole already, which is no error.

@@ -18,14 +18,14 @@ struct AWSSignature {
   ///     `SERVICE.REGION.…`.
   ///   - credentials: `KEY-ID:SECRET`.
   init(_ value: String, host: String, credentials: [UInt8]) throws(CommandError) {
-    let parts = value.split(separator: ":", omittingEmptySubsequences: false).map { String($0).lowercased() }
+    let parts = value.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
     let labels = isAddress ? [] : host.split(separator: ".").map(String.init)
     guard (1...4).contains(parts.count), !parts.contains("") else {
       throw CommandError(
         .usage, "--aws-sigv4: expected PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]], found \(PlainText.quote(value))")
     }
-    providers = (parts[0], parts.count > 1 ? parts[1] : parts[0])
+    providers = (parts[0].lowercased(), (parts.count > 1 ? parts[1] : parts[0]).lowercased())
     guard let service = parts.count > 3 ? parts[3] : labels.first, labels.count > 2 || parts.count > 3,
       let region = parts.count > 2 ? parts[2] : labels.dropFirst().first
     else {
@@ -51,10 +51,15 @@ struct AWSSignature {
     let date = request.headers[dateName] ?? Self.timestamp(time)
     var fields = [("host", request.headers["host"] ?? Self.host(request.url)), (dateName, date)]
     if service == "s3" { fields.append(("x-\(providers.header)-content-sha256", bodyHash)) }
+    let own = fields.map(\.0)
     for index in request.headers.indices {
       let name = request.headers.name(at: index).lowercased()
-      if name == "content-type" || name.hasPrefix("x-\(providers.header)-"), !fields.contains(where: { $0.0 == name }) {
-        fields.append((name, Self.collapsed(request.headers.value(at: index))))
+      guard name == "content-type" || name.hasPrefix("x-\(providers.header)-"), !own.contains(name) else { continue }
+      let value = Self.collapsed(request.headers.value(at: index))
+      if let known = fields.firstIndex(where: { $0.0 == name }) {
+        fields[known].1 += ",\(value)"
+      } else {
+        fields.append((name, value))
       }
     }
     fields.sort { $0.0 < $1.0 }
@@ -67,7 +72,7 @@ struct AWSSignature {
     let algorithm = "\(providers.algorithm.uppercased())4-HMAC-SHA256"
     let text = [algorithm, date, scope.joined(separator: "/"), try Self.hash(Array(canonical.utf8))]
     let signature = ContentHash.hexadecimal(try key(scope).code(of: text.joined(separator: "\n")))
-    for (name, value) in fields where name.hasPrefix("x-") { request.headers[name] = value }
+    for (name, value) in fields where own.contains(name) && name != "host" { request.headers[name] = value }
     let credential = String(decoding: user, as: UTF8.self) + "/" + scope.joined(separator: "/")
     request.headers["authorization"] =
       "\(algorithm) Credential=\(credential), SignedHeaders=\(names), Signature=\(signature)"

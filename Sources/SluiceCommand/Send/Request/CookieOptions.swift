@@ -35,7 +35,9 @@ struct CookieOptions {
     return values.isEmpty ? nil : Array(values.joined(separator: Array("; ".utf8)))
   }
 
-  func add(to configuration: inout Configuration) { configuration.addCookies(jar, name: "send --cookie") }
+  func add(to configuration: inout Configuration) {
+    configuration.addCookies(jar, name: "send --cookie", besidesGiven: true)
+  }
 
   private static func read(_ path: String, into jar: CookieJar, leavesOutSession: Bool) throws(CommandError) {
     // As with curl, a jar that does not exist yet is empty.
@@ -55,7 +57,9 @@ struct CookieOptions {
   /// Writes the jar. `-` is standard output.
   func finish() throws(CommandError) {
     guard let file else { return }
-    guard file != "-" else { return try StandardOutput.write(String(decoding: jar.text, as: UTF8.self)) }
+    guard !StandardOutput.isNamed(by: file) else {
+      return try StandardOutput.write(String(decoding: jar.text, as: UTF8.self))
+    }
     let jar = jar
     let failure = WaitingThread.run { () -> CookieJarError? in
       do throws(CookieJarError) { try await jar.write(to: file) } catch { return error }

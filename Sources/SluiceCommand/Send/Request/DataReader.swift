@@ -1,8 +1,12 @@
 import Glibc
 import SluiceMessages
+import SluiceSupport
 
 /// Reads the files that the options of a request name; `-` is the standard input.
 struct DataReader {
+  /// What was read from standard input.
+  private static let standardInput = Locked<[UInt8]?>(nil)
+
   /// The longest content that is held in memory.
   let limitBytes: Int
 
@@ -32,7 +36,13 @@ struct DataReader {
 
   func content(ofFile path: String, _ option: String) throws(CommandError) -> [UInt8] {
     do throws(CommandError) {
-      guard path != "-" else { return try readAll(STDIN_FILENO, "standard input") }
+      guard path != "-" else {
+        // Several requests can have the same content.
+        if let earlier = Self.standardInput.withLock({ $0 }) { return earlier }
+        let content = try readAll(STDIN_FILENO, "standard input")
+        Self.standardInput.withLock { $0 = content }
+        return content
+      }
       let descriptor = open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
         throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")

@@ -56,7 +56,7 @@ struct Netrc {
       case "default": entries.append(Entry())
       case "macdef": return true
       default:
-        throw Fault(message: "unknown word \(PlainText.quote(word)); expected machine, default, login or password")
+        throw Fault(message: "expected machine, default, login, password or account, found something else")
       }
     }
     return false

@@ -51,7 +51,7 @@ struct SendRequest {
       request.headers["accept"] = accept
     }
     if arguments.has("no-compressed") { request.options.decodesContent = false }
-    if let cookies = CookieOptions.given(arguments) { addCookies(cookies, to: &request) }
+    if let cookies = CookieOptions.given(arguments) { append(Array("cookie".utf8), cookies, to: &request.headers) }
     try sign(&request)
     trustOtherHosts(&request)
     do { try request.validate() } catch { throw CommandError(.usage, "\(error)") }
@@ -75,12 +75,6 @@ struct SendRequest {
         append(Array(field.name.utf8), field.prefix.utf8 + value, to: &request.headers)
       }
     }
-  }
-
-  /// The cookies of the jar come first, as with curl.
-  private func addCookies(_ given: [UInt8], to request: inout Request) {
-    let kept = jar?.header(for: request.url).map { $0 + Array("; ".utf8) } ?? []
-    append(Array("cookie".utf8), kept + given, to: &request.headers)
   }
 
   private func sign(_ request: inout Request) throws(CommandError) {
@@ -138,9 +132,9 @@ struct SendRequest {
     return url.withUserInfo(HTTPURL.userInfo(user: user.span, password: password.span))
   }
 
-  /// User and password of a URL are for its origin alone; a header goes to other hosts too.
+  /// User and password of a URL, and those of a netrc file, are for their host alone; a header goes to other hosts too.
   private func trustOtherHosts(_ request: inout Request) {
-    guard arguments.has("location-trusted"), !arguments.has("digest"), !arguments.has("anyauth"),
+    guard arguments.has("location-trusted"), arguments.has("user"), !arguments.has("digest"), !arguments.has("anyauth"),
       let userInfo = request.url.userInfo, !request.headers.contains("authorization")
     else { return }
     let credentials = Base64.encode(PercentCoding.decoded(userInfo.utf8.span))
