@@ -34,7 +34,13 @@ struct ReplayBuilds: Sendable {
   }
 
   private static func build(_ file: String, _ libraries: [String: String] = [:]) throws(CommandError) -> Replay.Build {
-    do { return try Replay.Build(file: file, libraries: libraries) } catch { throw CommandError(.usage, "\(error)") }
+    do { return try Replay.Build(file: file, libraries: libraries) } catch {
+      let isLibrary = file.hasSuffix(".so")
+      throw CommandError(
+        .usage,
+        isLibrary
+          ? "replay: \(PlainText.path(file)) is a library; add -c FILE, the configuration of both builds" : "\(error)")
+    }
   }
 
   /// - Parameter library: the path in the configuration.
