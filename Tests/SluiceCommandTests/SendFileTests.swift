@@ -161,6 +161,23 @@ import Testing
     #expect(try FileTree.readText(file) == "0123456789")
   }
 
+  @Test(arguments: [
+    ["-o", "../x", "--output-dir", "d", "http://h/"], ["-o", "a/../../x", "--output-dir", "d", "http://h/"],
+    ["-o", "#1", "--output-dir", "d", "http://h/{..}"],
+  ])
+  func `an output does not lead out of its folder`(_ words: [String]) async throws {
+    let result = try await Tool.run(arguments: ["send"] + words)
+    #expect(result.status == 2 && result.errorText.contains("leads out of --output-dir"), "\(result.errorText)")
+  }
+
+  @Test(arguments: ["http://me:s3cret@h/{a", "http://me:s3cret@h/[1-9][1-99999999999][1-99999999999]"])
+  func `a wrong pattern is named without the password`(_ url: String) async throws {
+    let result = try await Tool.run("send", url)
+    #expect(result.status == 2 && !result.errorText.contains("s3cret"), "\(result.errorText)")
+    let name = try await Tool.run("send", "-O", "http://me:s3cret@h/")
+    #expect(name.status == 2 && !name.errorText.contains("s3cret"), "\(name.errorText)")
+  }
+
   @Test(arguments: [404, 500, 200, 416, 302, 206])
   func `a file that cannot be continued stays as it was`(_ status: Int) async throws {
     let server = try LoopbackServer { _ in

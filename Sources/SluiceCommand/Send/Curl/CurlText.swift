@@ -29,6 +29,9 @@ enum CurlText {
   /// The arguments of `send` with those of the curl command that `--from-curl` has; the others come after them.
   static func expand(_ arguments: ParsedArguments) throws(CommandError) -> ParsedArguments {
     guard let given = arguments.bytes("from-curl") else { return arguments }
+    guard arguments.allBytes("from-curl").count == 1 else {
+      throw CommandError(.usage, "send: give --from-curl once")
+    }
     let text =
       given == Array("-".utf8) ? try DataReader(limitBytes: 1 << 24).content(ofFile: "-", "--from-curl") : given
     var words = try ShellWords.parse(text)[...]

@@ -10,6 +10,10 @@ enum OutputPath {
       guard !arguments.has("remote-header-name") else { throw CommandError(.usage, "send: -J needs -O") }
       return nil
     }
+    if arguments.has("output-dir"), name.split(separator: "/").contains("..") {
+      throw CommandError(
+        .usage, "send: -o \(PlainText.quote(name)) leads out of --output-dir; name a file in it")
+    }
     let path = arguments["output-dir"].map { $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" } ?? name
     if arguments.has("create-dirs") { try createFolders(of: path) }
     let existing: OutputName.Existing =
@@ -39,7 +43,9 @@ enum OutputPath {
       !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
     else {
       throw CommandError(
-        .usage, "send: -O: the path of \(PlainText.quote(url)) does not end with the name of a file; name one with -o")
+        .usage,
+        "send: -O: the path of \(PlainText.quote(SecretList().url(url))) does not end with the name of a file; name one with -o"
+      )
     }
     return name
   }

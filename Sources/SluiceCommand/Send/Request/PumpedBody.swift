@@ -46,6 +46,8 @@ final class PumpedBody: Sendable {
   static func paced(_ body: Body, rate: Int) -> Body {
     switch body {
     case .empty, .stream: body
+    // A small body has no rate, and can be sent again.
+    case .bytes(let bytes) where bytes.count <= max(16 << 10, rate / 10): body
     case .bytes(let bytes): make(.bytes(bytes), byteCount: bytes.count, rate: rate)
     case .file(let file): make(.file(file), byteCount: file.byteCount, rate: rate)
     }

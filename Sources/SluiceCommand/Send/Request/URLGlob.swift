@@ -47,12 +47,14 @@ struct URLGlob: Sendable {
     do throws(Fault) { parts = try reader.read() } catch {
       throw CommandError(
         .usage,
-        "send: the URL \(PlainText.quote(text)): \(error.message); with -g, braces and brackets are taken as they are")
+        "send: the URL \(PlainText.quote(SecretList().url(text))): \(error.message); with -g, braces and brackets are taken as they are"
+      )
     }
     for part in parts {
       let (product, isTooLarge) = count.multipliedReportingOverflow(by: part.count)
       guard !isTooLarge, product <= 1_000_000_000 else {
-        throw CommandError(.usage, "send: \(PlainText.quote(text)) stands for more than 1000000000 URLs")
+        throw CommandError(
+          .usage, "send: \(PlainText.quote(SecretList().url(text))) stands for more than 1000000000 URLs")
       }
       count = product
     }
