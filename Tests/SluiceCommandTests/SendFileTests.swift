@@ -122,6 +122,55 @@ import Testing
     #expect(result.errorText.contains("it is not a regular file"))
   }
 
+  @Test(arguments: [
+    ["--har", "f", "-o", "f"], ["--har", "f", "-o", "f", "-o", "g"], ["-D", "f", "-T", "f"],
+    ["--record", "f", "-d", "@f"],
+    ["--events", "f", "-F", "x=@f;type=a/b"], ["--cookie-jar", "f", "-o", "f"], ["--har", "./f", "-K", "f"],
+    ["-o", "f", "-F", "x=<f"],
+    ["-D", "link", "--data-urlencode", "n@f"],
+  ])
+  func `a file has one use`(_ words: [String]) async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("silent\n", to: "f")
+    #expect(try await Command.run("ln", ["-s", "f", folder.path("link")]).status == 0)
+    let quoted = words.map { ShellWords.quoted(Array($0.utf8)) }.joined(separator: " ")
+    let result = try await Command.run(
+      "sh", ["-c", "cd \(folder.path) && exec \(Tool.path) send \(quoted) http://127.0.0.1:1/ http://127.0.0.1:1/"],
+      environment: Tool.cleared)
+    #expect(result.status == 2 && result.errorText.contains("is also the file of"), "\(result.errorText)")
+    #expect(try FileTree.readText(file) == "silent\n")
+  }
+
+  @Test func `a pipe is read once for several URLs, and sent as it comes by -T`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let script = """
+      cd \(folder.path) && mkfifo p && (echo a=1 >p &) && \(Tool.path) send -d @p \(server.baseURL) \(server.baseURL)
+      (echo b=2 >p &) && exec \(Tool.path) send -T p \(server.baseURL)/t
+      """
+    let result = try await Command.run("sh", ["-c", script], environment: Tool.cleared)
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["a=1", "a=1", "b=2\n"])
+  }
+
+  @Test(arguments: [2, 15])
+  func `a signal ends a command that waits for its input`(_ signal: Int32) async throws {
+    let command = try Tool.start("send", "-d", "@-", "http://127.0.0.1:1/")
+    let end = ContinuousClock.now + Patience.limit
+    while !Self.threads(of: command.processID).contains("sluice-signals\n") {
+      try #require(ContinuousClock.now < end)
+      await Task.yield()
+    }
+    command.send(signal: signal)
+    #expect(try await command.wait().status == 128 + signal)
+  }
+
+  private static func threads(of process: Int32) -> [String] {
+    let folder = "/proc/\(process)/task"
+    return FileTree.names(in: folder).compactMap { try? FileTree.readText("\(folder)/\($0)/comm") }
+  }
+
   @Test func `a file that was not written is not removed`() async throws {
     let server = try LoopbackServer { request in
       request.path == "/404"

@@ -181,6 +181,18 @@ import Testing
     #expect(server.requests.first?.headers.first("authorization") == "Basic bWU6czNjcmV0", "\(result.outputText)")
   }
 
+  @Test func `Ctrl-C ends the question, and the terminal shows again what is typed`() async throws {
+    let command = try Command(
+      "script", ["-qec", "\(Tool.path) send -u me http://127.0.0.1:1/; echo status $?; stty -a", "/dev/null"],
+      environment: Tool.cleared
+    ).start()
+    try await command.waitForOutput(containing: "Enter password")
+    try command.write("\u{3}")
+    let result = try await command.wait()
+    #expect(result.outputText.contains("status 130"), "\(result.outputText)")
+    #expect(result.outputText.contains(" echo ") && !result.outputText.contains("-echo "), "\(result.outputText)")
+  }
+
   @Test func `without a terminal the password must be given`() async throws {
     let result = try await Command.run(
       "setsid", ["-w", Tool.path, "send", "-u", "me", "http://127.0.0.1:1/"], environment: Tool.cleared)

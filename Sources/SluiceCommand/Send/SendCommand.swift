@@ -25,12 +25,20 @@ enum SendCommand {
 
   private static func send(_ given: ParsedArguments) throws(CommandError) -> ExitStatus {
     let interruption = try Interruption()
+    // While the arguments are read, which may come from a pipe or a person, nothing has to be finished.
+    interruption.onSignal { [interruption] in
+      PasswordPrompt.restoreTerminal()
+      _exit(128 + (interruption.received ?? SIGINT))
+    }
     let arguments = try PasswordPrompt.complete(OptionsFile.expand(CurlText.expand(given)))
+    try SendFiles.check(arguments, given.all("options"))
     let plan = try SendPlan(arguments)
     var setup = try SendSetup(arguments)
     if arguments.has("curl") { return try printCommands(plan, setup) }
     // Before the engine starts, so that wrong arguments are told at once, and nothing is loaded for them.
     let first = try SendTransfer(plan[0], setup)
+    // The session takes a signal that comes from now on.
+    interruption.onSignal {}
     let sides = try SideOutputs(arguments, besides: SendTransfer.inputFile(of: first.request))
     let trace = try timeline(arguments, plan)
     let mask = setup.mask

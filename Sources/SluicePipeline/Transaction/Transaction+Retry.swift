@@ -17,8 +17,8 @@ extension Transaction {
       let rest = exchange.deadline.duration(since: now)
       return deny(failure, "the next attempt would have to wait \(delay), and its deadline leaves \(rest)")
     }
-    if let window = policy.window, now.duration(since: exchange.started) >= window {
-      return deny(failure, "the transaction began more than \(window) ago (--retry-max-time)")
+    if let window = policy.window, now.duration(since: exchange.started) + retryAfter(failure) >= window {
+      return deny(failure, "the next attempt would begin more than \(window) after the first (--retry-max-time)")
     }
     guard isRepeatForFree(failure) || environment.takeRetry(ratio: policy.budget, now: now) else {
       metrics.countRetryOverBudget()
@@ -38,8 +38,13 @@ extension Transaction {
   private func retryDelay(_ policy: RetryPolicy, _ failure: TransactionError?) -> Duration {
     if failure?.code == .resent, exchange.attempt == 0 { return .zero }
     let delay = policy.backoff.delay(after: exchange.attempt, using: &environment.loop.random)
-    guard failure == nil, let headers = exchange.nativeResponse?.headers else { return delay }
-    return max(delay, RetryAfter.delay(headers, wallClock: loop.wallClock) ?? .zero)
+    return max(delay, retryAfter(failure))
+  }
+
+  /// How long the server asks to wait; zero if it does not.
+  private func retryAfter(_ failure: TransactionError?) -> Duration {
+    guard failure == nil, let headers = exchange.nativeResponse?.headers else { return .zero }
+    return RetryAfter.delay(headers, wallClock: loop.wallClock) ?? .zero
   }
 
   private func deny(_ failure: TransactionError?, _ note: String) -> TransactionMachine.Event {

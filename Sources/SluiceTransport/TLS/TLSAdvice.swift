@@ -66,7 +66,7 @@ package struct TLSAdvice {
   }
 
   private var passwordAdvice: String {
-    guard detail.contains("password") || detail.contains("decrypt") else { return "" }
+    guard ["password", "decrypt", "interrupted"].contains(where: detail.contains) else { return "" }
     return settings.tls.password == nil ? "; the key has a password" : "; the password does not fit"
   }
 

@@ -23,7 +23,7 @@ enum CurlOptions {
     ("interface", "an interface or an address of this machine, and no host name"),
     (
       "limit-rate",
-      "body bytes, in both directions; the file of an upload is sent once, so that a redirect cannot repeat it"
+      "body bytes, in both directions; a request body of more than 16 KiB is sent once, and no retry and no redirect repeats it"
     ),
     ("location", "is the default; `--no-location` turns it off"),
     ("netrc", "counts for the host of the URL; a redirect to another host looks for no entry"),
@@ -40,7 +40,7 @@ enum CurlOptions {
       "retry",
       "a body that has begun to arrive is not fetched again; the answer of a failed attempt is not printed. POST and PATCH are sent again too, as with curl"
     ),
-    ("retry-all-errors", "needs `--retry`, as `--retry-delay` and the others do"),
+    ("retry-all-errors", "a body that has begun to arrive is not fetched again"),
     ("retry-connrefused", "also if the connection breaks"),
     ("trace", "shows [where the time went](#where-the-time-went), and takes no file"),
     ("upload-file", "one file for one URL: braces in it are not patterns. Above 1 MiB the server is asked first"),
@@ -170,6 +170,8 @@ enum CurlOptions {
     }
     return """
       The same: \(same).
+
+      An option that has no effect without another one is refused, as `-J` without `-O`, and so are two that contradict each other.
 
       | different | how |
       |---|---|

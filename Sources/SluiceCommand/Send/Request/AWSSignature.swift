@@ -111,11 +111,15 @@ struct AWSSignature {
     String(url.origin.description.dropFirst(url.origin.scheme.rawValue.count + 3))
   }
 
-  /// The path; its percent signs are encoded once more, except for S3.
+  /// The path; except for S3 without empty and dot segments, and with its percent signs encoded once more.
   private func path(_ url: HTTPURL) -> String {
     guard service != "s3" else { return url.path }
-    return url.path.split(separator: "/", omittingEmptySubsequences: false).map { PercentCoding.encoded(String($0)) }
-      .joined(separator: "/")
+    var segments: [String] = []
+    for segment in url.path.split(separator: "/") where segment != "." {
+      if segment == ".." { _ = segments.popLast() } else { segments.append(PercentCoding.encoded(String(segment))) }
+    }
+    let end = url.path.hasSuffix("/") && !segments.isEmpty ? "/" : ""
+    return "/" + segments.joined(separator: "/") + end
   }
 
   /// The parameters in the order of their encoded names and values.

@@ -4,8 +4,17 @@ import SluiceSupport
 
 /// Reads the files that the options of a request name; `-` is the standard input.
 struct DataReader {
-  /// What was read from standard input.
-  private static let standardInput = Locked<[UInt8]?>(nil)
+  /// What was read from standard input and from pipes, which give it once: several requests can have the same content.
+  private static let contents = Locked<[String: [UInt8]]>([:])
+
+  private func once(
+    _ path: String, _ read: () throws(CommandError) -> [UInt8]
+  ) throws(CommandError) -> [UInt8] {
+    if let earlier = Self.contents.withLock({ $0[path] }) { return earlier }
+    let content = try read()
+    Self.contents.withLock { $0[path] = content }
+    return content
+  }
 
   /// The longest content that is held in memory.
   let limitBytes: Int
@@ -24,6 +33,12 @@ struct DataReader {
     return path
   }
 
+  /// A pipe or a device, whose length is not known before it is read.
+  static func isPipe(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
+  }
+
   /// A body from a file: a regular file of any size is sent from the disk; any other one must be read to know its
   /// length.
   func body(ofFile path: String, _ option: String) throws(CommandError) -> Body {
@@ -37,18 +52,16 @@ struct DataReader {
   func content(ofFile path: String, _ option: String) throws(CommandError) -> [UInt8] {
     do throws(CommandError) {
       guard path != "-" else {
-        // Several requests can have the same content.
-        if let earlier = Self.standardInput.withLock({ $0 }) { return earlier }
-        let content = try readAll(STDIN_FILENO, "standard input")
-        Self.standardInput.withLock { $0 = content }
-        return content
+        return try once(path) { () throws(CommandError) in try readAll(STDIN_FILENO, "standard input") }
       }
+      if let earlier = Self.contents.withLock({ $0[path] }) { return earlier }
       let descriptor = open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
         throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
       }
       defer { close(descriptor) }
-      return try readAll(descriptor, path)
+      guard FileIdentity(of: descriptor) == nil else { return try readAll(descriptor, path) }
+      return try once(path) { () throws(CommandError) in try readAll(descriptor, path) }
     } catch {
       throw CommandError(error.status, "\(option): \(error.message)")
     }

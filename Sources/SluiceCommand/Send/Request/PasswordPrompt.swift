@@ -25,19 +25,32 @@ enum PasswordPrompt {
     guard tcgetattr(terminal.raw, &settings) == 0 else {
       throw CommandError(.usage, "the terminal does not let itself be set: \(SystemError.text())")
     }
-    var silent = settings
-    silent.c_lflag &= ~tcflag_t(ECHO)
-    // A signal ends the process while this waits: the terminal must not stay silent.
-    silent.c_lflag &= ~tcflag_t(ISIG)
-    tcsetattr(terminal.raw, TCSAFLUSH, &silent)
-    defer { tcsetattr(terminal.raw, TCSAFLUSH, &settings) }
+    earlier.withLock { $0 = Earlier(settings: settings, terminal: terminal.raw) }
+    defer { restoreTerminal() }
+    settings.c_lflag &= ~tcflag_t(ECHO)
+    tcsetattr(terminal.raw, TCSAFLUSH, &settings)
     _ = terminal.writeAll(Array("Enter password \(what): ".utf8))
     let line = try readLine(terminal.raw)
     _ = terminal.writeAll([UInt8(ascii: "\n")])
     return line
   }
 
-  private static let controlC: UInt8 = 3
+  private struct Earlier: Sendable {
+    var settings: termios
+    let terminal: Int32
+  }
+
+  /// The settings of the terminal before it was made silent.
+  private static let earlier = Locked<Earlier?>(nil)
+
+  /// Lets the terminal show again what is typed; does nothing otherwise. From any thread.
+  static func restoreTerminal() {
+    earlier.withLock { earlier in
+      guard var known = earlier.take() else { return }
+      tcsetattr(known.terminal, TCSAFLUSH, &known.settings)
+    }
+  }
+
   private static let maximumBytes = 4096
 
   private static func readLine(_ descriptor: Int32) throws(CommandError) -> [UInt8] {
@@ -45,7 +58,7 @@ enum PasswordPrompt {
     while true {
       let count = read(descriptor, &byte, 1)
       if count < 0, errno == EINTR { continue }
-      guard count == 1, byte != controlC else { throw CommandError(.interrupted(by: SIGINT), "no password was given") }
+      guard count == 1 else { throw CommandError(.usage, "no password was given") }
       if byte == UInt8(ascii: "\n") { return line }
       guard line.count < maximumBytes else { throw CommandError(.usage, "the password is too long") }
       line.append(byte)

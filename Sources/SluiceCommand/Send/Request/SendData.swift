@@ -32,9 +32,12 @@ struct SendData {
     if let upload {
       let isInput = upload == "-" || upload == "."
       uploadedFile = isInput ? nil : upload
-      body =
-        isInput && streamsInput
-        ? PumpedBody.make(.descriptor(STDIN_FILENO)) : try reader.body(ofFile: isInput ? "-" : upload, "-T")
+      if streamsInput, isInput || DataReader.isPipe(upload) {
+        let source = isInput ? .descriptor(STDIN_FILENO) : PumpedBody.Source.file(FileBody(path: upload, byteCount: 0))
+        body = PumpedBody.make(source)
+      } else {
+        body = try reader.body(ofFile: isInput ? "-" : upload, "-T")
+      }
     } else if !form.isEmpty {
       (body, contentType) = try FormFields(reader).make(form)
     } else if !pieces.isEmpty {
