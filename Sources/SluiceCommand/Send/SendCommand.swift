@@ -25,11 +25,7 @@ enum SendCommand {
 
   private static func send(_ given: ParsedArguments) throws(CommandError) -> ExitStatus {
     let interruption = try Interruption()
-    // While the arguments are read, which may come from a pipe or a person, nothing has to be finished.
-    interruption.onSignal { [interruption] in
-      PasswordPrompt.restoreTerminal()
-      _exit(128 + (interruption.received ?? SIGINT))
-    }
+    endAtOnce(on: interruption)
     let arguments = try PasswordPrompt.complete(OptionsFile.expand(CurlText.expand(given)))
     try SendFiles.check(arguments, given.all("options"))
     let plan = try SendPlan(arguments)
@@ -69,6 +65,14 @@ enum SendCommand {
     }
     try setup.cookies?.finish()
     return status
+  }
+
+  /// While the arguments are read, which may come from a pipe or a person, nothing has to be finished.
+  private static func endAtOnce(on interruption: Interruption) {
+    interruption.onSignal { [interruption] in
+      PasswordPrompt.restoreTerminal()
+      _exit(128 + (interruption.received ?? SIGINT))
+    }
   }
 
   private static func printCommands(_ plan: SendPlan, _ setup: SendSetup) throws(CommandError) -> ExitStatus {

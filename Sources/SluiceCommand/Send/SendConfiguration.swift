@@ -8,13 +8,7 @@ enum SendConfiguration {
   private static let longest = Duration.seconds(100 * 365 * 86_400)
 
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
-    var configuration: Configuration
-    do throws(CommandError) { configuration = try EngineStart.configuration(arguments["config"]) } catch {
-      // As in "-b jar -c jar".
-      guard arguments.has("cookie") else { throw error }
-      throw CommandError(
-        error.status, error.message + "\n-c is the configuration of the pipeline; curl's -c is --cookie-jar here")
-    }
+    var configuration = try configuration(arguments)
     if arguments["config"] == nil {
       // A single request has no limits of time and size, except for a response that is held for a document.
       configuration.deadline = nil
@@ -22,15 +16,7 @@ enum SendConfiguration {
       if !arguments.has("document") { configuration.transport.maximumResponseBytes = 1 << 40 }
     }
     configuration.transport.loops = 1
-    if let timeout = try arguments.duration("max-time", unit: "s") {
-      configuration.deadline = timeout > .zero ? timeout : nil
-      configuration.transport.timeout = timeout > .zero ? timeout : longest
-    }
-    if let timeout = try arguments.duration("connect-timeout", unit: "s") {
-      configuration.transport.connectTimeout = timeout > .zero ? timeout : longest
-    }
-    // As with curl, the limit is for each attempt.
-    if arguments.has("retry"), arguments.has("max-time") { configuration.deadline = nil }
+    try applyTimes(arguments, to: &configuration)
     configuration.transport.names = names
     try applyHops(arguments, to: &configuration)
     try TLSOptions.apply(arguments, to: &configuration.transport.tls)
@@ -41,15 +27,42 @@ enum SendConfiguration {
     if let path = arguments["unix-socket"] { configuration.transport.unixSocket = path }
     try applyRetry(arguments, to: &configuration)
     if let proxy = arguments["proxy"] { configuration.transport.proxy = proxy }
-    if arguments.has("http1.0") { configuration.transport.httpVersion = .http10 }
-    if arguments.has("http1.1") { configuration.transport.httpVersion = .http11 }
-    if arguments.has("http2") { configuration.transport.httpVersion = .http2 }
-    if arguments.has("http2-prior-knowledge") {
-      configuration.transport.httpVersion = .http2
-      configuration.transport.assumesHTTP2 = true
-    }
+    applyVersion(arguments, to: &configuration.transport)
     try PluginArguments.append(arguments.all("plugin"), to: &configuration)
     return configuration
+  }
+
+  private static func configuration(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
+    do throws(CommandError) { return try EngineStart.configuration(arguments["config"]) } catch {
+      // As in "-b jar -c jar".
+      guard arguments.has("cookie") else { throw error }
+      throw CommandError(
+        error.status, error.message + "\n-c is the configuration of the pipeline; curl's -c is --cookie-jar here")
+    }
+  }
+
+  private static func applyTimes(
+    _ arguments: ParsedArguments, to configuration: inout Configuration
+  ) throws(CommandError) {
+    if let timeout = try arguments.duration("max-time", unit: "s") {
+      configuration.deadline = timeout > .zero ? timeout : nil
+      configuration.transport.timeout = timeout > .zero ? timeout : longest
+    }
+    if let timeout = try arguments.duration("connect-timeout", unit: "s") {
+      configuration.transport.connectTimeout = timeout > .zero ? timeout : longest
+    }
+    // As with curl, the limit is for each attempt.
+    if arguments.has("retry"), arguments.has("max-time") { configuration.deadline = nil }
+  }
+
+  private static func applyVersion(_ arguments: ParsedArguments, to transport: inout TransportSettings) {
+    if arguments.has("http1.0") { transport.httpVersion = .http10 }
+    if arguments.has("http1.1") { transport.httpVersion = .http11 }
+    if arguments.has("http2") { transport.httpVersion = .http2 }
+    if arguments.has("http2-prior-knowledge") {
+      transport.httpVersion = .http2
+      transport.assumesHTTP2 = true
+    }
   }
 
   private static func applyRetry(

@@ -72,61 +72,76 @@ final class SendSession: Sendable {
   /// How many of them are over.
   var doneCount: Int { state.withLock { $0.doneCount } }
 
+  /// How far the requests have come. Only the thread that calls ``run(_:)`` has it.
+  private struct Course {
+    /// The number of the next request.
+    var next = 0
+    /// That of the last request that failed.
+    var status = ExitStatus.succeeded
+    var last: TransactionResult?
+    /// Those that write to standard output, in order.
+    var line: [Int] = []
+    /// The results of those whose turn has not come.
+    var waiting: [Int: TransactionResult] = [:]
+
+    /// The next transfer that can be finished: it has ended, and no earlier one writes to standard output.
+    var ready: Int? {
+      if let first = line.first, waiting[first] != nil { return first }
+      return waiting.keys.filter { !line.contains($0) }.min()
+    }
+  }
+
   /// Sends all of them. Returns the status of the last one that failed, and the last result.
   ///
   /// - Parameter first: the transfer of the first request, which was made before the engine.
   func run(_ first: SendTransfer) throws(CommandError) -> (ExitStatus, TransactionResult?) {
-    var (next, status, last) = (0, ExitStatus.succeeded, TransactionResult?.none)
-    /// Those that write to standard output, in order; and the results of those whose turn has not come.
-    var (line, waiting) = ([Int](), [Int: TransactionResult]())
-    func note(_ new: ExitStatus) {
-      if new != .succeeded { status = new }
-      if new == .brokenPipe || failsEarly && new != .succeeded { stop() }
-    }
+    var course = Course()
     while true {
-      while next < plan.count, running.count < limit, !state.withLock({ $0.isStopped }) {
-        let transfer: SendTransfer
-        do throws(CommandError) {
-          transfer = next == 0 ? first : try SendTransfer(plan[next], setup)
-        } catch {
-          StandardError.say(PrintableText.of(error.message))
-          note(error.status)
-          next += 1
-          continue
-        }
-        if transfer.isOrdered {
-          if !line.isEmpty { transfer.hold() }
-          line.append(next)
-        }
-        state.wait { [sides] state in state.isStopped || sides.hasRoom ? () : nil }
-        begin(transfer, next)
-        next += 1
+      while course.next < plan.count, running.count < limit, !state.withLock({ $0.isStopped }) {
+        beginNext(&course, first)
       }
       guard !running.isEmpty else { break }
       let ended = state.wait { $0.ended.popFirst() }
-      waiting[ended.index] = ended.result
-      while let index = ready(line, waiting), let result = waiting.removeValue(forKey: index),
-        let transfer = running[index]
-      {
-        transfer.release()
-        last = result
-        sides.note(result)
-        note(try transfer.finish(result, interruption))
-        line.removeAll { $0 == index }
-        state.withLock { state in
-          state.running[index] = nil
-          state.doneCount += 1
-        }
-        if let first = line.first { running[first]?.release() }
-      }
+      course.waiting[ended.index] = ended.result
+      while let index = course.ready { try finish(index, &course) }
     }
-    return (interruption.received.map { .interrupted(by: $0) } ?? status, last)
+    return (interruption.received.map { .interrupted(by: $0) } ?? course.status, course.last)
   }
 
-  /// The next transfer that can be finished: it has ended, and no earlier one writes to standard output.
-  private func ready(_ line: [Int], _ waiting: [Int: TransactionResult]) -> Int? {
-    if let first = line.first, waiting[first] != nil { return first }
-    return waiting.keys.filter { !line.contains($0) }.min()
+  /// A request that cannot be made is told, and does not stop the others.
+  private func beginNext(_ course: inout Course, _ first: SendTransfer) {
+    let index = course.next
+    course.next += 1
+    let transfer: SendTransfer
+    do throws(CommandError) { transfer = index == 0 ? first : try SendTransfer(plan[index], setup) } catch {
+      StandardError.say(PrintableText.of(error.message))
+      return note(error.status, &course)
+    }
+    if transfer.isOrdered {
+      if !course.line.isEmpty { transfer.hold() }
+      course.line.append(index)
+    }
+    state.wait { [sides] state in state.isStopped || sides.hasRoom ? () : nil }
+    begin(transfer, index)
+  }
+
+  private func finish(_ index: Int, _ course: inout Course) throws(CommandError) {
+    guard let result = course.waiting.removeValue(forKey: index), let transfer = running[index] else { return }
+    transfer.release()
+    course.last = result
+    sides.note(result)
+    note(try transfer.finish(result, interruption), &course)
+    course.line.removeAll { $0 == index }
+    state.withLock { state in
+      state.running[index] = nil
+      state.doneCount += 1
+    }
+    if let first = course.line.first { running[first]?.release() }
+  }
+
+  private func note(_ status: ExitStatus, _ course: inout Course) {
+    if status != .succeeded { course.status = status }
+    if status == .brokenPipe || failsEarly && status != .succeeded { stop() }
   }
 
   private func begin(_ transfer: SendTransfer, _ index: Int) {
