@@ -105,6 +105,17 @@ import Testing
     }
   }
 
+  @Test func `a request with a password can be sent again from its archive, without it`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    #expect(try await Tool.run("send", "-u", "me:s3cret", "--har", path, server.baseURL + "/a").status == 0)
+    #expect(try !FileTree.readText(path).contains("s3cret"))
+    let result = try await Tool.run("run", "-q", "--from-har", path)
+    #expect(result.status == 0 && result.errorText.contains("1 header or cookie"), "\(result.errorText)")
+    #expect(server.requests.map(\.target) == ["/a", "/a"])
+    #expect(server.requests.last?.headers.first("authorization") == nil)
+  }
+
   /// A sanitizer does not start with a limit for the size of files.
   @Test(.enabled(if: !Sanitizer.isOn))
   func `a disk that is full ends the run with status 1, and what was written can be read`() async throws {

@@ -5,7 +5,8 @@ import SluiceMessages
 enum RequestText {
   static func add(_ hop: ArchivedHop, _ mask: SecretMask, to object: inout JSONText) {
     let fields = SentFields(hop, mask)
-    let url = mask.url(hop.request.url)
+    // The user of a URL is not sent in it.
+    let url = mask.url(hop.request.url.withoutUserInfo)
     object.text("method", hop.request.method)
     object.text("url", url)
     object.text("httpVersion", fields.version ?? EntryText.version(of: hop))
