@@ -1,3 +1,4 @@
+import SluiceJSON
 import SluiceServer
 import SluiceTestKit
 import Testing
@@ -70,8 +71,9 @@ import Testing
     defer { server.stop() }
     server.hold()
     let result = try await Tool.run(
-      "send", "-m", "0.2", "--retry", "1", "--retry-connrefused", "--retry-delay", "0.3", server.baseURL)
-    #expect(result.status == 28 && server.requestCount == 2, "\(result.errorText)")
+      "send", "--document", "-m", "0.2", "--retry", "1", "--retry-connrefused", "--retry-delay", "0.3", server.baseURL)
+    let document = try #require(result.documents.first)
+    #expect(result.status == 28 && document.errorCode == "timeout" && document["attempts"]?.integer == 2)
     #expect(result.errorText.contains("timeout; sending the request again in 300 ms"), "\(result.errorText)")
   }
 
