@@ -96,7 +96,7 @@ import Testing
     #expect(try WrittenArchive(path).entries.count == 5)
   }
 
-  /// Suspends until the archive has so many entries. At each moment it can be read.
+  /// Suspends until the archive has this many entries. At each moment it can be read.
   private func waitForEntries(_ count: Int) async throws {
     let end = ContinuousClock.now + Patience.limit
     while try WrittenArchive(path).entries.count < count {

@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceMessages
 import SluicePipeline
+import SluiceTraceContext
 
 /// What the requests of one `send` have in common.
 struct SendSetup: Sendable {
@@ -10,6 +11,10 @@ struct SendSetup: Sendable {
   /// Nil if no heads are written.
   let heads: HeadRecorder?
   let cookies: CookieOptions?
+  /// What is printed at the end of each request; nil for nothing.
+  let writeOut: WriteOut?
+  /// The trace context of the environment.
+  let parent: ParentContext
   private let netrc: Netrc?
   private let wantsExplanation: Bool
 
@@ -20,6 +25,8 @@ struct SendSetup: Sendable {
     mask = SecretMask(configuration.redaction)
     cookies = try CookieOptions.make(arguments)
     cookies?.add(to: &configuration)
+    writeOut = arguments.has("curl") ? nil : try WriteOut.make(arguments)
+    parent = EngineStart.extraction.parent
     netrc = try Netrc.read(arguments)
     wantsExplanation = arguments.has("explain")
     let wantsHeads = ["include", "head", "dump-header"].contains(where: arguments.has)

@@ -11,6 +11,7 @@ final class SendTransfer: Sendable {
   private let arguments: ParsedArguments
   private let output: SendOutput
   private let writeOut: WriteOut?
+  private let parent: ParentContext
   /// Whether other transfers write to the same standard output.
   let isOrdered: Bool
 
@@ -22,7 +23,8 @@ final class SendTransfer: Sendable {
     if let range = output.range { request.headers["range"] = range }
     if let rate = try ByteCount.rate(arguments) { request.body = PumpedBody.paced(request.body, rate: rate) }
     self.request = request
-    writeOut = try WriteOut.make(arguments)
+    writeOut = setup.writeOut
+    parent = setup.parent
     isOrdered = output.isStandard || writeOut != nil
   }
 
@@ -36,7 +38,7 @@ final class SendTransfer: Sendable {
     on engine: Engine, _ sides: SideOutputs, completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
     engine.submit(
-      sides.asked(request), parent: EngineStart.extraction.parent, sink: output.sink, delegate: hops,
+      sides.asked(request), parent: parent, sink: output.sink, delegate: hops,
       cancellation: output.cancellation, completion: completion)
   }
 

@@ -104,8 +104,3 @@ struct ArchivedEntry {
     return document
   }
 }
-
-extension HTTPURL {
-  /// The value of `Host` that follows from the URL, in lower case.
-  fileprivate var hostField: String { String(origin.description.drop { $0 != "/" }.drop { $0 == "/" }) }
-}

@@ -13,7 +13,7 @@ struct Pace {
   /// How many bytes to take at once: at most those of a tenth of a second.
   func pieceBytes(_ maximum: Int) -> Int { rate.map { max(1, min(maximum, $0 / 10)) } ?? maximum }
 
-  /// Blocks until so many more bytes may pass.
+  /// Blocks until this many more bytes may pass.
   mutating func wait(for count: Int) {
     guard let rate else { return }
     bytes += count

@@ -14,8 +14,7 @@ enum ContentDisposition {
   /// The last component, whichever system's separators the name has.
   static func safe(_ name: String) -> String? {
     let last = name.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
-    let isHarmful = last.unicodeScalars.contains { $0.properties.generalCategory == .control }
-    return ["", ".", ".."].contains(last) || isHarmful || last.utf8.count > 255 ? nil : last
+    return OutputPath.isFileName(last) && last.utf8.count <= 255 ? last : nil
   }
 
   /// The parameters after the type, with names in lower case. Quotes are taken away; a backslash takes a quote or a

@@ -39,15 +39,19 @@ enum OutputPath {
     let path = address.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
       .dropFirst()
     let name = path.last.map(String.init) ?? ""
-    guard !["", ".", ".."].contains(name),
-      !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-    else {
+    guard isFileName(name) else {
       throw CommandError(
         .usage,
         "send: -O: the path of \(PlainText.quote(SecretList().url(url))) does not end with the name of a file; name one with -o"
       )
     }
     return name
+  }
+
+  /// Whether a last component names a file in its folder, without control characters.
+  static func isFileName(_ name: String) -> Bool {
+    !["", ".", ".."].contains(name)
+      && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 
   private static func createFolders(of path: String) throws(CommandError) {

@@ -49,7 +49,7 @@ struct AWSSignature {
   func sign(_ request: inout Request, bodyHash: String, time: Int) throws(CommandError) {
     let dateName = "x-\(providers.header)-date"
     let date = request.headers[dateName] ?? Self.timestamp(time)
-    var fields = [("host", request.headers["host"] ?? Self.host(request.url)), (dateName, date)]
+    var fields = [("host", request.headers["host"] ?? request.url.hostField), (dateName, date)]
     if service == "s3" { fields.append(("x-\(providers.header)-content-sha256", bodyHash)) }
     let own = fields.map(\.0)
     for index in request.headers.indices {
@@ -104,11 +104,6 @@ struct AWSSignature {
     var key = try MessageCode(key: Array("\(providers.algorithm.uppercased())4".utf8) + secret)
     for part in scope { key = try MessageCode(key: try key.code(of: part)) }
     return key
-  }
-
-  /// The value of `Host` (RFC 9112 §3.2).
-  private static func host(_ url: HTTPURL) -> String {
-    String(url.origin.description.dropFirst(url.origin.scheme.rawValue.count + 3))
   }
 
   /// The path; except for S3 without empty and dot segments, and with its percent signs encoded once more.
