@@ -1,4 +1,5 @@
 import Glibc
+import SluiceLoop
 import SluiceMessages
 import SluicePluginImage
 
@@ -19,8 +20,7 @@ struct AWSSignature {
   ///   - credentials: `KEY-ID:SECRET`.
   init(_ value: String, host: String, credentials: [UInt8]) throws(CommandError) {
     let parts = value.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-    let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
-    let labels = isAddress ? [] : host.split(separator: ".").map(String.init)
+    let labels = SystemNames.isAddress(host) ? [] : host.split(separator: ".").map(String.init)
     guard (1...4).contains(parts.count), !parts.contains("") else {
       throw CommandError(
         .usage, "--aws-sigv4: expected PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]], found \(PlainText.quote(value))")
