@@ -184,10 +184,9 @@ import Testing
   }
 
   @Test func `Ctrl-C ends the question, and the terminal shows again what is typed`() async throws {
-    let command = try Command(
-      "script", ["-qec", "\(Tool.path) send -u me http://127.0.0.1:1/; echo status $?; stty -a", "/dev/null"],
-      environment: Tool.cleared
-    ).start()
+    // The shell gets the signal too. The trap keeps it alive, wherever the signal finds it.
+    let script = "trap : INT; \(Tool.path) send -u me http://127.0.0.1:1/; echo status $?; stty -a"
+    let command = try Command("script", ["-qec", script, "/dev/null"], environment: Tool.cleared).start()
     try await command.waitForOutput(containing: "Enter password")
     try command.write("\u{3}")
     let result = try await command.wait()
