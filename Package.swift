@@ -56,7 +56,7 @@ let package = Package(
     // Explanations and journals; recordings and their replay.
     .library(name: "SluiceReplay", targets: ["SluiceReplay", "SluiceRecords"]),
     // Trials of libraries, and the errors of plugins.
-    .library(name: "SluiceTrial", targets: ["SluiceTrial", "SluicePluginImage"]),
+    .library(name: "SluiceTrial", targets: ["SluiceTrial", "SluicePluginFile", "SluicePluginImage"]),
     .library(name: "SluiceCrash", targets: ["SluiceCrash"]),
     .library(name: "CSluice", targets: ["CSluice"]),
     .library(name: "SluiceServer", targets: ["SluiceServer"]),
@@ -164,10 +164,15 @@ let package = Package(
       name: "TransportLoad",
       dependencies: ["SluiceCurl", "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
       path: "Benchmarks/Sources/TransportLoad", swiftSettings: strict),
-    // From the path of a library to mapped code, without a call of it.
+    // From a stored copy of a library to mapped code, without a call of it.
     .target(
-      name: "SluicePluginImage",
-      dependencies: ["SluiceMessages", "SluiceSupport", "CSluice", "CLinux", "CElf", "CCrypto"], swiftSettings: strict),
+      name: "SluicePluginImage", dependencies: ["SluiceMessages", "SluiceSupport", "CSluice", "CLinux"],
+      swiftSettings: strict),
+    // From the path of a library to a checked copy. Apart from the image, so that a host in a foreign program links
+    // neither libelf nor libcrypto.
+    .target(
+      name: "SluicePluginFile",
+      dependencies: ["SluicePluginImage", "SluiceMessages", "SluiceSupport", "CElf", "CCrypto"], swiftSettings: strict),
     .target(
       name: "SluicePluginHost",
       dependencies: [
@@ -176,14 +181,15 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "SluiceCrash",
-      dependencies: ["SluicePluginImage", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CLinux", "CElf"],
-      swiftSettings: strict),
+      dependencies: [
+        "SluicePluginFile", "SluicePluginImage", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CLinux", "CElf",
+      ], swiftSettings: strict),
     // Trying libraries out in a child, for a swap and for their authors.
     .target(
       name: "SluiceTrial",
       dependencies: [
-        "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceLoop", "SluicePipeline", "SluiceMessages",
-        "SluiceIDNA", "SluiceJSON", "SluiceSupport", "CSluice", "CLinux",
+        "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceLoop", "SluicePipeline",
+        "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceSupport", "CSluice", "CLinux",
       ], swiftSettings: strict),
     .target(
       name: "SluiceServer",
@@ -194,9 +200,9 @@ let package = Package(
     .target(
       name: "SluiceAssembly",
       dependencies: [
-        "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluiceTrial", "SluiceLoop", "SluicePipeline",
-        "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
-        "SluiceJSONSchema", "SluiceSupport", "CSluice", "CCrypto",
+        "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceTrial", "SluiceLoop",
+        "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA",
+        "SluiceJSON", "SluiceJSONSchema", "SluiceSupport", "CSluice", "CCrypto",
       ], swiftSettings: strict),
     .target(
       name: "Sluice",
@@ -224,8 +230,9 @@ let package = Package(
     .target(
       name: "SluiceReplay",
       dependencies: [
-        "SluiceAssembly", "SluiceWire", "SluicePluginHost", "SluicePluginImage", "SluiceTrial", "SluiceLoop",
-        "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport",
+        "SluiceAssembly", "SluiceWire", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceTrial",
+        "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
+        "SluiceSupport",
       ], swiftSettings: strict),
     // Apart from Sluice, so that a program without a control socket links no server.
     .target(
@@ -246,7 +253,8 @@ let package = Package(
         "Sluice", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay", "SluiceServer", "SluicePipeline",
         "SluiceRecords",
         "SluiceTraceContext", "SluiceCurl", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
-        "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop", "SluiceSupport", "CLinux",
+        "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
+        "SluiceSupport", "CLinux",
       ],
       swiftSettings: strict),
 
@@ -336,17 +344,18 @@ let package = Package(
     tests(
       "SluicePluginHost",
       [
-        "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluicePipeline", "SluiceRecords", "SluiceTraceContext",
-        "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceLoop", "SluiceSupport", "CSluice",
+        "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluicePipeline", "SluiceRecords",
+        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceLoop", "SluiceSupport", "CSluice",
       ]),
-    tests("SluiceTrial", ["SluicePluginHost", "SluicePluginImage", "SluiceJSON"]),
+    tests("SluiceTrial", ["SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceJSON"]),
     tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceSupport", "CSluice", "CJansson"]),
     tests(
       "Sluice",
       [
         "SluiceAssembly", "SluiceReplay", "SluiceServer", "SluicePipeline", "SluiceRecords", "SluiceTraceContext",
         "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluicePluginHost",
-        "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl", "SluiceLoop", "SluiceSupport", "TablesStage",
+        "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl", "SluiceLoop",
+        "SluiceSupport", "TablesStage",
       ]),
     tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
     tests(

@@ -15,7 +15,8 @@ modules=$({
   echo "$engine"
   exports SluicePlugin Sources/SluicePlugin/Plugin/Plugin.swift
   printf '%s\n' SluiceJSON SluiceJSONSchema SluiceMetrics SluiceLoop SluiceIDNA SluiceRecords SluiceReplay \
-    SluiceTrial SluicePluginImage SluiceCrash SluiceClient SluiceCookies SluiceFoundation SluiceControl SluiceServer
+    SluiceTrial SluicePluginFile SluicePluginImage SluiceCrash SluiceClient SluiceCookies SluiceFoundation SluiceControl \
+    SluiceServer
 } | LC_ALL=C sort -u)
 
 symbols() { # module

@@ -24,19 +24,20 @@ edge  SluiceLoop        SluicePipeline SluiceMessages CLinux
 edge  SluiceTransport   SluiceLoop SluicePipeline SluiceMessages SluiceContentCoding CTLS CLinux
 edge  SluiceWire        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CTLS CNGHTTP2 CLinux
 edge  SluiceCurl        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CLinux
-edge  SluicePluginImage SluiceMessages CSluice CLinux CElf CCrypto
+edge  SluicePluginImage SluiceMessages CSluice CLinux
+edge  SluicePluginFile  SluicePluginImage SluiceMessages CElf CCrypto
 edge  SluicePluginHost  SluicePluginImage SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux
-edge  SluiceCrash       SluicePluginImage SluiceMessages SluiceJSON CLinux CElf
-edge  SluiceTrial       SluicePluginHost SluicePluginImage SluiceCrash SluiceLoop SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice CLinux
+edge  SluiceCrash       SluicePluginFile SluicePluginImage SluiceMessages SluiceJSON CLinux CElf
+edge  SluiceTrial       SluicePluginHost SluicePluginFile SluicePluginImage SluiceCrash SluiceLoop SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice CLinux
 edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
-edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CCrypto
+edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CCrypto
 edge  Sluice            SluiceAssembly SluiceCurl SluiceWire SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
 edge  SluiceClient      Sluice SluiceCookies SluiceAssembly SluicePlugin SluicePipeline SluiceRecords SluiceMessages SluiceJSON
 edge  SluiceFoundation  SluiceClient SluiceCookies SluiceAssembly SluicePlugin SluicePipeline SluiceMessages SluiceIDNA Foundation FoundationNetworking
-edge  SluiceReplay      SluiceAssembly SluiceWire SluicePluginHost SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceJSON
+edge  SluiceReplay      SluiceAssembly SluiceWire SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceJSON
 edge  SluiceControl     Sluice SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
-edge  SluiceCommand     Sluice SluiceClient SluiceControl SluiceCookies SluiceReplay SluiceRecords SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
+edge  SluiceCommand     Sluice SluiceClient SluiceControl SluiceCookies SluiceReplay SluiceRecords SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginFile SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules OTLPRules
 '

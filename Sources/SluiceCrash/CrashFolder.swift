@@ -1,4 +1,5 @@
 import Glibc
+import SluicePluginFile
 public import SluicePluginImage
 import SluiceSupport
 

@@ -1,4 +1,5 @@
 import Glibc
+import SluicePluginFile
 import SluicePluginImage
 import SluiceSupport
 

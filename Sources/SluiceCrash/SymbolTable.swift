@@ -1,7 +1,7 @@
 import CElf
 import CLinux
 import Glibc
-import SluicePluginImage
+import SluicePluginFile
 
 /// The functions of one ELF file, by their addresses.
 struct SymbolTable {

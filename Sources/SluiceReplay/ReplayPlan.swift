@@ -2,6 +2,7 @@ import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceTrial

@@ -1,4 +1,5 @@
 import FuzzInput
+import SluicePluginFile
 import SluicePluginImage
 
 /// Reads a library as a host does before any of its code runs.

@@ -1,4 +1,5 @@
 import SluicePipeline
+import SluicePluginFile
 import SluicePluginHost
 public import SluicePluginImage
 

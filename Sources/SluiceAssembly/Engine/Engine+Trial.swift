@@ -1,3 +1,4 @@
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 package import SluiceTrial

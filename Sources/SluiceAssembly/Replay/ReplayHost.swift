@@ -1,6 +1,7 @@
 package import SluiceLoop
 import SluiceMessages
 package import SluicePipeline
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 package import SluiceRecords

@@ -1,4 +1,5 @@
 import SluicePipeline
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

@@ -1,6 +1,7 @@
 import SluiceLoop
 import SluiceMetrics
 import SluicePipeline
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

@@ -1,5 +1,6 @@
 import SluiceJSON
 import SluicePipeline
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

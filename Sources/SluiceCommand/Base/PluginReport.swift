@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 

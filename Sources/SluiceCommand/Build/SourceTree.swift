@@ -1,4 +1,5 @@
 import Glibc
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

@@ -48,19 +48,19 @@ public struct LibraryFacts: Sendable, Hashable {
   /// The name that it gives itself (DT_SONAME); nil without one.
   public var soname: String?
   /// The libraries that it names, in its order.
-  public var needed: [String]
+  public var needed: [String] = []
   /// The libraries of `needed` that would come from its own folder.
-  public var privateLibraries: [String]
+  public var privateLibraries: [String] = []
   /// The language, which is a guess.
   public var language: Language
   /// The number of dynamic symbols to which other libraries can bind, including the entry point.
-  public var exportedSymbolCount: Int
+  public var exportedSymbolCount = 0
   /// The symbols that it exports besides its entry point, without mangled Swift names and the linker's marks.
   public var strayExports: [String] = []
   /// Names bound once in the whole process, over all generations (STB_GNU_UNIQUE).
-  public var uniqueSymbols: [String]
+  public var uniqueSymbols: [String] = []
   /// Whether it refers to common functions of jansson without defining them; inline ones do not count.
-  public var usesJansson: Bool
+  public var usesJansson = false
   /// A function of jansson that the library itself defines.
   public var ownJanssonSymbol: String?
   /// Nil without Swift code.
@@ -73,6 +73,15 @@ public struct LibraryFacts: Sendable, Hashable {
   public var hash: ContentHash
   /// The size of the whole file.
   public var sizeBytes: Int
+
+  /// Facts that every library has. Whoever has read more of it sets the others.
+  package init(machine: String, entry: Entry, language: Language, hash: ContentHash, sizeBytes: Int) {
+    self.machine = machine
+    self.entry = entry
+    self.language = language
+    self.hash = hash
+    self.sizeBytes = sizeBytes
+  }
 }
 
 extension LibraryFacts {

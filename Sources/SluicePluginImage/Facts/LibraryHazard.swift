@@ -1,5 +1,3 @@
-import CElf
-
 /// Memory that is writable and executable at the same time. With such memory, an attacker can use a bug in any code of
 /// the process to run foreign code. Compilers produce it only if an option asks for it.
 public enum LibraryHazard: String, Sendable, Hashable, CaseIterable {
@@ -31,18 +29,4 @@ public enum LibraryHazard: String, Sendable, Hashable, CaseIterable {
 extension LibraryHazard: Comparable {
   /// Compares the names, so that lists of hazards have a fixed order; the order does not rank the danger.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-extension ELFFile {
-  func hazards(_ links: DynamicLinks) -> Set<LibraryHazard> {
-    let segments = segments()
-    let both = UInt32(PF_W) | UInt32(PF_X)
-    var hazards: Set<LibraryHazard> = []
-    // Without this entry the loader takes the machine's default, which is an executable stack.
-    let stack = segments.first { $0.p_type == PT_GNU_STACK }
-    if stack.map({ $0.p_flags & UInt32(PF_X) != 0 }) ?? true { hazards.insert(.executableStack) }
-    let isWritable = segments.contains { $0.p_type == PT_LOAD && $0.p_flags & both == both }
-    if isWritable || links.hasTextRelocations { hazards.insert(.writableCode) }
-    return hazards
-  }
 }

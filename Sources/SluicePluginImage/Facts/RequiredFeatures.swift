@@ -1,5 +1,3 @@
-import SluiceMessages
-
 /// The features of the host that a library requires: one section `.sluice.requires.NAME` for each (`note.h`).
 ///
 /// Names that this host does not know are kept, because a newer host may have them.
@@ -7,32 +5,10 @@ public struct RequiredFeatures: Sendable, Hashable {
   /// In alphabetical order, each once.
   public let names: [String]
 
-  static let prefix = ".sluice.requires."
-  static let limit = 64
-  static let nameLimitBytes = 64
-
   /// No required features.
   public static let none = RequiredFeatures(names: [])
 
-  private init(names: [String]) { self.names = names }
-
-  /// - Parameter sections: the names of all sections of a file. A name may be any text.
-  init(sections: some Sequence<String>) throws(PluginNote.Malformed) {
-    var names: Set<String> = []
-    for section in sections where section.hasPrefix(Self.prefix) {
-      let name = section.dropFirst(Self.prefix.count)
-      guard (1...Self.nameLimitBytes).contains(name.utf8.count), name.utf8.allSatisfy(\.isFeatureNameByte) else {
-        throw PluginNote.Malformed(
-          reason: "its section \(PlainText.quote(section)) names no feature of a host: up to \(Self.nameLimitBytes) "
-            + "lower-case letters, digits and '_' are allowed")
-      }
-      names.insert(String(name))
-      guard names.count <= Self.limit else {
-        throw PluginNote.Malformed(reason: "it has more than \(Self.limit) sections \(Self.prefix)…")
-      }
-    }
-    self.names = names.sorted()
-  }
+  package init(names: Set<String>) { self.names = names.sorted() }
 
   /// The required features that these headers know.
   package var features: HostFeatures { HostFeatures(named: Set(names)) }
@@ -41,14 +17,5 @@ public struct RequiredFeatures: Sendable, Hashable {
   func missing(from offered: HostFeatures) -> [String] {
     let offered = Set(offered.names)
     return names.filter { !offered.contains($0) }
-  }
-}
-
-extension UInt8 {
-  fileprivate var isFeatureNameByte: Bool {
-    switch self {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
-    default: false
-    }
   }
 }

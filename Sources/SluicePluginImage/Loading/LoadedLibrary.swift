@@ -1,4 +1,3 @@
-import CElf
 import CLinux
 package import CSluice
 import Glibc

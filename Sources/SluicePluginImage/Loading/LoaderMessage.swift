@@ -25,6 +25,6 @@ enum LoaderMessage {
   /// Whether the file system that holds the copy allows code to be mapped.
   private static func isExecutable(_ path: String) -> Bool {
     var volume = statvfs()
-    return statvfs(path, &volume) != 0 || UInt(volume.f_flag) & StoreFolder.mountedNoExec == 0
+    return statvfs(path, &volume) != 0 || UInt(volume.f_flag) & MountFlag.noExec == 0
   }
 }

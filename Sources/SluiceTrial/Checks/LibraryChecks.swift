@@ -1,5 +1,6 @@
 import CSluice
 import Glibc
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 

@@ -1,5 +1,5 @@
 import Glibc
-import SluicePluginImage
+import SluicePluginFile
 import SluiceSupport
 
 /// The program in which libraries are tried out: the `sluice` command, with arguments that its help does not show.

@@ -1,4 +1,5 @@
 package import SluiceJSON
+import SluicePluginFile
 import SluicePluginHost
 package import SluicePluginImage
 

@@ -7,6 +7,7 @@ import SluiceTestKit
 import SluiceTraceContext
 
 @testable import SluicePluginHost
+import SluicePluginFile
 
 /// A compiled fixture as a stage of a pipeline on a stub loop.
 final class StageFixture {

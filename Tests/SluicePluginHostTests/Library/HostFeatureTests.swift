@@ -1,6 +1,7 @@
 import Glibc
 import SluiceMessages
 import SluicePipeline
+@testable import SluicePluginFile
 @testable import SluicePluginImage
 import SluiceTestKit
 import Testing

@@ -1,3 +1,4 @@
+@testable import SluicePluginFile
 @testable import SluicePluginImage
 import Testing
 
@@ -6,9 +7,11 @@ import Testing
 struct LibraryFactsTests {
   private func facts(_ change: (inout LibraryFacts) -> Void = { _ in }) throws -> LibraryFacts {
     var facts = LibraryFacts(
-      machine: "x86-64", entry: .defined, note: Self.note(1, 1), needed: ["libjansson.so.4", "libc.so.6"],
-      privateLibraries: [], language: .c, exportedSymbolCount: 1, uniqueSymbols: [], usesJansson: true,
-      hash: try #require(ContentHash(of: [])), sizeBytes: 0)
+      machine: "x86-64", entry: .defined, language: .c, hash: try #require(ContentHash(of: [])), sizeBytes: 0)
+    facts.note = Self.note(1, 1)
+    facts.needed = ["libjansson.so.4", "libc.so.6"]
+    facts.exportedSymbolCount = 1
+    facts.usesJansson = true
     change(&facts)
     return facts
   }

@@ -1,4 +1,5 @@
 import Glibc
+@testable import SluicePluginFile
 @testable import SluicePluginImage
 import SluiceSupport
 import SluiceTestKit

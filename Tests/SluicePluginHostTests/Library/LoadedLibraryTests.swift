@@ -1,8 +1,8 @@
 import CSluice
 import Glibc
+@testable import SluicePluginFile
 @testable import SluicePluginImage
 import SluiceTestKit
-import SluiceSupport
 import Testing
 
 @testable import SluicePluginHost
@@ -98,10 +98,7 @@ struct LoadedLibraryTests {
 
   /// The content at the path of a copy.
   private func copy(like original: StoredPlugin) throws -> StoredPlugin {
-    guard let file = SluiceSupport.FileDescriptor(opening: original.path, O_RDONLY), let status = file.status()
-    else { throw TestKitError("cannot open \(original.path)") }
-    let folder = LibraryPermissions.folder(of: original.path)
-    return StoredPlugin(status, folder: folder, hash: original.hash, generation: original.generation)
+    try StoredPlugin(borrowing: original.path, hash: original.hash)
   }
 
   @Test func `constructors run on a thread of their own (L7)`() async throws {

@@ -1,4 +1,5 @@
 import Glibc
+@testable import SluicePluginFile
 @testable import SluicePluginImage
 import SluiceTestKit
 import Testing
@@ -187,7 +188,7 @@ struct PluginStoreTests {
     }
     #expect(reason() == nil)
     #expect(reason(owner: 2)?.contains("belongs to another user (2)") == true)
-    #expect(reason(flags: StoreFolder.mountedNoExec)?.contains("mounted noexec") == true)
+    #expect(reason(flags: MountFlag.noExec)?.contains("mounted noexec") == true)
     #expect(reason(flags: 1)?.contains("read-only") == true)
   }
 

@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceMessages
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceServer

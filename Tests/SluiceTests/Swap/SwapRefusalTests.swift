@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceTestKit

@@ -1,5 +1,6 @@
 import Glibc
 import SluiceJSON
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

@@ -3,6 +3,7 @@ import Sluice
 import SluiceControl
 import SluiceCrash
 import SluiceJSON
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

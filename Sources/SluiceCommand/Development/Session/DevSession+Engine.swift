@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceControl
 import SluiceJSON
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

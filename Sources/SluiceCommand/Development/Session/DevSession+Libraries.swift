@@ -1,6 +1,7 @@
 import Sluice
 import SluiceControl
 import SluiceJSON
+import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

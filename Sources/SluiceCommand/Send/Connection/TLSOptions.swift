@@ -1,6 +1,7 @@
 import Sluice
 import SluiceMessages
 import SluicePipeline
+import SluicePluginFile
 import SluicePluginImage
 
 /// The options about certificates, keys, versions and ciphers.

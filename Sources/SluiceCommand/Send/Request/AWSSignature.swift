@@ -1,6 +1,7 @@
 import Glibc
 import SluiceLoop
 import SluiceMessages
+import SluicePluginFile
 import SluicePluginImage
 
 /// Signature version 4 of AWS ("Create a signed AWS API request"), as curl's `--aws-sigv4` names its parts.

@@ -1,3 +1,5 @@
+package import SluicePluginImage
+
 /// The way of a library from its path into the process. Every loading takes these steps, in this order:
 ///
 ///     path ─ LibraryImage ─ facts: preflight ─ stage: private copy ─ load: mapping ─ enter: PluginGeneration
@@ -44,29 +46,12 @@ package struct PluginLoader: Sendable {
   }
 }
 
-/// A library that passed the preflight, and its private copy, which exists at least as long as this value.
-package struct StagedLibrary: Sendable {
-  /// The path in messages.
-  package let path: String
-  package let copy: StoredPlugin
-  package let facts: LibraryFacts
-
-  init(path: String, copy: StoredPlugin, facts: LibraryFacts) {
-    self.path = path
-    self.copy = copy
-    self.facts = facts
-  }
-
+extension StagedLibrary {
   /// A copy that the parent process made and holds. The parent also checked what the configuration allows.
   package init(borrowing copy: String, as path: String, offer: HostOffer = HostOffer()) throws(PluginError) {
     let image = try LibraryImage(reading: copy)
-    facts = try Preflight.facts(of: image, for: offer.allowing(Set(LibraryHazard.allCases)))
-    self.copy = try StoredPlugin.borrowed(image)
-    self.path = path
-  }
-
-  /// Maps the copy. Blocks while constructors of the library run, on a thread of their own.
-  package func load() throws(PluginError) -> LoadedLibrary {
-    try LoadedLibrary.load(copy, facts: facts, path: path)
+    let facts = try Preflight.facts(of: image, for: offer.allowing(Set(LibraryHazard.allCases)))
+    let stored = try StoredPlugin(borrowing: image.realPath, hash: image.hash, as: image.path)
+    self.init(path: path, copy: stored, facts: facts)
   }
 }

@@ -1,5 +1,6 @@
 import CElf
 import Glibc
+import SluicePluginImage
 
 /// What the symbol tables of a library show about it.
 struct SymbolSurvey {

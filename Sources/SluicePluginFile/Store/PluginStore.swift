@@ -1,4 +1,5 @@
 import Glibc
+package import SluicePluginImage
 import SluiceSupport
 
 /// The folder of private copies: `<sha256>/<generation>/plugin.so`.
@@ -38,8 +39,10 @@ package struct PluginStore: Sendable {
     let status = try staging.write(image.bytes, for: owner)
     let entry = "\(path)/\(image.hash.hex)"
     let generation = try publish(staging.path, in: entry)
+    let folder = "\(entry)/\(generation)"
     return StoredPlugin(
-      status, folder: "\(entry)/\(generation)", hash: image.hash, generation: generation, owner: owner)
+      at: "\(folder)/\(StagingFolder.fileName)", status, hash: image.hash, generation: generation,
+      keeper: CopyKeeper(of: folder, owner))
   }
 
   /// Gives a staged folder the first free number of its entry.

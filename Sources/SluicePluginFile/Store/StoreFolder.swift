@@ -1,11 +1,9 @@
 import Glibc
+package import SluicePluginImage
 import SluiceSupport
 
 /// The rules for the store's folder.
 package enum StoreFolder {
-  /// ST_NOEXEC of statvfs(3), which the Glibc module leaves out.
-  static let mountedNoExec: UInt = 8
-
   /// The purpose of a folder.
   package enum Purpose {
     /// Code is mapped from files in it.
@@ -21,7 +19,7 @@ package enum StoreFolder {
     }
     var volume = statvfs()
     guard fstatvfs(folder.raw, &volume) == 0 else { throw error(path, "cannot be examined") }
-    let flags = UInt(volume.f_flag) & (purpose == .files ? ~mountedNoExec : .max)
+    let flags = UInt(volume.f_flag) & (purpose == .files ? ~MountFlag.noExec : .max)
     if let error = refusal(
       of: path, mode: status.st_mode, owner: status.st_uid, user: geteuid(), mountFlags: flags)
     {
@@ -39,7 +37,7 @@ package enum StoreFolder {
     if mode & 0o077 != 0 {
       return PluginError(.store, subject, "is open to other users", advice: "run: chmod 700 \(path)")
     }
-    if mountFlags & mountedNoExec != 0 {
+    if mountFlags & MountFlag.noExec != 0 {
       return PluginError(
         .store, subject, "is on a file system mounted noexec, from which no library can be loaded",
         advice: "name a folder elsewhere")

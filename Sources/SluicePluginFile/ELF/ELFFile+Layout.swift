@@ -1,4 +1,5 @@
 import CElf
+import SluicePluginImage
 
 /// Checks that the bytes are a complete library for this machine. The dynamic loader does not check the size, and a
 /// file that is shorter than its headers say kills the process with SIGBUS.

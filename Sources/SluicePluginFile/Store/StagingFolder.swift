@@ -1,4 +1,5 @@
 import Glibc
+import SluicePluginImage
 import SluiceSupport
 
 /// A folder under a temporary name, in which a copy is written before a rename publishes it. It is removed if the copy

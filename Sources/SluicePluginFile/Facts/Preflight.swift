@@ -1,3 +1,5 @@
+package import SluicePluginImage
+
 /// Decides about a library before any of its code runs.
 package enum Preflight {
   /// Reads the facts, and refuses a library that this host cannot use.

@@ -1,5 +1,6 @@
 import CElf
 import Glibc
+public import SluicePluginImage
 
 extension LibraryFacts {
   /// Reads an image. Fails unless it is a complete shared library for this machine; `refusal(by:at:)` says whether this
@@ -37,8 +38,9 @@ extension LibraryFacts {
       throw PluginError(
         .notSharedLibrary, subject, "is a program, not a shared library", advice: "link it with -shared")
     }
-    machine = MachineName.of(file.header.e_machine)
-    entry = survey.entry
+    self.init(
+      machine: MachineName.of(file.header.e_machine), entry: survey.entry,
+      language: Self.language(survey, links.needed), hash: hash, sizeBytes: file.sizeBytes)
     do throws(PluginNote.Malformed) {
       if let section = sections.first(where: { $0.name == ".note.sluice" }) {
         note = try PluginNote(section: file.content(of: section)[...])
@@ -52,7 +54,6 @@ extension LibraryFacts {
     needed = links.needed
     privateLibraries = links.privateLibraries(of: folder).map(\.name)
     entryProvider = survey.entry == .absent ? links.entryProvider(of: folder) : nil
-    language = Self.language(survey, links.needed)
     exportedSymbolCount = survey.exportedSymbolCount
     strayExports = survey.strayExports
     uniqueSymbols = survey.uniqueSymbols
@@ -61,8 +62,6 @@ extension LibraryFacts {
     swiftRuntime = Self.swiftRuntime(survey, links.needed)
     threadStarter = survey.threadStarter
     hazards = file.hazards(links)
-    self.hash = hash
-    sizeBytes = file.sizeBytes
   }
 
   /// The build id in a section or segment of notes, in hex.

@@ -1,5 +1,6 @@
 import CElf
 import Glibc
+import SluicePluginImage
 
 /// What a library's dynamic section says about other libraries.
 struct DynamicLinks {

@@ -1,5 +1,6 @@
 package import CElf
 import Glibc
+import SluicePluginImage
 import SluiceSupport
 
 /// An ELF image in memory, read through libelf. The bytes must outlive it; `withFile` makes sure of that.

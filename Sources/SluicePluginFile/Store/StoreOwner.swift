@@ -1,4 +1,5 @@
 import Glibc
+import SluicePluginImage
 import SluiceSupport
 
 /// This process as the owner of copies in one store: a locked file that each of its copies has a hard link to.

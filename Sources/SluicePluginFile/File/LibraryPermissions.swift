@@ -1,4 +1,5 @@
 import Glibc
+import SluicePluginImage
 import SluiceSupport
 
 /// Checks whether other users could put code into this process by changing a library or its folder.

@@ -1,0 +1,20 @@
+import Glibc
+
+/// Keeps the folder of a copy in the store: locked as long as this object exists, and removed afterwards.
+final class CopyKeeper: Sendable {
+  private let folder: String
+  /// Kept alive for its lock.
+  private let owner: StoreOwner
+
+  init(of folder: String, _ owner: StoreOwner) {
+    self.folder = folder
+    self.owner = owner
+  }
+
+  deinit {
+    unlink("\(folder)/\(StagingFolder.fileName)")
+    unlink("\(folder)/\(StoreOwner.linkName)")
+    rmdir(folder)
+    rmdir(LibraryPermissions.folder(of: folder))
+  }
+}
