@@ -196,25 +196,36 @@ let package = Package(
       dependencies: ["SluiceHTTP1", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CMicrohttpd", "CLinux"],
       swiftSettings: strict),
 
-    // What people import. The assembly is apart from libcurl, so that a host can link it with another transport.
+    // From a configuration and loaded libraries to a pipeline. Links neither libelf nor libcrypto nor a transport, so that
+    // a host in a foreign program can link it.
     .target(
       name: "SluiceAssembly",
       dependencies: [
-        "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceTrial", "SluiceLoop",
-        "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA",
-        "SluiceJSON", "SluiceJSONSchema", "SluiceSupport", "CSluice", "CCrypto",
+        "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluicePipeline", "SluiceRecords",
+        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
+        "SluiceSupport", "CSluice",
       ], swiftSettings: strict),
+    // The engine. Apart from libcurl, so that a host can link it with another transport.
+    .target(
+      name: "SluiceEngine",
+      dependencies: [
+        "SluiceAssembly", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceTrial",
+        "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics",
+        "SluiceJSON", "SluiceSupport", "CCrypto",
+      ], swiftSettings: strict),
+    // What people import.
     .target(
       name: "Sluice",
       dependencies: [
-        "SluiceAssembly", "SluiceCurl", "SluiceWire", "SluicePlugin", "SluiceTrial", "SluiceLoop", "SluicePipeline",
-        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
+        "SluiceEngine", "SluiceAssembly", "SluiceCurl", "SluiceWire", "SluicePlugin", "SluiceTrial", "SluiceLoop",
+        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
+        "SluiceJSONSchema",
       ], swiftSettings: strict),
     // Apart from Sluice, because a program may use the engine alone: the calls of a client, downloads, forms.
     .target(
       name: "SluiceClient",
       dependencies: [
-        "Sluice", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceRecords",
+        "Sluice", "SluiceCookies", "SluiceEngine", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceRecords",
         "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ],
       swiftSettings: strict),
@@ -222,17 +233,17 @@ let package = Package(
     .target(
       name: "SluiceFoundation",
       dependencies: [
-        "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
-        "SluiceIDNA", "SluiceSupport",
+        "SluiceClient", "SluiceCookies", "SluiceEngine", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
+        "SluiceMessages", "SluiceIDNA", "SluiceSupport",
       ],
       swiftSettings: strict),
-    // Apart from the assembly, because few programs replay: journals as text and JSON, recordings, and their comparison.
+    // Apart from the engine, because few programs replay: journals as text and JSON, recordings, and their comparison.
     .target(
       name: "SluiceReplay",
       dependencies: [
-        "SluiceAssembly", "SluiceWire", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceTrial",
-        "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
-        "SluiceSupport",
+        "SluiceEngine", "SluiceAssembly", "SluiceWire", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage",
+        "SluiceTrial", "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages",
+        "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
     // Apart from Sluice, so that a program without a control socket links no server.
     .target(
@@ -352,17 +363,17 @@ let package = Package(
     tests(
       "Sluice",
       [
-        "SluiceAssembly", "SluiceReplay", "SluiceServer", "SluicePipeline", "SluiceRecords", "SluiceTraceContext",
-        "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluicePluginHost",
-        "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl", "SluiceLoop",
-        "SluiceSupport", "TablesStage",
+        "SluiceEngine", "SluiceAssembly", "SluiceReplay", "SluiceServer", "SluicePipeline", "SluiceRecords",
+        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
+        "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl",
+        "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
     tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
     tests(
       "SluiceClient",
       [
-        "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
-        "SluiceServer", "SluiceSupport",
+        "Sluice", "SluiceEngine", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages", "SluiceMetrics",
+        "SluiceJSON", "SluiceServer", "SluiceSupport",
       ]),
     tests(
       "SluiceCookies",

@@ -30,11 +30,12 @@ edge  SluicePluginHost  SluicePluginImage SluicePipeline SluiceRecords SluiceTra
 edge  SluiceCrash       SluicePluginFile SluicePluginImage SluiceMessages SluiceJSON CLinux CElf
 edge  SluiceTrial       SluicePluginHost SluicePluginFile SluicePluginImage SluiceCrash SluiceLoop SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice CLinux
 edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
-edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CCrypto
-edge  Sluice            SluiceAssembly SluiceCurl SluiceWire SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
-edge  SluiceClient      Sluice SluiceCookies SluiceAssembly SluicePlugin SluicePipeline SluiceRecords SluiceMessages SluiceJSON
-edge  SluiceFoundation  SluiceClient SluiceCookies SluiceAssembly SluicePlugin SluicePipeline SluiceMessages SluiceIDNA Foundation FoundationNetworking
-edge  SluiceReplay      SluiceAssembly SluiceWire SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceJSON
+edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice
+edge  SluiceEngine      SluiceAssembly SluicePlugin SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CCrypto
+edge  Sluice            SluiceEngine SluiceAssembly SluiceCurl SluiceWire SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
+edge  SluiceClient      Sluice SluiceCookies SluiceEngine SluiceAssembly SluicePlugin SluicePipeline SluiceRecords SluiceMessages SluiceJSON
+edge  SluiceFoundation  SluiceClient SluiceCookies SluiceEngine SluiceAssembly SluicePlugin SluicePipeline SluiceMessages SluiceIDNA Foundation FoundationNetworking
+edge  SluiceReplay      SluiceEngine SluiceAssembly SluiceWire SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceJSON
 edge  SluiceControl     Sluice SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
 edge  SluiceCommand     Sluice SluiceClient SluiceControl SluiceCookies SluiceReplay SluiceRecords SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginFile SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux

@@ -1,8 +1,9 @@
 public import SluiceAssembly
+public import SluiceEngine
 public import SluiceLoop
 package import SluicePipeline
-import SluiceWire
 public import SluiceTrial
+import SluiceWire
 
 /// Puts another transport around that of a loop, on any thread, before the loop's first transaction.
 package typealias TransportWrapper = @Sendable (Loop, any Transport) -> any Transport

@@ -1,4 +1,4 @@
-package import SluiceAssembly
+package import SluiceEngine
 import SluicePipeline
 package import SluiceRecords
 

@@ -1,4 +1,5 @@
 import SluiceAssembly
+import SluiceEngine
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline

@@ -1,4 +1,5 @@
-package import SluiceAssembly
+import SluiceAssembly
+package import SluiceEngine
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline

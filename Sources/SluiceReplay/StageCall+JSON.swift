@@ -1,4 +1,4 @@
-package import SluiceAssembly
+package import SluiceEngine
 public import SluiceJSON
 import SluiceMessages
 import SluicePipeline

@@ -1,10 +1,10 @@
-import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 import Testing
 
 @testable import SluiceClient
+import SluiceEngine
 
 @Suite struct BodyPipeTests {
   private static func pipe() -> BodyPipe { BodyPipe(Cancellation()) { $0.error } }

@@ -1,6 +1,7 @@
 import Glibc
 import SluiceAssembly
 import SluiceClient
+import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

@@ -1,5 +1,4 @@
 import Glibc
-import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
@@ -8,6 +7,7 @@ import SluiceTestKit
 import Testing
 
 @testable import SluiceClient
+import SluiceEngine
 
 /// The failure of a download; nil if it does not fail.
 func downloadFailure(_ body: () async throws(DownloadFailure) -> Void) async -> DownloadFailure? {

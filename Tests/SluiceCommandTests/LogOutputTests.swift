@@ -4,6 +4,7 @@ import SluiceMessages
 import Testing
 
 @testable import SluiceAssembly
+@testable import SluiceEngine
 @testable import SluiceCommand
 
 /// The log lines that the command shows, and their form.

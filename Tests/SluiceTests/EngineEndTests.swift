@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// The end of an engine with loops that still work.
 @Suite struct EngineEndTests {

@@ -1,3 +1,3 @@
 extension Duration {
-  var milliseconds: Int { Int(self / .milliseconds(1)) }
+  package var milliseconds: Int { Int(self / .milliseconds(1)) }
 }

@@ -1,5 +1,5 @@
 /// What the product says of itself.
-enum Product {
+package enum Product {
   /// The Makefile takes it from this line.
-  static let version = "0.1.0"
+  package static let version = "0.1.0"
 }

@@ -1,16 +1,16 @@
 package import SluiceJSON
 
 /// A place in a list that has a configuration of its own.
-struct PlaceConfiguration {
+package struct PlaceConfiguration {
   /// `request[0]`.
-  let key: String
-  let config: JSONValue
+  package let key: String
+  package let config: JSONValue
   let location: ConfigurationLocation
 }
 
 extension Configuration {
   /// The places of a plugin that have a configuration, in the order in which the instance gets them.
-  func places(of plugin: String) -> [PlaceConfiguration] {
+  package func places(of plugin: String) -> [PlaceConfiguration] {
     [("request", request), ("issue", issue), ("response", response)].flatMap { list, references in
       references.enumerated().compactMap { index, reference in
         guard reference.plugin == plugin, let config = reference.config else { return nil }

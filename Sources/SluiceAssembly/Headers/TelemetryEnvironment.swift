@@ -5,14 +5,14 @@ package import SluiceTraceContext
 /// The settings of trace propagation in OpenTelemetry's variables ("Environment Variable Specification").
 ///
 /// An empty variable counts as not set. Unknown words are ignored with a warning; words are case-insensitive.
-struct TelemetryEnvironment {
+package struct TelemetryEnvironment {
   private let read: (String) -> String?
   private let warn: (String) -> Void
 
   /// - Parameters:
   ///   - read: returns a variable; by default from the environment of the process.
   ///   - warn: called with a sentence for each ignored value.
-  init(read: @escaping (String) -> String? = Self.variable, warn: @escaping (String) -> Void) {
+  package init(read: @escaping (String) -> String? = Self.variable, warn: @escaping (String) -> Void) {
     self.read = read
     self.warn = warn
   }
@@ -67,7 +67,7 @@ struct TelemetryEnvironment {
   }
 
   /// `OTEL_SERVICE_NAME`.
-  var serviceName: String? { value("OTEL_SERVICE_NAME") }
+  package var serviceName: String? { value("OTEL_SERVICE_NAME") }
 
   /// The value of a variable, with spaces removed at both ends; nil if nothing is left.
   func value(_ name: String) -> String? {

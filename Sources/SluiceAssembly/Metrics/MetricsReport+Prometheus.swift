@@ -11,7 +11,7 @@ extension MetricsReport {
   }
 
   /// The metrics of all reports, each under one head, as the format demands; without metrics of plugins.
-  static func write(
+  package static func write(
     _ reports: [(labels: PrometheusText.Labels, report: MetricsReport)], to text: inout PrometheusText
   ) {
     text.begin(

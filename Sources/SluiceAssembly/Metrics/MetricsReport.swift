@@ -12,7 +12,7 @@ public struct MetricsReport: Sendable, Hashable {
 
   /// The engine's own counts, as ``Engine/metrics()`` gives them: those of all transactions since the engine began, also
   /// before it had this stage.
-  public internal(set) var traffic = MetricsSnapshot()
+  public package(set) var traffic = MetricsSnapshot()
   /// From the moment before the request is sent to the head of the response, in nanoseconds; one entry a response.
   public internal(set) var timeToHead = LatencySnapshot()
   /// The times of ``timeToHead`` between the bounds of OpenTelemetry.
@@ -21,7 +21,7 @@ public struct MetricsReport: Sendable, Hashable {
   package internal(set) var series: [Series] = []
 
   /// The metrics of the engine's plugins.
-  package internal(set) var plugins = PluginMetricsReport()
+  package var plugins = PluginMetricsReport()
 
   package init() {}
 

@@ -1,9 +1,9 @@
-import SluiceJSON
+package import SluiceJSON
 import SluiceMetrics
 
 extension MetricsSnapshot {
   /// Times are seconds.
-  func document() -> JSONValue {
+  package func document() -> JSONValue {
     let statuses = JSONValue.object()
     for status in StatusClass.allCases where self[status] > 0 { statuses[status.text] = Self.number(self[status]) }
     return [

@@ -2,7 +2,7 @@ import SluiceMetrics
 
 extension MetricsSnapshot {
   /// The engine's own counts, under names that no built-in `metrics` uses.
-  func write(to text: inout PrometheusText) {
+  package func write(to text: inout PrometheusText) {
     text.begin("sluice_engine_transactions_total", "counter", "Transactions of the engine that ended.")
     for outcome in OutcomeClass.allCases { text.sample(self[outcome], [("outcome", "\(outcome)")]) }
     text.begin("sluice_engine_active_transactions", "gauge", "Transactions of the engine in flight.")

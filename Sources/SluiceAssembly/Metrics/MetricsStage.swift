@@ -2,7 +2,7 @@ import SluicePipeline
 
 /// The built-in `metrics`: counts transactions as they happen, separately on each loop. docs/metrics.md describes the
 /// counts.
-final class MetricsStage: Tracer {
+package final class MetricsStage: Tracer {
   private let loops: [LoopMetrics]
 
   /// - Parameter loops: the number of the engine's loops.
@@ -16,7 +16,7 @@ final class MetricsStage: Tracer {
   }
 
   /// The counts so far. From any thread.
-  func report() -> MetricsReport {
+  package func report() -> MetricsReport {
     var report = MetricsReport()
     for loop in loops { loop.add(to: &report) }
     return report

@@ -1,5 +1,5 @@
 package import SluicePipeline
-import SluicePluginHost
+package import SluicePluginHost
 
 /// The metrics that the plugins of an engine have recorded up to one moment, and the results of their scheduled work.
 public struct PluginMetricsReport: Sendable, Hashable {
@@ -52,7 +52,7 @@ public struct PluginMetricsReport: Sendable, Hashable {
 }
 
 extension PluginMetricsReport {
-  init(_ snapshots: [PluginMetricSnapshot], _ schedules: [ScheduleReport]) {
+  package init(_ snapshots: [PluginMetricSnapshot], _ schedules: [ScheduleReport]) {
     var names: Set<String> = []
     metrics = snapshots.map { Metric($0, uniqueIn: &names) }
     self.schedules = schedules

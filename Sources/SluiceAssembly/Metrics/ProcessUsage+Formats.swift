@@ -1,7 +1,7 @@
-import SluiceJSON
+package import SluiceJSON
 
 extension ProcessUsage {
-  func document() -> JSONValue {
+  package func document() -> JSONValue {
     let document = JSONValue.object()
     document["residentBytes"] = residentBytes.map { JSONValue(Int64($0)) }
     document["openDescriptors"] = openDescriptors.map { JSONValue(Int64($0)) }
@@ -10,7 +10,7 @@ extension ProcessUsage {
   }
 
   /// Under the names that the client libraries of Prometheus use.
-  func write(to text: inout PrometheusText) {
+  package func write(to text: inout PrometheusText) {
     let gauges = [
       ("process_resident_memory_bytes", "Resident memory of the process.", residentBytes),
       ("process_open_fds", "Descriptors that the process has open.", openDescriptors),

@@ -1,14 +1,14 @@
 import SluiceMetrics
 
 /// Writes samples, one on each line, for the metric that was begun last.
-struct PrometheusText {
-  typealias Labels = [(name: String, value: String)]
+package struct PrometheusText {
+  package typealias Labels = [(name: String, value: String)]
 
-  private(set) var text = ""
+  package private(set) var text = ""
   private var name = ""
   private let common: Labels
 
-  init(labels: [String: String]) { common = labels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+  package init(labels: [String: String]) { common = labels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
 
   mutating func begin(_ name: String, _ type: String, _ help: String) {
     self.name = name
@@ -23,7 +23,7 @@ struct PrometheusText {
 
   /// Writes the service of these metrics (OpenTelemetry, "Prometheus and OpenMetrics Compatibility", resource
   /// attributes).
-  mutating func target(_ attributes: Labels) {
+  package mutating func target(_ attributes: Labels) {
     begin("target_info", "gauge", "The program to which these metrics belong.")
     sample(UInt64(1), attributes)
   }

@@ -1,6 +1,6 @@
 import SluiceJSON
 public import SluiceMessages
-import SluicePipeline
+package import SluicePipeline
 public import SluiceTraceContext
 
 /// A request with the checks of its response, and the type that the response is decoded to.
@@ -70,7 +70,7 @@ extension TypedTransaction where Payload == Response {
 // The transaction in the form that the pipeline uses.
 extension TypedTransaction {
   /// - Parameter keep: called with the payload when it is made.
-  func checks(keep: @escaping @Sendable (Payload) -> Void) -> ResponseChecks {
+  package func checks(keep: @escaping @Sendable (Payload) -> Void) -> ResponseChecks {
     let validate: ResponseChecks.Validate = { response throws(TransactionError) in try self.validate(response) }
     return ResponseChecks(
       validate: validations.isEmpty ? nil : validate,

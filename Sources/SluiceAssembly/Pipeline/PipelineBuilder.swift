@@ -1,22 +1,39 @@
 import SluiceIDNA
 import SluiceMessages
-import SluicePipeline
+package import SluicePipeline
 import SluicePluginHost
 
 /// Builds the stage lists of a configuration from the stages of its plugins.
-struct PipelineBuilder {
-  let configuration: Configuration
+package struct PipelineBuilder {
+  private let configuration: Configuration
   /// By the name in the configuration.
-  let stages: [String: PipelineStage]
-  var delegate: StageBinding?
-  var log: @Sendable (LogLine) -> Void = { _ in }
+  private let stages: [String: PipelineStage]
+  private let delegate: StageBinding?
+  /// Answers challenges with the credentials of the URL; nil leaves them to the caller.
+  private let challengeResponder: (any ChallengeResponder)?
+  private let log: @Sendable (LogLine) -> Void
   /// The previous pipeline: a tracer that continues keeps its overrun score.
-  var predecessor: Pipeline?
+  private let predecessor: Pipeline?
   /// Set for journals that are compared with those of another process.
-  var journalKey: MessageHash.Key?
+  private let journalKey: MessageHash.Key?
 
-  func build(generation: Int, loops: Int, resources: [any AnyObject & Sendable]) throws(ConfigurationError) -> Pipeline
-  {
+  package init(
+    configuration: Configuration, stages: [String: PipelineStage], delegate: StageBinding? = nil,
+    challengeResponder: (any ChallengeResponder)? = nil, log: @escaping @Sendable (LogLine) -> Void = { _ in },
+    predecessor: Pipeline? = nil, journalKey: MessageHash.Key? = nil
+  ) {
+    self.configuration = configuration
+    self.stages = stages
+    self.delegate = delegate
+    self.challengeResponder = challengeResponder
+    self.log = log
+    self.predecessor = predecessor
+    self.journalKey = journalKey
+  }
+
+  package func build(
+    generation: Int, loops: Int, resources: [any AnyObject & Sendable]
+  ) throws(ConfigurationError) -> Pipeline {
     Pipeline(
       requestStages: try bindings(
         configuration.request, [.request, .requestPieces, .redirect, .challenge], "request", "on_request", after: []),
@@ -45,7 +62,7 @@ struct PipelineBuilder {
         tellsHead: transport.onSentHead != nil),
       requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses,
       checks: configuration.responseChecks, redirects: redirects, hostEncoder: .idna,
-      challengeResponder: CredentialResponder(configuration.credentialPolicy),
+      challengeResponder: challengeResponder,
       journal: JournalSettings(
         secrets: SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query),
         key: journalKey), names: transport.names)

@@ -47,7 +47,7 @@ extension EngineError {
   }
 
   /// An error of a library, or of one of its instances, with the plugin's name and its location in the configuration.
-  init(_ error: PluginError, of library: String, in configuration: Configuration) {
+  package init(_ error: PluginError, of library: String, in configuration: Configuration) {
     var plugin = configuration.plugins.first { $0.library == library }
     if case .plugin(let name?, _) = error.subject,
       let named = configuration.plugins.first(where: { $0.name == name })

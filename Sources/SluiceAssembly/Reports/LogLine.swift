@@ -1,5 +1,5 @@
 public import SluiceMessages
-import SluicePluginHost
+package import SluicePluginHost
 
 /// A log line of the engine or a plugin.
 public struct LogLine: Sendable, Hashable {
@@ -45,7 +45,7 @@ public struct LogLine: Sendable, Hashable {
 }
 
 extension LogLine {
-  init(_ entry: PluginLogEntry) {
+  package init(_ entry: PluginLogEntry) {
     self.init(
       level: Level(rawValue: Int(entry.level.rawValue)) ?? .error, plugin: entry.plugin, generation: entry.generation,
       stage: entry.stage, message: entry.message)
@@ -57,5 +57,5 @@ extension LogLine {
 }
 
 extension PluginLogEntry.Level {
-  init(_ level: LogLine.Level) { self = PluginLogEntry.Level(rawValue: UInt32(level.rawValue)) ?? .error }
+  package init(_ level: LogLine.Level) { self = PluginLogEntry.Level(rawValue: UInt32(level.rawValue)) ?? .error }
 }

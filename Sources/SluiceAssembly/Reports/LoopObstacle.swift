@@ -1,5 +1,5 @@
 package import SluiceMessages
-import SluicePluginHost
+package import SluicePluginHost
 
 /// What blocks an event loop: the call of a plugin if one is known, otherwise code of the program.
 package struct LoopObstacle: Sendable, Hashable {
@@ -24,6 +24,21 @@ package struct LoopObstacle: Sendable, Hashable {
     package var callback: String
     /// Nil when the call belongs to no transaction.
     package var transaction: TransactionID?
+
+    package init(plugin: String, pluginID: String, generation: Int, callback: String, transaction: TransactionID?) {
+      self.plugin = plugin
+      self.pluginID = pluginID
+      self.generation = generation
+      self.callback = callback
+      self.transaction = transaction
+    }
+  }
+
+  package init(loop: Int, hasDied: Bool, age: Duration, call: Call?) {
+    self.loop = loop
+    self.hasDied = hasDied
+    self.age = age
+    self.call = call
   }
 }
 
@@ -45,7 +60,7 @@ extension LoopObstacle: CustomStringConvertible {
 }
 
 extension LoopObstacle.Call {
-  init(_ call: LoopCall) {
+  package init(_ call: LoopCall) {
     self.init(
       plugin: call.stage, pluginID: call.plugin, generation: call.generation, callback: call.callback,
       transaction: call.transaction)

@@ -34,6 +34,13 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
     /// SHA-256 of the library, in hex.
     package var hash: String
     package var buildID: String?
+
+    package init(generation: Int? = nil, version: String? = nil, hash: String, buildID: String? = nil) {
+      self.generation = generation
+      self.version = version
+      self.hash = hash
+      self.buildID = buildID
+    }
   }
 
   /// One library, with all its instances.
@@ -44,6 +51,13 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
     package var plugins: [String]
     package var old: Build?
     package var new: Build?
+
+    package init(library: String, plugins: [String], old: Build? = nil, new: Build? = nil) {
+      self.library = library
+      self.plugins = plugins
+      self.old = old
+      self.new = new
+    }
   }
 
   /// The number of the swap in the engine, counted from 1.
@@ -53,7 +67,7 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   /// Since 1970-01-01T00:00:00Z.
   package var began: Duration
   /// The time from the call to the end, including the wait for other swaps.
-  public var duration = Duration.zero
+  public var duration: Duration
   /// How the swap ended; ``reason`` has the details.
   public var outcome: Outcome
   /// The snapshot on which new transactions run afterwards.
@@ -64,6 +78,18 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   public var reason: String?
   /// The loops that had not taken the snapshot within `swap.publish`, and what blocks them.
   package var late: [LoopObstacle] = []
+
+  /// A report without changes.
+  package init(
+    id: Int, trigger: Trigger, began: Duration, duration: Duration = .zero, outcome: Outcome, snapshot: Int
+  ) {
+    self.id = id
+    self.trigger = trigger
+    self.began = began
+    self.duration = duration
+    self.outcome = outcome
+    self.snapshot = snapshot
+  }
 }
 
 extension SwapReport: CustomStringConvertible {
@@ -71,7 +97,7 @@ extension SwapReport: CustomStringConvertible {
   public var description: String { line("") }
 
   /// Like ``description``, with the time that the swap took, for logs.
-  var lineWithTime: String { line(" after \(duration.milliseconds) ms") }
+  package var lineWithTime: String { line(" after \(duration.milliseconds) ms") }
 
   private func line(_ took: String) -> String {
     let what = changes.map(\.description).joined(separator: ", ")

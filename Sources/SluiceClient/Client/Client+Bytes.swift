@@ -1,4 +1,4 @@
-public import SluiceAssembly
+public import SluiceEngine
 public import SluiceMessages
 public import SluicePipeline
 

@@ -1,4 +1,4 @@
-import SluiceAssembly
+import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 

@@ -1,5 +1,6 @@
 import Sluice
 public import SluiceAssembly
+public import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport

@@ -1,4 +1,4 @@
-public import SluiceAssembly
+public import SluiceEngine
 public import SluiceMessages
 import SluicePipeline
 import SluiceSupport

@@ -1,6 +1,5 @@
 public import Foundation
 public import FoundationNetworking
-public import SluiceAssembly
 public import SluiceClient
 import SluiceMessages
 import SluicePipeline

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
-import SluiceAssembly
 import SluiceClient
+import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 

@@ -1,5 +1,5 @@
-import SluiceAssembly
 import SluiceClient
+import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit

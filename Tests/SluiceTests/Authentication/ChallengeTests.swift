@@ -7,6 +7,7 @@ import SluiceTestKit
 import Testing
 
 @testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// Challenges over real sockets.
 @Suite struct ChallengeTests {

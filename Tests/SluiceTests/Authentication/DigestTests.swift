@@ -2,7 +2,7 @@ import Sluice
 import SluiceMessages
 import Testing
 
-@testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// The computations of RFC 7616.
 @Suite struct DigestTests {

@@ -5,6 +5,7 @@ import SluiceTestKit
 import Testing
 
 @testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// The resources that the process uses, in the metrics.
 @Suite struct ProcessUsageTests {

@@ -5,7 +5,7 @@ import SluicePluginImage
 import SluiceTestKit
 import Testing
 
-@testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// Which refused files are read again shortly afterwards.
 @Suite struct LibraryReadingTests {

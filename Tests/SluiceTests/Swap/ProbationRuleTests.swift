@@ -1,7 +1,7 @@
 import Sluice
 import Testing
 
-@testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// When a new snapshot is worse than the previous one.
 @Suite struct ProbationRuleTests {

@@ -5,6 +5,7 @@ import SluiceTestKit
 import Testing
 
 @testable import SluiceAssembly
+@testable import SluiceEngine
 import SluicePluginFile
 
 /// Messages of a swap about calls that do not return.

@@ -4,7 +4,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-@testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// What happens to the previous snapshot if a probation or the engine ends while another one is published.
 @Suite struct SwapEndTests {

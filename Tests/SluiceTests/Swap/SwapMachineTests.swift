@@ -1,7 +1,7 @@
 import Sluice
 import Testing
 
-@testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// The decisions of the swap machine, event by event.
 @Suite struct SwapMachineTests {

@@ -1,7 +1,7 @@
 import Sluice
 import Testing
 
-@testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// Which of several swaps are performed, and in which order.
 @Suite struct SwapQueueTests {

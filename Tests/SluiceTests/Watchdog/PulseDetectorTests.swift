@@ -2,7 +2,7 @@
 import Sluice
 import Testing
 
-@testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// Which loops count as stuck.
 @Suite struct PulseDetectorTests {

@@ -2,7 +2,7 @@ import Sluice
 import SluicePluginHost
 import Testing
 
-@testable import SluiceAssembly
+@testable import SluiceEngine
 
 /// What counts as a stall, from the watchdog's checks alone.
 @Suite struct StallDetectorTests {

@@ -1,0 +1,83 @@
+package import SluicePluginHost
+package import SluicePluginImage
+import SluiceSupport
+
+/// The record of a mapped build, which also remains after the build has ended.
+package final class GenerationRecord: Sendable {
+  /// How a build ended.
+  package enum End: Sendable, Hashable {
+    case parked(String)
+    case refused(String)
+  }
+
+  private struct State: Sendable {
+    var plugins: [String]
+    var pluginID = ""
+    var version = ""
+    var end: End?
+    var hasServed = false
+    var violations: [ViolationCounters] = []
+  }
+
+  package let id: Int
+  /// The path in the configuration.
+  package let library: String
+  package let hash: ContentHash
+  package let buildID: String?
+  /// The private copy, which is not removed as long as it is mapped.
+  package let copy: String
+  private let state: Locked<State>
+
+  package init(id: Int, library: String, plugins: [String], _ loaded: LoadedLibrary) {
+    self.id = id
+    self.library = library
+    hash = loaded.stored.hash
+    buildID = loaded.facts.buildID
+    copy = loaded.stored.path
+    state = Locked(State(plugins: plugins, version: loaded.facts.note?.version ?? ""))
+  }
+
+  /// The names of its instances.
+  package var plugins: [String] {
+    get { state.withLock { $0.plugins } }
+    set { state.withLock { $0.plugins = newValue } }
+  }
+
+  /// Whether it was replaced, or is about to be.
+  package var hasServed: Bool {
+    get { state.withLock { $0.hasServed } }
+    set { state.withLock { $0.hasServed = newValue } }
+  }
+
+  /// Nil as long as the build serves, or may serve.
+  package var end: End? { state.withLock { $0.end } }
+
+  /// Later calls have no effect.
+  package func end(_ end: End) { state.withLock { $0.end = $0.end ?? end } }
+
+  package func adopt(_ plugin: PluginGeneration) {
+    state.withLock { ($0.pluginID, $0.version) = (plugin.id, plugin.version) }
+  }
+
+  package func adopt(_ violations: ViolationCounters) { state.withLock { $0.violations.append(violations) } }
+
+  package var pluginID: String { state.withLock { $0.pluginID } }
+  package var version: String { state.withLock { $0.version } }
+  /// The violations of all its instances, including ended ones.
+  package var violations: Int { state.withLock { $0.violations }.reduce(0) { $0 + $1.total } }
+
+  package var build: SwapReport.Build {
+    SwapReport.Build(generation: id, version: version.isEmpty ? nil : version, hash: hash.hex, buildID: buildID)
+  }
+}
+
+/// A loaded build, from which instances can be created.
+package struct LoadedGeneration: Sendable {
+  package let record: GenerationRecord
+  package let plugin: PluginGeneration
+
+  package init(record: GenerationRecord, plugin: PluginGeneration) {
+    self.record = record
+    self.plugin = plugin
+  }
+}

@@ -1,0 +1,66 @@
+package import SluicePipeline
+package import SluicePluginHost
+
+/// The whole pipeline: its parts, and the single object that transactions keep.
+package final class Snapshot: Sendable {
+  /// The number of the snapshot in the engine, counted from 1. Snapshot 0 is empty; the first one follows it.
+  package let number: Int
+  package let configuration: Configuration
+  /// In the order of the configuration.
+  package let parts: [SnapshotPart]
+  package let pipeline: Pipeline
+
+  package init(number: Int, configuration: Configuration, parts: [SnapshotPart], pipeline: Pipeline) {
+    self.number = number
+    self.configuration = configuration
+    self.parts = parts
+    self.pipeline = pipeline
+  }
+
+  package var instances: [PluginInstance] { parts.compactMap(\.instance) }
+
+  package var generations: [GenerationRecord] {
+    var records: [GenerationRecord] = []
+    for record in parts.compactMap(\.generation) where !records.contains(where: { $0 === record }) {
+      records.append(record)
+    }
+    return records
+  }
+
+  package func part(_ name: String) -> SnapshotPart? { parts.first { $0.plugin.name == name } }
+
+  package func holds(_ instance: PluginInstance) -> Bool { parts.contains { $0.instance === instance } }
+
+  package func holds(_ generation: GenerationRecord) -> Bool { parts.contains { $0.generation === generation } }
+}
+
+/// One plugin of a snapshot. Snapshots share the parts in which they do not differ.
+package struct SnapshotPart: Sendable {
+  package let plugin: PluginConfiguration
+  /// With its places.
+  package let stage: PipelineStage
+  /// Of a library, and of code of the program.
+  package var instance: PluginInstance?
+  /// Set for a library.
+  package var generation: GenerationRecord?
+  /// Set if the delivery to its tracer is queued.
+  package var queuedTracer: QueuedTracer?
+}
+
+extension Snapshot {
+  package func generation(of library: String) -> GenerationRecord? {
+    parts.first { $0.plugin.library == library }?.generation
+  }
+
+  /// The builds from which instances can be created, by the library's path.
+  package var loaded: [String: LoadedGeneration] {
+    var loaded: [String: LoadedGeneration] = [:]
+    for part in parts {
+      guard let library = part.plugin.library, let record = part.generation, let instance = part.instance else {
+        continue
+      }
+      loaded[library] = LoadedGeneration(record: record, plugin: instance.generation)
+    }
+    return loaded
+  }
+}

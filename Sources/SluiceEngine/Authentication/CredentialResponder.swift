@@ -1,0 +1,34 @@
+import SluiceAssembly
+import SluiceMessages
+import SluicePipeline
+
+/// The engine's own answers to challenges, with the user and password of the URL.
+final class CredentialResponder: ChallengeResponder {
+  private let policy: CredentialPolicy
+
+  init(_ policy: CredentialPolicy) { self.policy = policy }
+
+  /// The credentials of a proxy are in the proxy's URL, which libcurl uses.
+  func hasCredentials(status: Int, for exchange: Exchange) -> Bool {
+    status == 401 && exchange.nativeRequest.url.userInfo != nil
+  }
+
+  func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
+    guard hasCredentials(status: status, for: exchange), let (user, password) = exchange.nativeRequest.url.credentials
+    else { return nil }
+    // The server has refused a credentials header of a stage or the caller; the engine's answer would not help.
+    guard !isForeign(exchange) else { return nil }
+    // Basic has been sent before it was asked for, and was refused.
+    let usable = policy == .whenAsked ? challenges : challenges.filter { $0.isScheme("digest") }
+    return Credentials(user: user, password: password).answer(to: usable, status: status, on: exchange)
+  }
+
+  func renew(_ request: inout Request, on exchange: Exchange) {
+    CredentialSession.of(exchange)?.renew(&request, on: exchange)
+  }
+
+  private func isForeign(_ exchange: Exchange) -> Bool {
+    guard let value = exchange.nativeRequest.headers["authorization"] else { return false }
+    return CredentialSession.of(exchange)?.value != value
+  }
+}

@@ -1,0 +1,27 @@
+public import SluiceAssembly
+import SluiceMetrics
+import SluicePipeline
+import SluicePluginHost
+
+extension Engine {
+  /// The counts of each built-in `metrics` so far, by its name in the configuration. From any thread; ``metrics()`` has
+  /// the counts of the engine itself and of its stages.
+  public var metricsReports: [String: MetricsReport] {
+    let plugins = pluginMetrics
+    let traffic = metrics()
+    var reports: [String: MetricsReport] = [:]
+    for part in swaps.published.parts {
+      guard var report = (part.stage.tracer as? MetricsStage)?.report() else { continue }
+      report.plugins = plugins
+      report.traffic = traffic
+      reports[part.plugin.name] = report
+    }
+    return reports
+  }
+
+  /// The metrics that plugins have recorded so far, and the results of their scheduled work. From any thread; it is
+  /// also part of each of ``metricsReports``.
+  public var pluginMetrics: PluginMetricsReport {
+    PluginMetricsReport(swaps.published.instances.flatMap(\.metricSnapshots), schedules)
+  }
+}

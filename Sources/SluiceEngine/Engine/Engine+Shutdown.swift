@@ -1,0 +1,67 @@
+package import SluiceAssembly
+import SluiceLoop
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+import Synchronization
+
+extension Engine {
+  /// How long to wait for a drained loop to end, and for a log function that does not return.
+  private static let endLimit = Duration.seconds(5)
+
+  /// Ends the engine. Submitted transactions may finish within `drain`; afterwards they fail with the code `shutdown`.
+  /// Everything that is submitted from now on fails with the same code. Then the instances are deactivated and the
+  /// loops are joined. Must not be called on a loop.
+  ///
+  /// Returns at most a few seconds after `drain` and `deactivation`. A loop whose stage does not return is left behind, and
+  /// the log names the stage: the transactions there fail with `stalled`, the loop's thread stays, and the instances that
+  /// it may call are neither deactivated nor destroyed.
+  ///
+  /// - Parameter deactivation: how long the instances may take to finish their work.
+  public func shutdown(drain: Duration = .seconds(30), deactivation: Duration = .seconds(5)) async {
+    _ = await end(drain: drain, deactivation: deactivation)
+  }
+
+  /// Does the work of ``shutdown(drain:deactivation:)``; returns what keeps the loops that were left behind.
+  package func end(drain: Duration, deactivation: Duration) async -> [LoopObstacle] {
+    guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return [] }
+    let began = MonotonicClock.now
+    // Concurrently: waiting for one takes no time from the others.
+    let silent = await withTaskGroup(of: Worker?.self) { group in
+      group.addTask { [swaps] in
+        await swaps.close(within: drain)
+        return nil
+      }
+      for worker in workers { group.addTask { await worker.drain(for: drain) ? nil : worker } }
+      return await group.reduce(into: [Worker]()) { if let worker = $1 { $0.append(worker) } }
+    }
+    let stuck = StuckLoops(workers: workers) { true }
+    let obstacles = silent.map { worker in
+      swaps.watchdog.obstacle(on: worker.loop.index, waiting: MonotonicClock.now - began)
+    }
+    for (worker, obstacle) in zip(silent, obstacles) { stuck.end(worker, because: obstacle) }
+    return await ControlThread.run { [swaps, workers] in
+      swaps.end(within: deactivation, obstacles)
+      // A loop that did not answer has already been waited for.
+      let left = workers.filter { worker in
+        !worker.loop.shutdown(within: silent.contains { $0 === worker } ? .zero : Self.endLimit)
+      }
+      let all = left.map { worker in
+        obstacles.first { $0.loop == worker.loop.index }
+          ?? swaps.watchdog.obstacle(on: worker.loop.index, waiting: Self.endLimit)
+      }
+      for obstacle in all { swaps.sayLeftBehind(obstacle) }
+      swaps.watchdog.stop(within: Self.endLimit)
+      return all
+    }
+  }
+}
+
+extension Engine {
+  /// The unfinished transactions and suspended calls of each loop. Call it only after ``shutdown(drain:)``, when no
+  /// loop runs.
+  package var unfinished: [Int] {
+    workers.map { $0.environment.runningCount + $0.environment.suspensions.suspendedCount }
+  }
+}

@@ -1,0 +1,32 @@
+package import SluiceAssembly
+import SluicePluginFile
+import SluicePluginHost
+import SluicePluginImage
+package import SluiceTrial
+
+extension Engine {
+  /// Tries out the libraries of a configuration, as a start does, without loading any; returns why they are refused.
+  /// Blocks.
+  package static func trialRefusals(
+    of configuration: Configuration, trial: any LibraryTrial
+  ) throws(EngineError) -> [EngineError] {
+    var configuration = configuration
+    // The caller asks for a trial, whatever the configuration says.
+    if configuration.swap.trial <= .zero { configuration.swap.trial = SwapSettings().trial }
+    var loader: PluginLoader?
+    var staged: [StagedLibrary] = []
+    for library in configuration.libraries {
+      do throws(PluginError) {
+        let ready = if let loader { loader } else { try PluginLoader(store: configuration.store) }
+        loader = ready
+        staged.append(try ready.stage(library, allowing: configuration.allowed(of: library)))
+      } catch { throw EngineError(error, of: library, in: configuration) }
+    }
+    let candidates = staged.map { TrialCandidate($0, in: configuration) }
+    let refusals = WaitingThread.run { await trial.refusals(of: candidates) }
+    // `staged` holds the copies until here.
+    return zip(staged, refusals).compactMap { library, refusal in
+      refusal.map { EngineError($0, of: library.path, in: configuration) }
+    }
+  }
+}

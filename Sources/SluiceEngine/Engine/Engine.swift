@@ -1,0 +1,205 @@
+package import SluiceAssembly
+import SluiceJSON
+package import SluiceLoop
+public import SluiceMessages
+public import SluiceMetrics
+public import SluicePipeline
+import SluicePluginHost
+import SluiceSupport
+public import SluiceTraceContext
+package import SluiceTrial
+import Synchronization
+
+/// Runs requests through the pipeline of a configuration.
+///
+///     let engine = try await Engine(Configuration(file: "sluice.json"))
+///     let response = try await engine.perform(Request(url: HTTPURL("https://example.com/")))
+///     await engine.shutdown()
+///
+/// Can be used from any thread. Requests are distributed over the engine's loops; a request that is submitted on a loop
+/// stays there.
+public final class Engine: Sendable {
+  let workers: [Worker]
+  /// Holds the published snapshot and exchanges it; each worker has its own reference to the pipeline.
+  let swaps: SwapCoordinator
+  private let limits: EngineLimits
+  private let next = Atomic<Int>(0)
+  let isClosed = Atomic<Bool>(false)
+  /// The only loop belongs to the program.
+  let isHosted: Bool
+  private let unsentFields = UnsentFields()
+  private let delegate: (any TransactionDelegate)?
+  let notificationHandler = Locked<(@Sendable (String, JSONValue) async -> WorkOutcome?)?>(nil)
+
+  /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
+  /// - Parameters:
+  ///   - sources: the files from which libraries are read at the start, by their paths in the configuration: an engine
+  ///     that is started again begins with the builds that served. Swaps read the original paths.
+  ///   - makeTransport: makes the transport of each loop.
+  package init(
+    _ configuration: Configuration, sources: [String: String], on hosted: HostedLoop?,
+    delegate: (any TransactionDelegate)?, trial: (any LibraryTrial)?, minimumLogLevel: LogLine.Level,
+    makeTransport: TransportMaker, log: @escaping @Sendable (LogLine) -> Void
+  ) throws(EngineError) {
+    self.delegate = delegate
+    limits = configuration.limits
+    var configuration = configuration
+    isHosted = hosted != nil
+    if isHosted { configuration.transport.loops = 1 }
+    workers = try Self.startWorkers(configuration, hosted?.loop, makeTransport)
+    do throws(EngineError) {
+      swaps = try SwapCoordinator(
+        configuration, sources: sources, workers: workers, delegate: delegate?.binding(isOfEngine: true), trial: trial,
+        minimumLogLevel: minimumLogLevel, log: log)
+    } catch {
+      for worker in workers { _ = worker.loop.shutdown(within: SnapshotDraft.undoLimit) }
+      throw error
+    }
+    swaps.runtime.reportMetrics { [weak self] in self?.metricsDocument() }
+  }
+
+  /// The base of relative URLs.
+  public var baseURL: HTTPURL? { swaps.published.configuration.baseURL }
+
+  /// The limit for response bodies that are collected.
+  package var maximumHeldResponseBytes: Int { swaps.published.configuration.transport.maximumHeldResponseBytes }
+
+  /// Where a configuration for this engine finds libraries that it gives by name.
+  package var installedPlugins: InstalledPlugins { swaps.published.configuration.installedPlugins }
+
+  /// - Parameter hosted: the only loop, if it has no thread of its own.
+  private static func startWorkers(
+    _ configuration: Configuration, _ hosted: Loop?, _ makeTransport: TransportMaker
+  ) throws(EngineError) -> [Worker] {
+    let empty = Pipeline(loops: configuration.transport.loops)
+    var workers: [Worker] = []
+    do throws(TransportError) {
+      for index in 0..<configuration.transport.loops {
+        let loop = if let hosted { hosted } else { try Loop(index: index) }
+        do throws(TransportError) {
+          let transport = try makeTransport(loop, configuration.transport)
+          workers.append(Worker(loop: loop, transport: transport, pipeline: empty))
+        } catch {
+          loop.shutdown()
+          throw error
+        }
+      }
+    } catch {
+      for worker in workers { worker.loop.shutdown() }
+      throw .transport(error)
+    }
+    return workers
+  }
+
+  /// Begins a transaction and returns at once.
+  ///
+  /// - Parameters:
+  ///   - parent: the trace context that the request belongs to; nil means the task's, `TraceContext.current`.
+  ///   - sink: takes the response body piece by piece; nil collects it.
+  ///   - delegate: decides about redirects and challenges before the engine's own delegate; retained until the
+  ///     transaction has ended.
+  ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down or has as
+  ///     many transactions in flight as ``EngineLimits/transactions`` allows; must not block. A completion that submits
+  ///     again must look at the error first: after a shutdown, `submit` calls the new completion before it returns.
+  ///     If a stage does not return, so that the loop stands still, the completion is called on another thread, with
+  ///     the code `stalled`.
+  public func submit(
+    _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
+    delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
+    completion: @escaping @Sendable (TransactionResult) -> Void
+  ) {
+    submit(
+      request, parent: parent, sink: sink, checks: nil, delegate: delegate, cancellation: cancellation,
+      completion: completion)
+  }
+
+  /// - Parameter checks: the checks of the response, instead of the configuration's; with an extraction the body is
+  ///   collected.
+  package func submit(
+    _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
+    checks: ResponseChecks?, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
+    completion: @escaping @Sendable (TransactionResult) -> Void
+  ) {
+    if let warning = unsentFields.warning(about: request) { swaps.log(warning) }
+    // Read here, because the code on the loop runs in another task or in none.
+    let parent = parent ?? TraceContext.current?.parent ?? ParentContext()
+    let completion = Self.completion(completion, delegate, self.delegate)
+    let delegate = delegate?.binding()
+    if let worker = currentWorker {
+      // A drain checks on this loop, so it sees every transaction that began before it.
+      guard !isClosed.load(ordering: .sequentiallyConsistent) else {
+        return completion(Submission.refused(request, Self.isShutDown))
+      }
+      guard owedCount < limits.transactions else { return completion(Submission.refused(request, tooMany)) }
+      return worker.begin(request, parent, sink, checks, delegate, cancellation, completion)
+    }
+    let submission = Submission(request, parent, sink, checks, delegate, cancellation, completion)
+    let worker = nextWorker
+    // Counted before the check whether the engine is closed, so that a shutdown either sees the request or refuses it.
+    worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    let isClosed = isClosed.load(ordering: .sequentiallyConsistent)
+    guard !isClosed, owedCount <= limits.transactions else {
+      worker.submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+      return submission.refuse(isClosed ? Self.isShutDown : tooMany)
+    }
+    worker.enqueue(submission)
+  }
+
+  /// Transactions that were submitted and have no result, on all loops together.
+  private var owedCount: Int {
+    var count = 0
+    for worker in workers { count += worker.owedCount }
+    return count
+  }
+
+  private var tooMany: TransactionError {
+    TransactionError(
+      code: .tooManyTransactions,
+      message: "\(limits.transactions) transactions are in flight, as many as limits.transactions allows;"
+        + " submit fewer at a time, or raise it",
+      isBeforeSending: true)
+  }
+
+  /// Calls the delegates before the completion; without delegates, it is the completion itself.
+  private static func completion(
+    _ completion: @escaping @Sendable (TransactionResult) -> Void, _ own: (any TransactionDelegate)?,
+    _ common: (any TransactionDelegate)?
+  ) -> @Sendable (TransactionResult) -> Void {
+    guard own != nil || common != nil else { return completion }
+    return { result in
+      own?.transactionDidComplete(result)
+      common?.transactionDidComplete(result)
+      completion(result)
+    }
+  }
+
+  static let isShutDown = TransactionError(
+    code: .shutdown, message: "the engine was shut down before the request was submitted",
+    isBeforeSending: true)
+
+  private var currentWorker: Worker? {
+    guard let index = Loop.currentIndex, index < workers.count else { return nil }
+    let worker = workers[index]
+    return worker.loop.isCurrent ? worker : nil
+  }
+
+  /// Chooses each loop in turn; a loop that stands still is chosen only if all loops stand still.
+  private var nextWorker: Worker {
+    let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
+    let worker = workers[turn % workers.count]
+    guard worker.isStuck.load(ordering: .relaxed) else { return worker }
+    return Worker.moving(workers, after: turn) ?? worker
+  }
+
+  /// The loops, for tasks that prefer one: `Task(executorPreference: engine.executors[0])`. Calls of the engine from
+  /// such a task do not switch threads.
+  public var executors: [any TaskExecutor] { workers.map(\.loop) }
+
+  /// The loops, in the order of their indexes.
+  package var loops: [Loop] { workers.map(\.loop) }
+
+  /// The counts so far, of all loops.
+  public func metrics() -> MetricsSnapshot {
+    swaps.metrics()
+  }
+}

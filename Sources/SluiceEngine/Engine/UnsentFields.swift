@@ -1,0 +1,57 @@
+import SluiceAssembly
+import SluiceMessages
+import SluiceSupport
+
+/// Warns about fields that a caller sets but that are not sent, because the transport itself frames messages and
+/// manages connections (RFC 9112 §6, RFC 9110 §7.6.1).
+final class UnsentFields: Sendable {
+  /// The number of requests with the field, by its name. Only a few names are possible, so this stays small.
+  private let counts = Locked<[String: Int]>([:])
+
+  /// A warning about the first, tenth, hundredth … request with a field, so that many requests do not fill the log; nil
+  /// for all others. From any thread.
+  func warning(about request: Request) -> LogLine? {
+    guard Self.hasAny(request.headers) else { return nil }
+    let names = Self.names(in: request.headers)
+    let due = counts.withLock { counts in
+      names.filter { name in
+        let count = counts[name, default: 0] + 1
+        counts[name] = count
+        return Self.isPowerOfTen(count)
+      }
+    }
+    guard !due.isEmpty else { return nil }
+    let list = due.map { "\"\($0)\"" }.joined(separator: ", ")
+    let what = due.count == 1 ? "the header \(list) is not sent" : "the headers \(list) are not sent"
+    return LogLine(
+      level: .warning,
+      message:
+        "\(PlainText.line(request.method, limitBytes: 64)) \(request.url.origin): \(what), because the transport frames messages and manages "
+        + "connections itself; leave it out")
+  }
+
+  private static func hasAny(_ headers: borrowing HeaderFields) -> Bool {
+    for index in headers.indices where isUnsent(headers, index) { return true }
+    return false
+  }
+
+  /// The names in lower case, each only once.
+  private static func names(in headers: borrowing HeaderFields) -> [String] {
+    var names: [String] = []
+    for index in headers.indices where isUnsent(headers, index) {
+      let name = headers.name(at: index).lowercased()
+      if !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+
+  private static func isUnsent(_ headers: borrowing HeaderFields, _ index: HeaderFields.Index) -> Bool {
+    FieldSyntax.isTransportField(headers.buffer.span.extracting(headers.nameRange(at: index)))
+  }
+
+  private static func isPowerOfTen(_ count: Int) -> Bool {
+    var number = count
+    while number % 10 == 0, number > 0 { number /= 10 }
+    return number == 1
+  }
+}

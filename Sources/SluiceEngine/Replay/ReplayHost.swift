@@ -1,0 +1,148 @@
+package import SluiceAssembly
+package import SluiceLoop
+import SluiceMessages
+package import SluicePipeline
+import SluicePluginFile
+import SluicePluginHost
+import SluicePluginImage
+package import SluiceRecords
+import SluiceSupport
+
+/// The pipeline of a configuration in a child process, with one loop, its own instances, and recorded answers in place
+/// of the wire.
+///
+/// Plugins are told that it is a trial: their call-outs are refused, and nothing is scheduled. Tracers are left out.
+package final class ReplayHost: Sendable {
+  private let loop: Loop
+  private let clock: ReplayLoop
+  private let environment: LoopEnvironment
+  private let runtime: HostRuntime
+  private let draft: SnapshotDraft
+  private let pipeline: Pipeline
+  private let wire = ReplayWire()
+  private let patience: Duration
+
+  /// Loads the libraries, and creates and activates the instances.
+  /// - Parameter makeTransport: makes the transport, which only reads and writes the files of bodies and sends
+  ///   nothing.
+  /// - Parameter step: gets a text for each next step, for the report of a crash.
+  package init(
+    _ configuration: Configuration, copies: [String: String], key: MessageHash.Key, patience: Duration,
+    makeTransport: (Loop, TransportSettings) throws(TransportError) -> any Transport,
+    step: @escaping @Sendable (String) -> Void
+  ) throws(EngineError) {
+    let configuration = Self.prepared(configuration)
+    self.patience = patience
+    do {
+      loop = try Loop()
+      let files = try makeTransport(loop, configuration.transport)
+      let (clock, wire) = (ReplayLoop(loop), wire)
+      self.clock = clock
+      environment = LoopEnvironment(
+        loop: clock, transport: StubTransport(loop: clock, files: files) { _ in wire.answer() })
+    } catch { throw .transport(error) }
+    environment.waitsToRetry = false
+    runtime = HostRuntime(
+      loops: [environment], programName: "sluice", programVersion: Product.version, isTrial: true,
+      credentials: Credentials.answer,
+      log: { _ in })
+    var generations: [String: LoadedGeneration] = [:]
+    for (number, path) in configuration.libraries.enumerated() {
+      let plugin = configuration.plugins.first { $0.library == path }
+      do throws(PluginError) {
+        generations[path] = try Self.load(copies[path] ?? path, as: path, number + 1, runtime, step)
+      } catch { throw .plugin(error, plugin?.location ?? ConfigurationLocation()) }
+    }
+    draft = SnapshotDraft(configuration, generations, runtime: runtime, log: { _ in })
+    step("in create of its instances")
+    try draft.create()
+    let stages = Dictionary(draft.parts.map { ($0.plugin.name, $0.stage) }) { first, _ in first }
+    let builder = PipelineBuilder(
+      configuration: configuration, stages: stages,
+      challengeResponder: CredentialResponder(configuration.credentialPolicy), journalKey: key)
+    do { pipeline = try builder.build(generation: 1, loops: 1, resources: draft.parts.compactMap(\.instance)) } catch {
+      throw .configuration(error)
+    }
+    step("in activate of its instances")
+    try draft.activate()
+  }
+
+  private static func prepared(_ configuration: Configuration) -> Configuration {
+    var prepared = configuration
+    prepared.transport.loops = 1
+    prepared.tracers = []
+    // Retries must depend only on the exchange itself, and not on earlier exchanges.
+    prepared.retry.budget = 100
+    for index in prepared.plugins.indices { prepared.plugins[index].delivery = .inline }
+    return prepared
+  }
+
+  private static func load(
+    _ copy: String, as path: String, _ number: Int, _ runtime: HostRuntime, _ step: (String) -> Void
+  ) throws(PluginError) -> LoadedGeneration {
+    let staged = try StagedLibrary(borrowing: copy, as: path, offer: runtime.offer)
+    step("while it was loaded (in a constructor, or a global initializer)")
+    let loaded = try staged.load()
+    step("in its entry point")
+    let plugin = try HostTable.enter(loaded, for: runtime, number: number)
+    return LoadedGeneration(record: GenerationRecord(id: number, library: path, plugins: [], loaded), plugin: plugin)
+  }
+
+  /// Runs one exchange. Returns nil if it does not end, which happens only if a stage does not return.
+  package func replay(
+    _ exchange: RecordedExchange, seed: UInt64, watcher: @escaping @Sendable (String, StageCall.Callback) -> Void
+  ) -> ReplayedExchange? {
+    let result = Monitor<TransactionResult?>(nil)
+    let request = Self.request(exchange)
+    wire.begin(exchange.hops)
+    clock.wallClock = exchange.time
+    let (environment, pipeline) = (environment, pipeline)
+    clock.post {
+      environment.loop.random = RandomBits(seed: seed)
+      environment.stageWatcher = watcher
+      Transaction.begin(request, on: environment, through: pipeline, parent: exchange.parent) { ended in
+        result.update { $0 = ended }
+      }
+    }
+    guard let ended = result.wait(upTo: patience, { $0 }) ?? expired(result) else { return nil }
+    return ReplayedExchange(
+      calls: ended.journal ?? [], attempts: ended.attempts, error: ended.error,
+      response: ended.response.map { pipeline.settings.journal.changes(making: $0) } ?? [])
+  }
+
+  /// Ends a stage that does not resume. This happens long before the deadline of the transaction, which would be too
+  /// long for a replay.
+  private func expired(_ result: Monitor<TransactionResult?>) -> TransactionResult? {
+    let (environment, pipeline, patience) = (environment, pipeline, patience)
+    clock.post {
+      environment.expireSuspensions(
+        on: pipeline, reason: "it did not resume within the \(patience) that a replay waits")
+    }
+    return result.wait(upTo: patience) { $0 }
+  }
+
+  private static func request(_ exchange: RecordedExchange) -> Request {
+    var request = exchange.request
+    request.wantsJournal = true
+    request.wantsRecording = false
+    if exchange.isRequestStreamed, let bytes = request.body.bytes {
+      let rest = Locked(bytes[...])
+      request.body = .stream(
+        BodyStream { maximum in
+          rest.withLock { rest in
+            guard !rest.isEmpty else { return nil }
+            defer { rest = rest.dropFirst(maximum) }
+            return Array(rest.prefix(maximum))
+          }
+        })
+    }
+    return request
+  }
+
+  /// Ends the instances.
+  package func close() {
+    draft.undo()
+    runtime.close(within: SnapshotDraft.undoLimit)
+    loop.shutdown()
+  }
+}

@@ -1,0 +1,138 @@
+public import SluiceAssembly
+public import SluiceJSON
+import SluicePipeline
+
+extension EngineStatus {
+  /// The status as a JSON document; docs/control.md describes its members.
+  public func document() -> JSONValue {
+    let document: JSONValue = [
+      "snapshot": JSONValue(Int64(snapshot)),
+      "budget": ["used": JSONValue(Int64(budget.used)), "limit": JSONValue(Int64(budget.limit))],
+      "replaced": ["waiting": JSONValue(Int64(replaced.used)), "limit": JSONValue(Int64(replaced.limit))],
+      "queued": JSONValue(Int64(queued)), "waits": .array(of: waits.map { $0.document() }),
+      "generations": .array(of: generations.map { $0.document() }),
+      "history": .array(of: history.map { $0.document() }),
+      "silentLoops": .array(of: silentLoops.map { JSONValue(Int64($0)) }),
+      "stalls": .array(of: stalls.map { $0.document() }),
+    ]
+    if let probation {
+      document["probation"] = [
+        "standby": JSONValue(Int64(probation.standby)), "remainingMs": .milliseconds(probation.remaining),
+        "transactions": JSONValue(Int64(probation.transactions)),
+      ]
+    }
+    document["running"] = running.map { running in
+      [
+        "id": JSONValue(Int64(running.id)), "trigger": JSONValue(running.trigger.rawValue),
+        "step": JSONValue(running.step.rawValue), "ageMs": .milliseconds(running.age),
+      ]
+    }
+    let refused = JSONValue.object()
+    for (hash, reason) in self.refused.sorted(by: { $0.key < $1.key }) { refused[hash] = JSONValue(reason) }
+    document["refused"] = refused
+    return document
+  }
+}
+
+extension EngineStatus.Generation {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = [
+      "id": JSONValue(Int64(id)), "state": JSONValue("\(state)"), "library": JSONValue(library),
+      "plugins": .array(of: plugins), "pluginId": JSONValue(pluginID),
+      "version": JSONValue(version), "hash": JSONValue(hash), "leases": JSONValue(Int64(leases)),
+      "suspended": JSONValue(Int64(suspended)), "completions": JSONValue(Int64(completions)),
+      "timers": JSONValue(Int64(timers)), "openCalls": JSONValue(Int64(openCalls)),
+      "violations": JSONValue(Int64(violations)), "holders": .array(of: holders.map { $0.document() }),
+    ]
+    document["reason"] = state.reason.map { JSONValue($0) }
+    document["buildId"] = buildID.map { JSONValue($0) }
+    return document
+  }
+}
+
+extension EngineStatus.Wait {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = [
+      "for": JSONValue(purpose.rawValue), "snapshot": JSONValue(Int64(snapshot)), "ageMs": .milliseconds(age),
+    ]
+    obstacle.describe(in: document)
+    return document
+  }
+}
+
+extension LoopObstacle {
+  /// Sets `loop`, `hasDied` and `keptMs`; while a plugin is called there, also `plugin`, `pluginId`, `generation`,
+  /// `callback` and `transaction`.
+  fileprivate func describe(in document: JSONValue) {
+    document["loop"] = JSONValue(Int64(loop))
+    document["hasDied"] = JSONValue(hasDied)
+    document["keptMs"] = .milliseconds(age)
+    guard let call else { return }
+    document["plugin"] = JSONValue(call.plugin)
+    document["pluginId"] = JSONValue(call.pluginID)
+    document["generation"] = JSONValue(Int64(call.generation))
+    document["callback"] = JSONValue(call.callback)
+    document["transaction"] = call.transaction.map { JSONValue("\($0)") }
+  }
+}
+
+extension EngineStatus.Stall {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = [
+      "loop": JSONValue(Int64(loop)), "plugin": JSONValue(plugin), "pluginId": JSONValue(pluginID),
+      "generation": JSONValue(Int64(generation)), "callback": JSONValue(callback), "ageMs": .milliseconds(age),
+    ]
+    document["transaction"] = transaction.map { JSONValue("\($0)") }
+    return document
+  }
+}
+
+extension RunningTransaction {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = ["transaction": JSONValue("\(id)"), "ageMs": .milliseconds(age)]
+    document["suspendedIn"] = suspendedIn.map { JSONValue($0) }
+    return document
+  }
+}
+
+extension SwapReport {
+  /// The report as a JSON document; docs/control.md describes its members.
+  public func document() -> JSONValue {
+    let document: JSONValue = [
+      "id": JSONValue(Int64(id)), "trigger": JSONValue(trigger.rawValue), "at": JSONValue(UniversalTime.text(began)),
+      "durationMs": .milliseconds(duration), "outcome": JSONValue(outcome.rawValue),
+      "snapshot": JSONValue(Int64(snapshot)), "changes": .array(of: changes.map { $0.document() }),
+    ]
+    document["reason"] = reason.map { JSONValue($0) }
+    if !late.isEmpty {
+      document["late"] = .array(
+        of: late.map { obstacle in
+          let document = JSONValue.object()
+          obstacle.describe(in: document)
+          return document
+        })
+    }
+    return document
+  }
+}
+
+extension SwapReport.Change {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = [
+      "library": JSONValue(library), "plugins": .array(of: plugins),
+    ]
+    document["old"] = old.map { $0.document() }
+    document["new"] = new.map { $0.document() }
+    return document
+  }
+}
+
+extension SwapReport.Build {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = ["hash": JSONValue(hash)]
+    document["generation"] = generation.map { JSONValue(Int64($0)) }
+    document["version"] = version.map { JSONValue($0) }
+    document["buildId"] = buildID.map { JSONValue($0) }
+    return document
+  }
+}

@@ -1,0 +1,184 @@
+package import SluiceAssembly
+package import SluiceMessages
+package import SluicePipeline
+
+/// The builds of an engine, its swaps, and what the engine waits for, at one moment.
+public struct EngineStatus: Sendable, Hashable {
+  /// The snapshot on which new transactions run; counted from 1.
+  public var snapshot: Int
+  /// Every build that the engine has mapped, the oldest first.
+  public var generations: [Generation]
+  /// The number of builds that the engine has mapped, and the limit.
+  package var budget: Budget
+  /// The number of replaced snapshots that have not ended and of builds that have not returned from a step of a swap. Swaps
+  /// are refused at the limit.
+  package var replaced: Budget
+  /// Nil if no snapshot is on probation.
+  package var probation: Probation?
+  /// The swap that is under way.
+  package var running: Running?
+  /// Swaps that wait for others.
+  package var queued: Int
+  /// What is delayed because a loop does not answer.
+  package var waits: [Wait]
+  /// The last swaps, the oldest first.
+  package var history: [SwapReport]
+  /// Refused builds: SHA-256 in hex, and the reason.
+  package var refused: [String: String]
+  /// Loops that did not report their transactions in time; these transactions are missing here.
+  package var silentLoops: [Int]
+  /// Calls that have blocked their loop for longer than the watchdog allows.
+  package var stalls: [Stall]
+
+  package struct Budget: Sendable, Hashable {
+    package var used: Int
+    package var limit: Int
+  }
+
+  /// A swap that has begun.
+  package struct Running: Sendable, Hashable {
+    package enum Step: String, Sendable, Hashable {
+      /// The new builds are read, tried out, created and activated.
+      case preparing
+      /// The loops take the new snapshot.
+      case publishing
+    }
+
+    /// The same value as in the swap's report.
+    package var id: Int
+    package var trigger: SwapReport.Trigger
+    package var step: Step
+    /// The time since the swap's turn came.
+    package var age: Duration
+  }
+
+  /// A loop for which the engine waits.
+  package struct Wait: Sendable, Hashable {
+    package enum Purpose: String, Sendable, Hashable {
+      /// The loop has not taken the published snapshot; its new transactions would run on an older one.
+      case publication
+      /// A replaced snapshot cannot end before the loop answers, because the loop may still use it.
+      case drain
+    }
+
+    package var purpose: Purpose
+    /// The snapshot that the loop must take, or that must end.
+    package var snapshot: Int
+    /// The time since the loop was asked.
+    package var age: Duration
+    /// What blocks the loop.
+    package var obstacle: LoopObstacle
+  }
+
+  package struct Probation: Sendable, Hashable {
+    /// The snapshot to which the engine returns after a breach.
+    package var standby: Int
+    package var remaining: Duration
+    /// Transactions of the new snapshot that have ended.
+    package var transactions: Int
+  }
+
+  /// A call of a plugin that has blocked an event loop for longer than `watchdog.limit`; everything else on that loop
+  /// waits.
+  package struct Stall: Sendable, Hashable {
+    /// The loop's index, from 0.
+    package var loop: Int
+    /// The instance's name in the configuration; empty while the library has no instance.
+    package var plugin: String
+    /// The plugin's own id.
+    package var pluginID: String
+    /// The build, as ``Generation/id``.
+    package var generation: Int
+    /// The function of the plugin, as the headers of the ABI name it.
+    package var callback: String
+    /// Nil if the call belongs to no transaction.
+    package var transaction: TransactionID?
+    /// How long the watchdog has seen the call.
+    package var age: Duration
+  }
+
+  /// One build of one plugin.
+  public struct Generation: Sendable, Hashable, Identifiable {
+    /// What a build does at the moment. Only ``active`` and ``probation`` builds serve new transactions.
+    public enum State: Sendable, Hashable {
+      /// Mapped, and not published yet.
+      case preparing
+      /// Serves new transactions.
+      case active
+      /// Serves new transactions, and is being compared.
+      case probation
+      /// Served before; the engine can return to it.
+      case standby
+      /// Finishes its transactions.
+      case draining
+      /// Has ended, and stays mapped. The text says how.
+      case parked(String)
+      /// Was mapped and never served. The text says why.
+      case refused(String)
+    }
+
+    /// A transaction that keeps the build from ending.
+    package typealias Holder = RunningTransaction
+
+    /// The number of the build in the engine, counted from 1; log lines name it.
+    public var id: Int
+    /// What the build does at the moment of this status.
+    public var state: State
+    /// The path in the configuration.
+    public var library: String
+    /// The instances, by their names in the configuration.
+    public var plugins: [String]
+    /// The plugin's own id and version; empty if the build was refused before they were known.
+    public var pluginID: String
+    /// The plugin's own version; empty if the build was refused before it was known.
+    public var version: String
+    /// SHA-256 of the library, in hex.
+    public var hash: String
+    /// The build id that the linker wrote into the library, in hex; nil if there is none.
+    public var buildID: String?
+    /// Transactions that run on a snapshot with this build.
+    package var leases = 0
+    /// Calls of its stages that are suspended.
+    package var suspended = 0
+    /// Notifications and scheduled work without an outcome.
+    package var completions = 0
+    /// Active timers and schedules.
+    package var timers = 0
+    /// Call-outs, posted functions and blocking calls that have not returned.
+    package var openCalls = 0
+    /// The number of the build's ABI violations.
+    package var violations = 0
+    /// The oldest of the transactions, up to ``holderLimit``.
+    package var holders: [Holder] = []
+
+    package static let holderLimit = 16
+  }
+
+  /// The build that serves a plugin; nil if there is no plugin of that name, or no build serves it.
+  package func serving(_ plugin: String) -> Generation? {
+    generations.last { $0.plugins.contains(plugin) && ($0.state == .active || $0.state == .probation) }
+  }
+}
+
+extension EngineStatus.Generation.State: CustomStringConvertible {
+  /// A code for programs: `preparing`, `active`, `probation`, `standby`, `draining`, `parked`, `refused`.
+  public var description: String {
+    switch self {
+    case .preparing: "preparing"
+    case .active: "active"
+    case .probation: "probation"
+    case .standby: "standby"
+    case .draining: "draining"
+    case .parked: "parked"
+    case .refused: "refused"
+    }
+  }
+
+  /// How a build has ended; nil for other states.
+  public var reason: String? {
+    switch self {
+    case .parked(let reason), .refused(let reason): reason
+    case .preparing, .active, .probation, .standby, .draining: nil
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import SluiceAssembly
+import SluicePluginFile
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+
+/// Every build that an engine has mapped, and the way to map another.
+final class GenerationRegistry: Sendable {
+  /// The loader, and the refusals in its store.
+  private struct Way: Sendable {
+    let loader: PluginLoader
+    let refusals: RefusalList
+  }
+
+  private struct State: Sendable {
+    var records: [GenerationRecord] = []
+    /// Created on first use: an engine without libraries does not use the store.
+    var way: Way?
+  }
+
+  private let runtime: HostRuntime
+  private let store: String?
+  private let project: String
+  private let state = Locked(State())
+
+  /// - Parameters:
+  ///   - store: the folder of private copies; nil for the user's cache.
+  ///   - file: the configuration file that refusals belong to; nil means this program.
+  init(store: String?, file: String? = nil, runtime: HostRuntime) {
+    self.store = store
+    project = RefusalList.project(of: file)
+    self.runtime = runtime
+  }
+
+  var records: [GenerationRecord] { state.withLock { $0.records } }
+
+  /// The number of builds that were ever mapped.
+  var count: Int { state.withLock { $0.records.count } }
+
+  /// Nil as long as no library was used.
+  var refusals: RefusalList? { state.withLock { $0.way?.refusals } }
+
+  func refusalList() throws(PluginError) -> RefusalList { try way().refusals }
+
+  func loader() throws(PluginError) -> PluginLoader { try way().loader }
+
+  /// Maps a library and calls its entry point. Blocks; constructors of the library run on a separate thread.
+  /// - Parameter plugins: the names of the instances that use it.
+  func load(_ library: StagedLibrary, for plugins: [String]) throws(PluginError) -> LoadedGeneration {
+    let loaded = try library.load()
+    let record = state.withLock { state in
+      let record = GenerationRecord(id: state.records.count + 1, library: library.path, plugins: plugins, loaded)
+      state.records.append(record)
+      return record
+    }
+    do {
+      let plugin = try HostTable.enter(loaded, for: runtime, number: record.id)
+      record.adopt(plugin)
+      return LoadedGeneration(record: record, plugin: plugin)
+    } catch {
+      record.end(.refused("\(error)"))
+      throw error
+    }
+  }
+
+  private func way() throws(PluginError) -> Way {
+    if let way = state.withLock({ $0.way }) { return way }
+    let loader = try PluginLoader(store: store, offer: runtime.offer)
+    let way = Way(loader: loader, refusals: RefusalList(store: loader.store, project: project))
+    // Another thread may have been first.
+    return state.withLock { state in
+      state.way = state.way ?? way
+      return state.way ?? way
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import SluiceAssembly
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+
+// The end of the engine.
+extension SwapCoordinator {
+  /// Accepts no further swaps, and waits at most `limit` for the current one to stop.
+  func close(within limit: Duration) async {
+    handle(.closed)
+    guard state.withLock({ $0.machine.running != nil }) else { return }
+    await ControlThread.run { [state] in _ = state.wait(upTo: limit) { $0.machine.running == nil ? true : nil } }
+  }
+
+  /// Delivers what is queued, then deactivates and destroys the instances in reverse order. All transactions and swaps
+  /// must be over. Blocks for at most the limit and a second, and a quarter of a second more for each instance that does not
+  /// return.
+  ///
+  /// - Parameter obstacles: what blocks the loops that did not end. If such a loop may continue later, the instances
+  ///   stay as they are, because the loop may call them.
+  func end(within limit: Duration, _ obstacles: [LoopObstacle]) {
+    let deadline = MonotonicClock.now + limit
+    func left() -> Duration { max(deadline - MonotonicClock.now, .zero) }
+    _ = state.wait(upTo: limit) { $0.machine.endingCount == 0 && $0.actions.isEmpty ? true : nil }
+    let parts = state.withLock { $0.snapshots }.reversed().flatMap(\.parts)
+    var ended: [SnapshotPart] = []
+    for part in parts where part.instance != nil && !ended.contains(where: { $0.instance === part.instance }) {
+      ended.append(part)
+    }
+    for part in ended { part.queuedTracer?.stop(within: left()) }
+    if let obstacle = obstacles.first(where: { !$0.hasDied }) {
+      runtime.close(within: left())
+      sayKept(ended, because: obstacle)
+    } else {
+      let instances: [PluginInstance] = ended.compactMap(\.instance).reversed()
+      // Runs while the host still accepts work, so that an instance can send its remaining data.
+      let inactive = end(instances, until: deadline) { $0.deactivate(within: $1) }
+      runtime.close(within: left())
+      _ = end(inactive, until: deadline) { $0.destroy(within: $1) }
+    }
+    state.update { state in
+      // The published snapshot is kept, for queries to an engine that has ended.
+      for snapshot in state.snapshots.dropFirst() { _ = state.release(snapshot) }
+      state.isOver = true
+    }
+  }
+
+  private typealias Step = @Sendable (PluginInstance, _ limit: Duration) -> Void
+
+  /// Performs one step of the end for each instance. An instance that does not return in time is left behind with its
+  /// thread, and the next ones get a new thread.
+  /// - Returns: the instances that have returned.
+  private func end(
+    _ instances: [PluginInstance], until deadline: Duration, _ step: @escaping Step
+  ) -> [PluginInstance] {
+    var left = instances[...]
+    var returned: [PluginInstance] = []
+    while !left.isEmpty {
+      let isLate = endInOrder(Array(left), until: deadline, step)
+      guard let late = isLate else { return returned + left }
+      returned += left.prefix { $0 !== late }
+      log(
+        LogLine(
+          level: .error, plugin: late.generation.id, generation: late.generation.number, stage: late.name,
+          message: "\"\(late.name)\" has not returned from deactivate or destroy in time; it is left behind"))
+      left = left.drop { $0 !== late }.dropFirst()
+    }
+    return returned
+  }
+
+  /// Returns the instance whose call does not return. The instances after it are not ended.
+  private func endInOrder(
+    _ instances: [PluginInstance], until deadline: Duration, _ step: @escaping Step
+  ) -> PluginInstance? {
+    struct Progress {
+      var current: PluginInstance?
+      var isGivenUp = false
+    }
+    let progress = Monitor(Progress())
+    let endAll: @Sendable () -> Void = {
+      for instance in instances {
+        let goesOn = progress.update { progress in
+          progress.current = instance
+          return !progress.isGivenUp
+        }
+        guard goesOn else { return }
+        // An instance gets its time even if others have used up all of theirs.
+        step(instance, max(deadline - MonotonicClock.now, Self.leastEndTime))
+      }
+      progress.update { $0.current = nil }
+    }
+    progress.withLock { $0.current = instances.first }
+    guard SystemThread.start("sluice-end", endAll) else {
+      endAll()
+      return nil
+    }
+    var seen: PluginInstance?
+    while true {
+      // Each instance has until the common deadline, but at least a short time of its own.
+      let limit = max(deadline + Self.lastEndTime - MonotonicClock.now, Self.leastEndTime)
+      let next = progress.wait(upTo: limit) { progress -> PluginInstance?? in
+        // Without a current instance the thread has finished, possibly before the first look.
+        progress.current != nil && progress.current === seen ? nil : .some(progress.current)
+      }
+      guard let next else {
+        // The thread may have reached another instance by now; then that instance is the late one.
+        return progress.update { progress in
+          progress.isGivenUp = true
+          return progress.current
+        }
+      }
+      guard let next else { return nil }
+      seen = next
+    }
+  }
+
+  private static let lastEndTime = Duration.seconds(1)
+  private static let leastEndTime = Duration.milliseconds(250)
+
+  private func sayKept(_ parts: [SnapshotPart], because obstacle: LoopObstacle) {
+    guard !parts.isEmpty else { return }
+    let names = parts.map { "\"\($0.plugin.name)\"" }.joined(separator: ", ")
+    log(
+      LogLine(
+        level: .error, stage: obstacle.call?.plugin,
+        message: "\(names): neither deactivated nor destroyed, because \(obstacle), "
+          + "and may call them when it continues"))
+  }
+
+  func sayLeftBehind(_ obstacle: LoopObstacle) {
+    log(
+      LogLine(
+        level: .error, plugin: obstacle.call?.pluginID, generation: obstacle.call?.generation,
+        stage: obstacle.call?.plugin, message: "the engine ended without one of its loops: \(obstacle)"))
+  }
+}

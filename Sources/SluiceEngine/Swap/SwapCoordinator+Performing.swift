@@ -1,0 +1,162 @@
+import SluiceAssembly
+import SluicePipeline
+import SluicePluginFile
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+
+// Performs the machine's decisions in order, on one thread, which never waits for a loop or a plugin.
+extension SwapCoordinator {
+  /// Tells the machine what has happened; the thread performs what follows. From any thread.
+  func handle(_ event: SwapMachine.Event) {
+    state.update { state in state.actions += state.machine.handle(event, at: MonotonicClock.now) }
+  }
+
+  /// An engine without swap requests has no such thread. An engine that has ended keeps the thread until every request
+  /// is answered.
+  func startPerforming() {
+    let isFirst = state.withLock { state in
+      defer { state.hasPerformer = true }
+      return !state.hasPerformer
+    }
+    guard isFirst, !SystemThread.start("sluice-swap", { [self] in performAll() }) else { return }
+    // There is no memory for a thread: use a thread of the task pool instead.
+    Task.detached { [self] in performAll() }
+  }
+
+  private func performAll() {
+    while let actions = nextActions() {
+      for action in actions { perform(action) }
+    }
+  }
+
+  /// Waits for something to do; nil at the end.
+  private func nextActions() -> [SwapMachine.Action]? {
+    while true {
+      let deadline = state.withLock { $0.machine.deadline }
+      let limit = deadline.map { max($0 - MonotonicClock.now, .zero) } ?? .seconds(3600)
+      let next: Next? = state.wait(upTo: limit) { state in
+        if !state.actions.isEmpty {
+          defer { state.actions = [] }
+          return .perform(state.actions)
+        }
+        // The request under way must still be answered.
+        if state.isOver, state.machine.running == nil {
+          state.hasPerformer = false
+          return .end
+        }
+        return state.machine.deadline == deadline ? nil : .waitAgain
+      }
+      switch next {
+      case .perform(let actions): return actions
+      case .end: return nil
+      case .waitAgain: continue
+      case nil: handle(.passed)
+      }
+    }
+  }
+
+  private enum Next {
+    case perform([SwapMachine.Action])
+    case waitAgain
+    case end
+  }
+
+  private func perform(_ action: SwapMachine.Action) {
+    switch action {
+    case .prepare(let id): prepare(id)
+    case .giveUp: state.withLock { $0.steps }?.cancel()
+    case .answer(let id, let refusal): answer(id, refusal)
+    case .refuseBuilds(let worse, let better, let id): refuseBuilds(of: worse, besides: better, id)
+    case .hand(let loops): hand(to: loops)
+    case .published(let settlement): settle(settlement)
+    case .sample(let new, let old): sample(new, old)
+    case .requestReturn(let snapshot, let reason):
+      Task.detached { [self] in _ = await submit(.breach(snapshot: snapshot), reason: reason) }
+    case .stoodProbation(let number):
+      log(LogLine(level: .info, message: "snapshot \(number) has passed its probation"))
+    case .watchLeases(let number, let loops): watchLeases(number, loops)
+    case .expire(let number, let loops): expire(number, loops)
+    case .countCompletions(let number): countCompletions(number)
+    case .end(let number, let reason): end(number, reason)
+    case .leak(let number): leak(number)
+    }
+  }
+
+  /// Runs the steps of a request as a task: most of them wait for a thread that calls into a new build.
+  private func prepare(_ id: Int) {
+    guard let request = state.withLock({ $0.requests[id] }) else { return handle(.stopped(id)) }
+    let task = Task.detached { [self] in
+      var changes: [SwapReport.Change] = []
+      do throws(SwapStop) {
+        let snapshot = try await steps(of: request, &changes)
+        state.withLock { state in
+          state.changes[id] = changes
+          state.adopt(snapshot)
+        }
+        handle(.made(id, snapshot: snapshot.number, snapshot.configuration.swap.terms))
+      } catch { stop(request, changes, error) }
+    }
+    state.withLock { $0.steps = task }
+    // The request may have been cancelled before there was a task to cancel.
+    if state.withLock({ $0.isClosed }) { task.cancel() }
+  }
+
+  private func stop(_ request: SwapRequest, _ changes: [SwapReport.Change], _ stop: SwapStop) {
+    handle(.stopped(request.id))
+    var (report, failure) = (report(request, .refused, changes), nil as EngineError?)
+    report.reason = stop.words ?? request.reason
+    switch stop {
+    case .unchanged: report.outcome = .unchanged
+    case .stopped: report.outcome = state.withLock { $0.isClosed } ? .shutdown : .cancelled
+    case .impossible: break
+    case .refused(let error): failure = error
+    }
+    finish(request.id, report, failure)
+  }
+
+  private func report(
+    _ request: SwapRequest, _ outcome: SwapReport.Outcome, _ changes: [SwapReport.Change] = []
+  ) -> SwapReport {
+    var report = request.report(outcome, snapshot: published.number)
+    report.changes = changes
+    report.reason = request.reason
+    return report
+  }
+
+  /// Answers a request that needed no work.
+  private func answer(_ id: Int, _ refusal: SwapMachine.Refusal) {
+    guard let request = state.withLock({ $0.requests[id] }) else { return }
+    let outcome: SwapReport.Outcome =
+      switch refusal {
+      case .superseded: .superseded
+      case .cancelled: .cancelled
+      case .shutdown: .shutdown
+      case .tooManyRetired: .refused
+      }
+    var report = report(request, outcome)
+    if case .tooManyRetired(let count) = refusal { report.reason = tooMany(count) }
+    finish(id, report, nil)
+  }
+
+  private func tooMany(_ count: Int) -> String {
+    let waits = waits().map { "\($0.obstacle)" }.joined(separator: "; ")
+    return "\(count) replaced snapshots have not ended, and at most \(SwapMachine.retiredLimit) may be waiting: "
+      + "their transactions must end first (\"sluice ctl status\" names it)\(waits.isEmpty ? "" : "; \(waits)"); "
+      + "or restart the program"
+  }
+
+  private func refuseBuilds(of worse: Int, besides better: Int, _ id: Int) {
+    let (bad, good, reason) = state.withLock { state in
+      (state.snapshot(worse), state.snapshot(better), state.requests[id]?.reason ?? "")
+    }
+    for record in bad?.generations ?? [] where good?.holds(record) == false {
+      do { try registry.refusals?.add(record.hash.hex, because: reason) } catch {
+        log(
+          LogLine(
+            level: .warning, plugin: record.pluginID, generation: record.id, stage: record.plugins.first,
+            message: "\(error)"))
+      }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import SluiceAssembly
+import SluiceMetrics
+import SluicePipeline
+import SluicePluginHost
+import SluiceSupport
+
+// Probation: comparisons of the serving snapshot with the one that it replaced.
+extension SwapCoordinator {
+  func sample(_ new: Int, _ old: Int) {
+    let (serving, standby) = state.withLock { ($0.snapshot(new), $0.snapshot(old)) }
+    guard let serving, let standby else { return }
+    let floor = (serving.configuration.swap.probation ?? SwapSettings.Probation()).transactions
+    let breach = ProbationRule(floor: floor).breach(
+      Self.sample(serving, not: standby), against: Self.sample(standby, not: serving))
+    handle(.sampled(snapshot: new, breach: breach))
+  }
+
+  /// Counts only the broken rules of builds in which the two snapshots differ.
+  private static func sample(_ snapshot: Snapshot, not other: Snapshot) -> ProbationRule.Sample {
+    let metrics = MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() })
+    let own = snapshot.instances.filter { !other.holds($0) }
+    return ProbationRule.Sample(metrics, violations: own.reduce(0) { $0 + $1.violations.total })
+  }
+}

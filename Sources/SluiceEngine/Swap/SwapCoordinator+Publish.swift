@@ -1,0 +1,83 @@
+import SluiceAssembly
+import SluiceLoop
+import SluiceMetrics
+import SluicePipeline
+import SluicePluginHost
+import SluiceSupport
+
+// Publication.
+extension SwapCoordinator {
+  /// Makes loops take the newest publication. Until a loop has taken it, a new transaction there runs entirely on the
+  /// previous snapshot.
+  func hand(to loops: [Int]) {
+    for record in published.generations { record.hasServed = true }
+    for loop in loops { post(to: workers[loop]) }
+  }
+
+  private func post(to worker: Worker) {
+    worker.loop.post { [self] in take(worker) }
+  }
+
+  /// Publishes the first snapshot: no loop runs a transaction that could keep it from being taken.
+  func serve(_ first: Snapshot) {
+    state.withLock { $0 = SwapState(published: first, loops: workers.count) }
+    for instance in first.instances { instance.isServing = true }
+    for worker in workers { post(to: worker) }
+  }
+
+  /// Takes the newest publication: a loop that continues late finds several of these calls, and the first call already
+  /// takes the newest. [loop]
+  private func take(_ worker: Worker) {
+    let newest = state.update { state in
+      state.actions += state.machine.handle(.took(loop: worker.loop.index), at: MonotonicClock.now)
+      return state.snapshot(state.machine.newest.snapshot)
+    }
+    if let newest { worker.pipeline = newest.pipeline }
+  }
+
+  /// Called when a publication is done: on all loops, or on those that answer.
+  func settle(_ settlement: SwapMachine.Settlement) {
+    let found: (request: SwapRequest?, old: Snapshot, new: Snapshot)? = state.withLock { state in
+      guard let old = state.snapshot(settlement.replaced), let new = state.snapshot(settlement.snapshot) else {
+        return nil
+      }
+      let request = state.requests[settlement.request]
+      state.published = new
+      state.restorePoint = request?.kind.isReturn == false ? SwapState.RestorePoint(old) : nil
+      return (request, old, new)
+    }
+    guard let (request, old, new) = found else { return }
+    runtime.callOuts = new.configuration.callOutLimits
+    for instance in old.instances where !new.holds(instance) { instance.isServing = false }
+    for instance in new.instances { instance.isServing = true }
+    for record in new.generations {
+      record.plugins = new.parts.filter { $0.generation === record }.map(\.plugin.name)
+    }
+    if let request { answer(request, settlement, old, new) }
+  }
+
+  private func answer(
+    _ request: SwapRequest, _ settlement: SwapMachine.Settlement, _ old: Snapshot, _ new: Snapshot
+  ) {
+    var report = request.report(request.kind.isBreach ? .rolledBack : .published, snapshot: new.number)
+    report.changes = state.withLock { $0.changes[request.id] } ?? Self.changes(from: old, to: new)
+    report.late = settlement.late.map { watchdog.obstacle(on: $0, waiting: new.configuration.swap.publish) }
+    report.reason = request.reason
+    if !report.late.isEmpty {
+      let words = report.late.map { "not on loop \($0.loop): \($0)" }.joined(separator: "; ")
+      report.reason = [request.reason, words + "; it gets the newest snapshot when it continues"].compactMap(\.self)
+        .joined(separator: "; ")
+    }
+    finish(request.id, report, nil)
+  }
+
+  /// How two snapshots differ in their builds.
+  static func changes(from old: Snapshot, to new: Snapshot) -> [SwapReport.Change] {
+    new.configuration.libraries.compactMap { library in
+      let (before, after) = (old.generation(of: library), new.generation(of: library))
+      guard before !== after else { return nil }
+      return SwapReport.Change(
+        library: library, plugins: new.configuration.plugins(of: library), old: before?.build, new: after?.build)
+    }
+  }
+}

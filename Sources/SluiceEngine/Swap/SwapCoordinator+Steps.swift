@@ -1,0 +1,331 @@
+import SluiceAssembly
+import SluiceJSON
+import SluicePipeline
+import SluicePluginFile
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+import SluiceTrial
+
+// The way of every snapshot to its publication, the first one included.
+//
+//     read and hash ─ refused before? ─ budget ─ preflight, private copy ─ trial ─ map, enter ─ create ─ pipeline
+//       ─ save on the old, load on the new ─ activate ─ publish
+//
+// Whatever fails before `publish` is undone, and has touched nothing that serves. The start of an engine waits for no
+// file, and takes a build that a swap refused, with a warning.
+extension SwapCoordinator {
+  /// The time limit for each step that calls into a new build.
+  static let stepLimit = Duration.seconds(30)
+  /// The time limit for saving a state, including the wait for earlier calls.
+  static let saveLimit = Duration.seconds(5)
+
+  func make(_ goal: Goal, _ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
+    let current = published
+    let candidates = try await prepare(goal, current, &changes)
+    var generations = current.loaded
+    var fresh: [GenerationRecord] = []
+    do throws(SwapStop) {
+      for candidate in candidates {
+        try checkpoint()
+        let loaded = try await load(candidate, goal.configuration)
+        generations[candidate.path] = loaded
+        fresh.append(loaded.record)
+      }
+      changes = changes.map { change in
+        var change = change
+        change.new = fresh.first { $0.library == change.library }?.build ?? change.new
+        return change
+      }
+      return try await make(goal, generations, following: current)
+    } catch {
+      for record in fresh { record.end(.refused(error.words ?? "the swap was given up")) }
+      throw error
+    }
+  }
+
+  /// Performs every step before the process loads code of a new build. Starts over when a build was refused that may
+  /// not have been complete.
+  private func prepare(
+    _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
+  ) async throws(SwapStop) -> [StagedLibrary] {
+    var patience = goal.patience
+    while true {
+      changes = []
+      let changed = try await read(goal, current, &changes)
+      if goal.kind == .swap, changed.isEmpty { throw .unchanged }
+      try checkRefusals(changed, goal)
+      if goal.kind != .start { try checkBudget(changed.count, goal.configuration.swap) }
+      let candidates = try await stage(changed, goal.configuration)
+      do {
+        try await examine(candidates, goal)
+        return candidates
+      } catch {
+        guard let pause = patience.next(),
+          await ControlThread.run({ changed.contains(where: \.hasChangedSince) })
+        else { throw error }
+        if patience.isFirst {
+          log(LogLine(level: .info, message: "\(error.words ?? ""); trying again for about two seconds"))
+        }
+        try? await Task.sleep(for: pause)
+      }
+    }
+  }
+
+  private func checkpoint() throws(SwapStop) { if Task.isCancelled { throw .stopped } }
+
+  // MARK: The steps
+
+  /// Waits a little for files that are missing, or being written.
+  private func read(
+    _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
+  ) async throws(SwapStop) -> [LibraryReading] {
+    var readings: [LibraryReading] = []
+    for (library, file) in goal.sources {
+      let known = current.generation(of: library)
+      let plugins = goal.configuration.plugins(of: library)
+      var patience = goal.patience
+      while true {
+        try checkpoint()
+        let result = await ControlThread.run { [registry] in
+          Result { () throws(PluginError) in
+            try LibraryReading(file, of: library, known?.hash, registry, goal.configuration.allowed(of: library))
+          }
+        }
+        do {
+          guard let reading = try result.get() else { break }
+          readings.append(reading)
+          changes.append(
+            SwapReport.Change(
+              library: library, plugins: plugins, old: known?.build,
+              new: SwapReport.Build(
+                version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID)))
+          break
+        } catch {
+          // A private copy never changes.
+          let isCopy = goal.kind != .start && file != library
+          guard !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
+            changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
+            throw refusal(isCopy ? Self.useless(file, of: library, error) : error, library, goal.configuration)
+          }
+          if patience.isFirst { log(LogLine(level: .info, message: "\(error); trying again for about two seconds")) }
+          try? await Task.sleep(for: pause)
+        }
+      }
+    }
+    return readings
+  }
+
+  /// Why a build that served before cannot be loaded from its private copy again.
+  private static func useless(_ copy: String, of library: String, _ error: PluginError) -> PluginError {
+    PluginError(
+      .store, .plugin(name: nil, path: library),
+      "cannot be loaded again from \(copy), its private copy in the plugin store: \(error.reason)",
+      advice: "put that build at its own path and swap; do not change the store while an engine runs")
+  }
+
+  private func checkRefusals(_ readings: [LibraryReading], _ goal: Goal) throws(SwapStop) {
+    for image in readings.map(\.image) {
+      guard let refusals = registry.refusals, let reason = refusals.reason(for: image.hash) else { continue }
+      if goal.kind == .start {
+        sayRefused(image.path, reason, goal.configuration)
+        continue
+      }
+      let error = PluginError(
+        .knownBad, .plugin(name: nil, path: image.path),
+        "this build (\(image.hash.hex.prefix(12))) is refused because it failed in service: \(reason)",
+        advice: "build it again; to use it nevertheless, have the program call engine.clearRefusals(), or remove "
+          + "\(refusals.path(of: image.hash)) and start the program again")
+      throw refusal(error, image.path, goal.configuration)
+    }
+  }
+
+  private func sayRefused(_ library: String, _ reason: String, _ configuration: Configuration) {
+    let plugin = configuration.plugins(of: library).first ?? library
+    log(
+      LogLine(
+        level: .warning, stage: plugin,
+        message: "plugin \"\(plugin)\" at \(library) is a build that was refused in a swap: \(reason)"))
+  }
+
+  private func checkBudget(_ count: Int, _ settings: SwapSettings) throws(SwapStop) {
+    let used = registry.count
+    guard count > 0, used + count > settings.generations else { return }
+    throw .impossible(
+      "\(used) builds are mapped and none is ever unloaded; the limit is \(settings.generations) (swap.generations); "
+        + "restart the program")
+  }
+
+  private func stage(
+    _ readings: [LibraryReading], _ configuration: Configuration
+  ) async throws(SwapStop) -> [StagedLibrary] {
+    var candidates: [StagedLibrary] = []
+    for reading in readings {
+      try checkpoint()
+      let result = await ControlThread.run { [registry] in
+        Result { () throws(PluginError) in try registry.loader().stage(reading.image, reading.facts) }
+      }
+      do { candidates.append(try result.get()) } catch { throw refusal(error, reading.image.path, configuration) }
+    }
+    return candidates
+  }
+
+  private func sayUntried(_ candidates: [StagedLibrary]) {
+    for candidate in candidates {
+      log(
+        LogLine(
+          level: .warning,
+          message:
+            "\(candidate.path) is swapped in without being tried out, since the engine has no trial; give it a"
+            + " HelperTrial, and have the command sluice beside the program or on PATH"))
+    }
+  }
+
+  private func examine(_ libraries: [StagedLibrary], _ goal: Goal) async throws(SwapStop) {
+    let configuration = goal.configuration
+    guard let trial else {
+      if goal.kind != .start { sayUntried(libraries) }
+      return
+    }
+    guard configuration.swap.trial > .zero else { return }
+    var candidates: [TrialCandidate] = []
+    for library in libraries {
+      let states = await states(for: configuration.plugins(of: library.path))
+      candidates.append(TrialCandidate(library, in: configuration, states: states))
+    }
+    try checkpoint()
+    let refusals = await trial.refusals(of: candidates)
+    try checkpoint()
+    for (library, error) in zip(libraries, refusals) {
+      if let error { throw refusal(error, library.path, configuration) }
+    }
+  }
+
+  /// What the serving instances of these names save. The new instance, which does not exist yet, decides whether a missing
+  /// state matters.
+  private func states(for plugins: [String]) async -> [String: TrialCandidate.OwnedState] {
+    var states: [String: TrialCandidate.OwnedState] = [:]
+    for plugin in plugins {
+      guard let old = published.part(plugin)?.instance, let saved = try? await old.saveState(within: Self.saveLimit)
+      else { continue }
+      states[plugin] = TrialCandidate.OwnedState(state: saved, owner: old.generation.id)
+    }
+    return states
+  }
+
+  private func load(
+    _ candidate: StagedLibrary, _ configuration: Configuration
+  ) async throws(SwapStop) -> LoadedGeneration {
+    let plugins = configuration.plugins(of: candidate.path)
+    let result = await ControlThread.run(within: Self.stepLimit) { [registry] in
+      Result { () throws(PluginError) in try registry.load(candidate, for: plugins) }
+    } late: { [self] result in
+      if case .success(let loaded) = result { loaded.record.end(.refused("it took too long to load")) }
+      handle(.caughtUp)
+    }
+    do throws(PluginError) {
+      guard let result else {
+        handle(.leftBehind)
+        throw PluginError(
+          .loadFailed, .plugin(name: nil, path: candidate.path),
+          "was not loaded within \(Self.stepLimit): a constructor or its entry point does not return")
+      }
+      return try result.get()
+    } catch { throw refusal(error, candidate.path, configuration) }
+  }
+
+  private func make(
+    _ goal: Goal, _ generations: [String: LoadedGeneration], following current: Snapshot
+  ) async throws(SwapStop) -> Snapshot {
+    let draft = SnapshotDraft(
+      goal.configuration, generations, runtime: runtime, following: current, isSwap: goal.kind == .swap, log: log)
+    let number = state.withLock { state in
+      state.lastSnapshot += 1
+      return state.lastSnapshot
+    }
+    let (loops, delegate) = (workers.count, delegate)
+    let responder = CredentialResponder(goal.configuration.credentialPolicy)
+    let snapshot = try await call(draft, "create") { () throws(EngineError) in
+      try draft.create()
+      return try draft.snapshot(number, loops: loops, delegate: delegate, challengeResponder: responder)
+    }
+    let states = try await save(draft, current)
+    try await call(draft, "load and activate") { () throws(EngineError) in
+      try draft.load(states)
+      try draft.activate()
+    }
+    guard !Task.isCancelled else {
+      await undo(draft)
+      throw .stopped
+    }
+    return snapshot
+  }
+
+  /// Calls into new builds on a separate thread; undoes the draft if a call fails or takes too long.
+  private func call<Value: Sendable>(
+    _ draft: SnapshotDraft, _ what: String, _ body: @escaping @Sendable () throws(EngineError) -> Value
+  ) async throws(SwapStop) -> Value {
+    guard !Task.isCancelled else {
+      await undo(draft)
+      throw .stopped
+    }
+    let result = await ControlThread.run(within: Self.stepLimit) {
+      Result { () throws(EngineError) in try body() }
+    } late: { [self] _ in
+      draft.undo()
+      handle(.caughtUp)
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let error):
+      await undo(draft)
+      throw .refused(error)
+    case nil:
+      handle(.leftBehind)
+      if let call = draft.callUnderWay { throw .refused(call.overdue(after: Self.stepLimit)) }
+      throw .impossible(
+        "\(what) of all new instances together took longer than \(Self.stepLimit)")
+    }
+  }
+
+  private func undo(_ draft: SnapshotDraft) async {
+    let isUndone: Void? = await ControlThread.run(within: Self.stepLimit) {
+      draft.undo()
+    } late: { [self] in
+      handle(.caughtUp)
+    }
+    guard isUndone == nil else { return }
+    handle(.leftBehind)
+    let names = draft.fresh.map { "\"\($0.plugin.name)\"" }.joined(separator: ", ")
+    log(
+      LogLine(
+        level: .error,
+        message: "new instances of \(names): deactivate or destroy has not returned within \(Self.stepLimit); "
+          + "they are left behind"))
+  }
+
+  /// The states of the instances that will be replaced, by name; saved just before the new instances load them.
+  private func save(_ draft: SnapshotDraft, _ current: Snapshot) async throws(SwapStop) -> [String: SavedState] {
+    var states: [String: SavedState] = [:]
+    for part in draft.fresh {
+      guard let new = part.instance, new.keepsState, let old = current.part(part.plugin.name)?.instance,
+        old.generation.id == new.generation.id
+      else { continue }
+      do { states[part.plugin.name] = try await old.saveState(within: Self.saveLimit) } catch {
+        guard new.isStateOptional else {
+          await undo(draft)
+          throw .refused(.plugin(error, part.plugin.location))
+        }
+        log(
+          LogLine(
+            level: .warning, plugin: old.generation.id, generation: old.generation.number, stage: part.plugin.name,
+            message: "\(error); the new build begins without it, since its state is optional"))
+      }
+    }
+    return states
+  }
+
+  private func refusal(_ error: PluginError, _ library: String, _ configuration: Configuration) -> SwapStop {
+    .refused(EngineError(error, of: library, in: configuration))
+  }
+}

@@ -1,0 +1,160 @@
+import SluiceAssembly
+import SluiceLoop
+import SluiceMessages
+import SluiceMetrics
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+import SluiceTrial
+
+/// Exchanges snapshots, one at a time, and ends replaced ones: performs the decisions of ``SwapMachine`` in order, on
+/// its own thread (SwapCoordinator+Performing).
+final class SwapCoordinator: Sendable {
+  let workers: [Worker]
+  let runtime: HostRuntime
+  let registry: GenerationRegistry
+  let delegate: StageBinding?
+  let trial: (any LibraryTrial)?
+  let log: @Sendable (LogLine) -> Void
+  let state: Monitor<SwapState>
+  let watchdog: Watchdog
+
+  /// Creates and starts the first snapshot; blocks. If a step fails, the earlier steps are undone.
+  init(
+    _ configuration: Configuration, sources: [String: String], workers: [Worker], delegate: StageBinding?,
+    trial: (any LibraryTrial)?, minimumLogLevel: LogLine.Level, log: @escaping @Sendable (LogLine) -> Void
+  ) throws(EngineError) {
+    self.workers = workers
+    self.delegate = delegate
+    self.trial = trial
+    self.log = log
+    let runtime = HostRuntime(
+      loops: workers.map(\.environment), programName: "sluice", programVersion: Product.version,
+      callOuts: configuration.callOutLimits, blockingCalls: configuration.limits.blockingCalls,
+      credentials: Credentials.answer,
+      minimumLogLevel: PluginLogEntry.Level(minimumLogLevel), log: { log(LogLine($0)) })
+    self.runtime = runtime
+    registry = GenerationRegistry(store: configuration.store, file: configuration.file, runtime: runtime)
+    let empty = Snapshot(
+      number: 0, configuration: configuration, parts: [], pipeline: Pipeline(loops: workers.count))
+    let state = Monitor(SwapState(published: empty, loops: workers.count))
+    self.state = state
+    let stuckLoops = StuckLoops(workers: workers) { state.withLock { $0.isClosed } }
+    let later = Locked<StuckLoopHandler?>(nil)
+    watchdog = Watchdog(
+      workers.map(\.loop), settings: { state.withLock { $0.published.configuration.watchdog } },
+      response: Self.response(stuckLoops) { loop in later.withLock { $0 }?.handle(loop) }, log: log)
+    later.withLock { $0 = StuckLoopHandler { [weak self] loop in self?.handle(.died(loop: loop)) } }
+    let goal = Goal(
+      configuration: configuration, kind: .start, sources: configuration.libraries.map { ($0, sources[$0] ?? $0) })
+    do throws(EngineError) { serve(try first(goal)) } catch {
+      runtime.close(within: SnapshotDraft.undoLimit)
+      throw error
+    }
+    watchdog.start()
+  }
+
+  /// Makes the first snapshot, by the steps of every other. Blocks.
+  private func first(_ goal: Goal) throws(EngineError) -> Snapshot {
+    let result: Result<Snapshot, SwapStop> = WaitingThread.run { [self] in
+      var changes: [SwapReport.Change] = []
+      do throws(SwapStop) { return .success(try await make(goal, &changes)) } catch { return .failure(error) }
+    }
+    switch result {
+    case .success(let snapshot): return snapshot
+    case .failure(.refused(let error)): throw error
+    case .failure(let stop):
+      throw .transport(TransportError(.resources, stop.words ?? "the start was given up"))
+    }
+  }
+
+  /// - Parameter died: called repeatedly for each loop whose thread has ended.
+  private static func response(
+    _ stuckLoops: StuckLoops, died: @escaping @Sendable (Int) -> Void
+  ) -> Watchdog.Response {
+    Watchdog.Response(mark: { stuckLoops.mark($0, $1) }) { obstacle, settings in
+      if obstacle.hasDied { died(obstacle.loop) }
+      stuckLoops.relieve(obstacle, settings)
+    }
+  }
+
+  var published: Snapshot { state.withLock { $0.published } }
+
+  /// The counts so far, of all snapshots.
+  func metrics() -> MetricsSnapshot {
+    let (snapshots, retired) = state.withLock { ($0.snapshots, $0.retired) }
+    let counted = snapshots.flatMap { $0.pipeline.metrics.map { $0.snapshot() } }
+    return MetricsSnapshot(merging: counted + [retired])
+  }
+}
+
+// Requests.
+extension SwapCoordinator {
+  /// Asks for a swap, and waits for its result. Cancelling the task cancels the swap, until it is published.
+  func submit(
+    _ kind: SwapQueue.Kind, configuration: Configuration? = nil, reason: String? = nil
+  ) async -> (SwapReport, EngineError?) {
+    let id = state.withLock { state in
+      state.lastRequest += 1
+      return state.lastRequest
+    }
+    return await withTaskCancellationHandler {
+      await Handover.wait { answer in
+        let request = SwapRequest(
+          id: id, kind: kind, configuration: configuration, reason: reason, began: workers[0].loop.wallClock
+        ) { answer.give(($0, $1)) }
+        state.withLock { $0.requests[id] = request }
+        handle(.requested(id, kind))
+        if Task.isCancelled { handle(.cancelled(id)) }
+        // Set last, so that a thread without work ends before a request is added, not after.
+        startPerforming()
+      }
+    } onCancel: {
+      handle(.cancelled(id))
+    }
+  }
+
+  /// Answers a request, once.
+  func finish(_ id: Int, _ report: SwapReport, _ error: EngineError?) {
+    let request = state.withLock { state in
+      state.changes[id] = nil
+      guard let request = state.requests.removeValue(forKey: id) else { return nil as SwapRequest? }
+      state.note(report)
+      return request
+    }
+    guard let request else { return }
+    say(report)
+    request.answer(report, error)
+  }
+
+  private func say(_ report: SwapReport) {
+    let level: LogLine.Level =
+      switch report.outcome {
+      case .published: report.late.isEmpty ? .info : .warning
+      case .unchanged, .superseded, .cancelled, .shutdown: .info
+      case .refused, .rolledBack: .warning
+      }
+    if report.changes.isEmpty { return log(LogLine(level: level, message: report.lineWithTime, swap: report)) }
+    for change in report.changes {
+      let record = registry.records.first { $0.id == (change.new ?? change.old)?.generation }
+      log(
+        LogLine(
+          level: level, plugin: record?.pluginID, generation: record?.id, stage: change.plugins.first,
+          message: report.lineWithTime,
+          swap: report))
+    }
+  }
+}
+
+extension Configuration {
+  var callOutLimits: CallOutLimits {
+    CallOutLimits(timeout: transport.timeout, maximumResponseBytes: transport.maximumHeldResponseBytes)
+  }
+}
+
+/// What the watchdog calls for a loop that is stuck. A structure, because a generic container would wrap a bare function once
+/// more on each access.
+private struct StuckLoopHandler {
+  let handle: @Sendable (Int) -> Void
+}

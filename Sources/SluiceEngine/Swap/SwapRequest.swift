@@ -1,0 +1,52 @@
+import SluiceAssembly
+
+/// A swap request that is not answered yet.
+struct SwapRequest: Sendable {
+  typealias Answer = @Sendable (SwapReport, EngineError?) -> Void
+
+  let id: Int
+  let kind: SwapQueue.Kind
+  /// The new configuration of a reload.
+  var configuration: Configuration?
+  /// The reason for a return that the engine itself requests.
+  var reason: String?
+  let began: Duration
+  let start = ContinuousClock.now
+  let answer: Answer
+
+  /// A report before any work is done.
+  func report(_ outcome: SwapReport.Outcome, snapshot: Int) -> SwapReport {
+    SwapReport(
+      id: id, trigger: kind.trigger, began: began, duration: ContinuousClock.now - start, outcome: outcome,
+      snapshot: snapshot)
+  }
+}
+
+extension SwapQueue.Kind {
+  var trigger: SwapReport.Trigger {
+    switch self {
+    case .swap: .swap
+    case .reload: .reload
+    case .rollback: .rollback
+    case .breach: .probation
+    }
+  }
+}
+
+/// Why a swap stops.
+enum SwapStop: Error {
+  case unchanged
+  /// The task was cancelled: by its caller, or by the end of the engine.
+  case stopped
+  case refused(EngineError)
+  /// Another reason than an error of a plugin or a configuration, as a text.
+  case impossible(String)
+
+  var words: String? {
+    switch self {
+    case .unchanged, .stopped: nil
+    case .refused(let error): error.description
+    case .impossible(let reason): reason
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import SluiceAssembly
+import SluiceMetrics
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+
+/// What a coordinator keeps under its lock: the machine that decides, and the objects that the machine's numbers refer
+/// to.
+struct SwapState: Sendable {
+  static let historyLimit = 100
+
+  /// The builds before the published snapshot, after their snapshot has ended.
+  struct RestorePoint: Sendable {
+    let configuration: Configuration
+    /// The private copy and the hash of each library.
+    let builds: [String: (copy: String, hash: ContentHash)]
+  }
+
+  var machine: SwapMachine
+  /// Actions that are to be performed, in order.
+  var actions: [SwapMachine.Action] = []
+  /// Whether a thread exists that performs them.
+  var hasPerformer = false
+  var isOver = false
+
+  var published: Snapshot
+  /// Every snapshot on which transactions may run.
+  private(set) var live: [Int: Snapshot]
+  var restorePoint: RestorePoint?
+  /// The counts of ended snapshots.
+  var retired = MetricsSnapshot()
+
+  var requests: [Int: SwapRequest] = [:]
+  /// What each request changes, by the request's number.
+  var changes: [Int: [SwapReport.Change]] = [:]
+  /// The task that performs the steps of the current request.
+  var steps: Task<Void, Never>?
+  var lastRequest = 0
+  var lastSnapshot = 0
+  var history: [SwapReport] = []
+
+  /// - Parameter published: on all loops; none of them has begun a transaction.
+  init(published: Snapshot, loops: Int) {
+    self.published = published
+    live = [published.number: published]
+    lastSnapshot = published.number
+    machine = SwapMachine(loops: loops, snapshot: published.number, published.configuration.swap.terms)
+  }
+
+  var isClosed: Bool { machine.isClosed }
+
+  /// Every snapshot on which transactions may run, the published one first.
+  var snapshots: [Snapshot] {
+    [published] + live.values.filter { $0 !== published }.sorted { $0.number < $1.number }
+  }
+
+  func snapshot(_ number: Int) -> Snapshot? { live[number] }
+
+  /// The snapshot that is being published; some loops may have it already.
+  var arriving: Snapshot? {
+    guard case .publishing? = machine.running?.step else { return nil }
+    return live[machine.newest.snapshot]
+  }
+
+  var standby: Snapshot? { machine.standby.flatMap { live[$0.snapshot] } }
+
+  mutating func adopt(_ snapshot: Snapshot) { live[snapshot.number] = snapshot }
+
+  mutating func note(_ report: SwapReport) {
+    history.append(report)
+    if history.count > Self.historyLimit { history.removeFirst(history.count - Self.historyLimit) }
+  }
+
+  /// Removes a snapshot from the live ones, and keeps its counters; returns the parts that no other snapshot has.
+  mutating func release(_ snapshot: Snapshot) -> [SnapshotPart] {
+    live[snapshot.number] = nil
+    retired.merge(MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() }))
+    return snapshot.parts.filter { part in
+      guard let instance = part.instance else { return false }
+      return !live.values.contains { $0.holds(instance) }
+    }
+  }
+}
+
+extension SwapState.RestorePoint {
+  init(_ snapshot: Snapshot) {
+    configuration = snapshot.configuration
+    builds = Dictionary(snapshot.generations.map { ($0.library, ($0.copy, $0.hash)) }) { first, _ in first }
+  }
+}
+
+extension SwapSettings {
+  var terms: SwapMachine.Terms {
+    SwapMachine.Terms(
+      publish: publish, probation: probation.flatMap { $0.duration > .zero ? $0.duration : nil }, drain: drain)
+  }
+}

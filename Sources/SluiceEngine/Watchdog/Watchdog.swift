@@ -1,0 +1,168 @@
+import SluiceAssembly
+import SluiceLoop
+import SluicePipeline
+import SluicePluginHost
+import SluiceSupport
+
+/// Names a stage that blocks its loop in the log, and directs new requests to other loops; the engine cannot interrupt
+/// such a stage. The watchdog's own thread checks which call each loop makes and whether the loop makes progress, at no
+/// cost to the loops.
+final class Watchdog: Sendable {
+  /// The settings of a configuration for loops that stand still.
+  struct Settings: Sendable {
+    /// How long a call may block its loop before the log names it; with zero, no call is named.
+    var limit: Duration
+    /// How long a loop may stand still before its transactions are ended.
+    var abandon: Duration
+  }
+
+  /// The actions for a stuck loop at each check, on the watchdog's thread.
+  struct Response: Sendable {
+    /// Directs new transactions to other loops, or to this loop again.
+    var mark: @Sendable (_ loop: Int, _ isStuck: Bool) -> Void
+    /// Moves or ends the transactions that wait for that loop.
+    var relieve: @Sendable (_ obstacle: LoopObstacle, _ settings: Settings) -> Void
+  }
+
+  private struct State {
+    var detector = StallDetector()
+    var pulses = PulseDetector()
+    var stuck: Set<Int> = []
+    var isStopping = false
+    var isOver = false
+  }
+
+  /// The number of checks in the time that a call may take.
+  private static let looks = 4
+  /// How long a turn may take when no limit is set.
+  private static let patience = Duration.seconds(1)
+
+  private let loops: [Loop]
+  private let indices: [ObjectIdentifier: Int]
+  private let settings: @Sendable () -> Settings
+  private let response: Response
+  private let log: @Sendable (LogLine) -> Void
+  private let state = Monitor(State())
+
+  /// - Parameter settings: read before each check.
+  init(
+    _ loops: [Loop], settings: @escaping @Sendable () -> Settings, response: Response,
+    log: @escaping @Sendable (LogLine) -> Void
+  ) {
+    self.loops = loops
+    indices = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0), $0.index) })
+    self.settings = settings
+    self.response = response
+    self.log = log
+  }
+
+  func start() {
+    guard !SystemThread.start("sluice-watchdog", { [self] in run() }) else { return }
+    state.withLock { $0.isOver = true }
+    log(LogLine(level: .warning, message: "no thread for the watchdog: stages that block their loop are not named"))
+  }
+
+  /// After this call the watchdog logs nothing. Waits at most `limit` for a log function that does not return.
+  func stop(within limit: Duration) {
+    state.update { $0.isStopping = true }
+    _ = state.wait(upTo: limit) { $0.isOver ? () : nil }
+  }
+
+  /// The calls that currently block a loop.
+  var stalls: [EngineStatus.Stall] { state.withLock { $0.detector.stalls.map(EngineStatus.Stall.init) } }
+
+  /// Loops that were stuck at the last check.
+  var stuckLoops: Set<Int> { state.withLock { $0.stuck } }
+
+  /// Why a loop does not answer, after a caller has waited for it.
+  /// - Parameter age: how long the caller has waited; used unless the watchdog has seen the loop stuck for longer.
+  func obstacle(on loop: Int, waiting age: Duration) -> LoopObstacle {
+    let call = LoopCall.current(on: indices).first { $0.loop == loop }
+    let standstill = state.withLock { state in state.pulses.standstills.first { $0.loop == loop } }
+    return LoopObstacle(
+      loop: loop, hasDied: loops[loop].pulse.hasDied, age: max(age, standstill?.age ?? .zero),
+      call: call.map { LoopObstacle.Call($0) })
+  }
+
+  private func run() {
+    while !isStopped(within: period) {
+      let calls = LoopCall.current(on: indices)
+      let settings = settings()
+      let now = MonotonicClock.now
+      let pulses = loops.map(\.pulse)
+      let (findings, standstills, before) = state.withLock { state in
+        state.pulses.look(pulses, at: now, limit: Self.patience(settings))
+        let before = state.stuck
+        state.stuck = Set(state.pulses.standstills.map(\.loop))
+        return (state.detector.look(calls, at: now, limit: settings.limit), state.pulses.standstills, before)
+      }
+      for finding in findings { say(finding) }
+      for loop in before.subtracting(standstills.map(\.loop)) { response.mark(loop, false) }
+      for standstill in standstills {
+        let call = calls.first { $0.loop == standstill.loop }
+        let obstacle = LoopObstacle(standstill, call.map { LoopObstacle.Call($0) })
+        if standstill.hasDied, !before.contains(standstill.loop) { say(obstacle) }
+        response.mark(standstill.loop, true)
+        response.relieve(obstacle, settings)
+      }
+    }
+    state.update { $0.isOver = true }
+  }
+
+  private func say(_ obstacle: LoopObstacle) {
+    log(
+      LogLine(
+        level: .error, plugin: obstacle.call?.pluginID, generation: obstacle.call?.generation,
+        stage: obstacle.call?.plugin,
+        message: "\(obstacle); what ran there fails with \"stalled\", and requests go to the other loops: a plugin "
+          + "must not end a thread of the host; restart the program"))
+  }
+
+  private static func patience(_ settings: Settings) -> Duration {
+    settings.limit > .zero ? settings.limit : Self.patience
+  }
+
+  private var period: Duration { max(Self.patience(settings()) / Self.looks, .milliseconds(1)) }
+
+  private func isStopped(within limit: Duration) -> Bool {
+    state.wait(upTo: limit) { $0.isStopping ? true : nil } ?? false
+  }
+
+  private func say(_ finding: StallDetector.Finding) {
+    switch finding {
+    case .began(let stall):
+      say(
+        stall.call, .warning,
+        "keeps loop \(stall.call.loop) in \(stall.call.callback) for \(stall.age.milliseconds) ms by now\(Self.of(stall.call));"
+          + " everything else on that loop waits: the stage must suspend during slow work, or be SLUICE_FLAG_BLOCKING")
+    case .ended(let stall):
+      say(
+        stall.call, .info,
+        "let go of loop \(stall.call.loop) after \(stall.age.milliseconds) ms in \(stall.call.callback)\(Self.of(stall.call))"
+      )
+    }
+  }
+
+  private func say(_ call: LoopCall, _ level: LogLine.Level, _ words: String) {
+    let plugin = call.plugin.isEmpty ? nil : call.plugin
+    let name = call.stage.isEmpty ? call.plugin : call.stage
+    log(
+      LogLine(
+        level: level, plugin: plugin, generation: call.generation, stage: call.stage.isEmpty ? nil : call.stage,
+        message: "\"\(name)\" \(words)"))
+  }
+
+  private static func of(_ call: LoopCall) -> String { call.transaction.map { ", transaction \($0)" } ?? "" }
+}
+
+extension EngineStatus.Stall {
+  fileprivate init(_ stall: StallDetector.Stall) {
+    self.init(
+      loop: stall.call.loop, plugin: stall.call.stage, pluginID: stall.call.plugin, generation: stall.call.generation,
+      callback: stall.call.callback, transaction: stall.call.transaction, age: stall.age)
+  }
+}
+
+extension Configuration {
+  var watchdog: Watchdog.Settings { Watchdog.Settings(limit: stallLimit, abandon: stallAbandon) }
+}
