@@ -31,17 +31,23 @@ struct StorePruner {
     rmdir(entry)
   }
 
-  private func removeUnused(_ folder: String) -> Bool {
-    let link = "\(folder)/\(StoreOwner.linkName)"
-    guard isUnused(link) else { return false }
-    unlink("\(folder)/\(StagingFolder.fileName)")
-    unlink(link)
-    return rmdir(folder) == 0
+  /// Through a descriptor: another process may remove the folder too, and a third one may then publish its copy under the
+  /// same name. Such a copy is another folder.
+  private func removeUnused(_ path: String) -> Bool {
+    guard let folder = FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+      isUnused(StoreOwner.linkName, in: folder.raw)
+    else { return false }
+    unlinkat(folder.raw, StagingFolder.fileName, 0)
+    unlinkat(folder.raw, StoreOwner.linkName, 0)
+    // A folder with a copy in it is not removed.
+    return rmdir(path) == 0
   }
 
   /// Whether the process that held this file has ended, or the file does not exist.
-  private func isUnused(_ path: String) -> Bool {
-    guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return errno == ENOENT }
+  private func isUnused(_ path: String, in folder: CInt = AT_FDCWD) -> Bool {
+    let raw = openat(folder, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard raw >= 0 else { return errno == ENOENT }
+    let file = FileDescriptor(owning: raw)
     return flock(file.raw, LOCK_EX | LOCK_NB) == 0
   }
 
