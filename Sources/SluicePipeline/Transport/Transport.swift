@@ -149,7 +149,8 @@ extension Transfer {
 package protocol TransferObserver: AnyObject {
   /// The connection is established and nothing was sent. Only at this moment can the headers of this hop be set.
   ///
-  /// Called exactly once for a transfer that connects. The library may want to send again by itself (a reused
+  /// Called exactly once for a transfer that connects, and again after each
+  /// ``transferDidContinue(after:with:_:)``. The library may want to send again by itself (a reused
   /// connection died, a second round of authentication). The transport aborts that and ends with
   /// ``ErrorCode/resent``.
   /// - Parameter headers: the fields of the request as they will be sent; changes last for this hop.
@@ -162,6 +163,16 @@ package protocol TransferObserver: AnyObject {
   /// - Parameter answer: called once, on the loop, possibly before this returns; with nil if the observer has no more
   ///   interest in the connection.
   func transferDidMeet(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void)
+
+  /// The transport begins the next hop by itself, because a program decides about it and not the pipeline;
+  /// ``transferWillIssue(_:)`` follows.
+  ///
+  /// - Parameters:
+  ///   - head: the response to the hop that has ended: a redirect, or a challenge that was answered. Nil if there was
+  ///     none, and the same request is sent again.
+  ///   - next: the request of the next hop.
+  ///   - timings: those of the hop that has ended.
+  func transferDidContinue(after head: consuming Response?, with next: consuming Request, _ timings: TransferTimings)
 
   /// An informational (1xx) response.
   func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields)
@@ -187,6 +198,9 @@ extension TransferObserver {
   package func transferDidMeet(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void) {
     answer(.performDefaultHandling)
   }
+  package func transferDidContinue(
+    after head: consuming Response?, with next: consuming Request, _ timings: TransferTimings
+  ) {}
   package func transferDidSend(bodyBytes count: Int, of total: Int?) {}
   package func transferDidReceive(bodyBytes count: Int, of total: Int?) {}
 }
