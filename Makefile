@@ -19,6 +19,8 @@ cmakedir = $(libdir)/cmake/Sluice
 
 BUILT = .build/$(CONFIGURATION)
 PLUGINS = bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp
+# What "sluice attach" puts into a program.
+ATTACHED = sluice-attach sluice-attach-host
 SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTraceContext SluicePlugin
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
@@ -171,6 +173,7 @@ install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	install -m 644 include/sluice/*.h "$(DESTDIR)$(includedir)/sluice"
 	install -m 644 include/sluice/draft/*.h "$(DESTDIR)$(includedir)/sluice/draft"
 	install -m 755 $(PLUGINS:%=$(BUILT)/lib%.so) "$(DESTDIR)$(libdir)/sluice/plugins"
+	install -m 755 $(ATTACHED:%=$(BUILT)/lib%.so) "$(DESTDIR)$(libdir)/sluice"
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' share/pkgconfig/sluice.pc.in \
 	  >"$(DESTDIR)$(pkgconfigdir)/sluice.pc"
 	sed -e 's|@VERSION@|$(VERSION)|' share/cmake/SluiceConfigVersion.cmake.in >"$(DESTDIR)$(cmakedir)/SluiceConfigVersion.cmake"

@@ -22,7 +22,8 @@ let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
 
 func cPlugin(_ name: String) -> Target {
   .target(
-    name: name, dependencies: ["CSluice", "CJansson"], path: "plugins/\(name)", exclude: ["README.md"],
+    name: name, dependencies: ["CSluice", "CJansson", "CWithoutRuntime"], path: "plugins/\(name)",
+    exclude: ["README.md"],
     publicHeadersPath: ".", cSettings: strictC)
 }
 
@@ -65,6 +66,9 @@ let package = Package(
     // For the fuzzers, which are a package of their own.
     .library(name: "ResponseProperties", targets: ["ResponseProperties"]),
     .executable(name: "sluice", targets: ["SluiceCommand"]),
+    // What "sluice attach" puts into a program: the library that the loader maps, and the pipeline behind it.
+    .library(name: "sluice-attach", type: .dynamic, targets: ["CAttach"]),
+    .library(name: "sluice-attach-host", type: .dynamic, targets: ["SluiceAttachHost"]),
     .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
     .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
@@ -257,6 +261,46 @@ let package = Package(
       dependencies: ["CSluice", "CJansson", "SluiceSupport", "SluiceJSON", "SluiceTraceContext", "SluiceMessages"],
       swiftSettings: strict),
 
+    // For products in C: without the runtime of Swift.
+    .target(
+      name: "CWithoutRuntime", cSettings: strictC, linkerSettings: isFetched ? [] : [.unsafeFlags(["-nostartfiles"])]),
+    // Apart from the preloaded library, because each goes into a file of its own.
+    .target(name: "CAttachABI", cSettings: strictC),
+    // C and nothing but libc: it is mapped into programs that may never make a transfer.
+    .target(
+      name: "CAttach", dependencies: ["CAttachABI", "CWithoutRuntime"], exclude: ["exports.map"],
+      publicHeadersPath: ".",
+      cSettings: strictC + (isFetched ? [] : [.unsafeFlags(["-fvisibility=hidden"])]),
+      linkerSettings: isFetched
+        ? []
+        : [
+          .unsafeFlags([
+            "-no-toolchain-stdlib-rpath", "-Xlinker", "-znow", "-Xlinker",
+            "--version-script=\(Context.packageDirectory)/Sources/CAttach/exports.map",
+          ])
+        ]),
+    // What the host does with the headers of a program, apart from the host, whose linker flags do not fit a test.
+    .target(name: "SluiceAttachRules", dependencies: ["SluiceMessages"], swiftSettings: pure),
+    // Its own runtime of Swift, of which the program sees nothing: one exported symbol.
+    .target(
+      name: "SluiceAttachHost",
+      dependencies: [
+        "CAttachABI", "SluiceAttachRules", "SluiceAssembly", "SluicePluginHost", "SluicePluginImage", "SluiceLoop",
+        "SluicePipeline",
+        "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceSupport", "CLinux",
+      ], exclude: ["exports.map", "link"], swiftSettings: strict,
+      linkerSettings: isFetched
+        ? []
+        : [
+          .unsafeFlags([
+            "-static-stdlib", "-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/SluiceAttachHost/link",
+            "-Xclang-linker", "-static-libgcc",
+            "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SluiceAttachHost/exports.map",
+            "-Xlinker", "-Bsymbolic", "-Xlinker", "-znow", "-Xlinker", "--as-needed", "-Xlinker", "--gc-sections",
+            "-Xlinker", "-zpack-relative-relocs",
+          ])
+        ]),
+
     // The faces.
     .executableTarget(
       name: "SluiceCommand",
@@ -265,7 +309,7 @@ let package = Package(
         "SluiceRecords",
         "SluiceTraceContext", "SluiceCurl", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
-        "SluiceSupport", "CLinux",
+        "SluiceSupport", "CAttachABI", "CLinux",
       ],
       swiftSettings: strict),
 
@@ -328,6 +372,8 @@ let package = Package(
     .target(
       name: "TracesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/traces-in-swift",
       swiftSettings: strict),
+    // A program that "sluice attach" runs in tests.
+    .executableTarget(name: "url-session", path: "Tests/Programs/url-session", swiftSettings: strict),
     // Encodes the input for tests of the decoders.
     .target(
       name: "CTestKit", dependencies: ["CZlib", "CZstd"], cSettings: strictC,
@@ -387,6 +433,7 @@ let package = Package(
         "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
         "SluiceServer", "SluiceSupport",
       ]),
+    tests("SluiceAttachRules", ["SluiceMessages"]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
     tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON", "SluiceJSONSchema"]),

@@ -105,7 +105,7 @@ JSON
 
 # Whether every library is found, those of Swift in the one folder, and no path of the machine that built it is left.
 linkage() { # prefix
-  for file in "$1"/bin/sluice "$1"/lib/sluice/plugins/*.so; do
+  for file in "$1"/bin/sluice "$1"/lib/sluice/*.so "$1"/lib/sluice/plugins/*.so; do
     needed=$(ldd "$file")
     if echo "$needed" | grep 'not found' >&2; then fail "$file needs the libraries above"; fi
     if echo "$needed" | grep -E 'libswift|libdispatch' | grep -vF " => $1/" >&2; then fail "$file has Swift's runtime from elsewhere"; fi

@@ -20,6 +20,11 @@ version=$(pkg-config --modversion sluice)
 "$prefix/bin/sluice" plugin inspect bearer-auth >"$work/out" || fail "an installed plugin is not found by its name"
 grep -qxF "$prefix/lib/sluice/plugins/libbearer-auth.so" "$work/out" || fail "bearer-auth is found elsewhere: $(head -n 1 "$work/out")"
 
+# The libraries that go into other programs are found from where the command is.
+echo '{"plugins": {"h": {"library": "static-headers", "config": {"request": {"X-A": "1"}}}}, "request": ["h"]}' >"$work/attach.json"
+"$prefix/bin/sluice" attach -c "$work/attach.json" -- sh -c 'echo "$LD_PRELOAD"' >"$work/out" || fail "sluice attach does not run a program"
+[ "$(realpath "$(cat "$work/out")")" = "$(realpath "$prefix/lib/sluice/libsluice-attach.so")" ] || fail "sluice attach preloads $(cat "$work/out")"
+
 # shellcheck disable=SC2046 # the flags are words
 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden $(pkg-config --cflags sluice) \
   -o "$work/libstatic-headers.so" plugins/static-headers/*.c $(pkg-config --libs jansson)

@@ -145,6 +145,8 @@ check() { # facts, documents…
       if (!is("command", command) && !(groups[command] && i == 3)) { unknown("command", "sluice " command); return }
       for (; i <= count; i++) {
         if (words[i] == "#") return
+        # What follows is the command of another program.
+        if (words[i] == "--") break
         flag = words[i]; gsub(/[][]/, "", flag)
         # Several letters may follow one dash.
         if (flag !~ /^(-[A-Za-z]|--[a-z][a-z0-9.-]*(=.*)?)$/) continue
@@ -192,7 +194,7 @@ check() { # facts, documents…
         }
         if (first == text && text ~ /^[^*]+\.(md|sh|swift|h|schema\.json)$/) { check_file(text); return }
       }
-      if (text ~ /^(transport|retry|redirects|validate|requestId|redact|swap|limits|watchdog|match)(\.[A-Za-z]+)+$/) { check_key(text); return }
+      if (text ~ /^(transport|retry|redirects|validate|requestId|redact|swap|limits|watchdog|attach|match)(\.[A-Za-z]+)+$/) { check_key(text); return }
       check_name(text)
     }
     # Each command of a line of a shell block.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the suites of W3C: trace-context (level 2, strict) against the relay of Examples/ and against "sluice send" under
-# environment variables, over both transports, and baggage against the library. Neither suite is part of this repository.
+# Runs the suites of W3C: trace-context (level 2, strict) against the relay of Examples/, against "sluice send" under
+# environment variables, over both transports, and against curl under "sluice attach", and baggage against the library. Neither suite is part of this repository.
 # usage: scripts/check-w3c.sh PATH...      each a checkout of github.com/w3c/trace-context or /w3c/baggage, or a folder with both
 # SLUICE=.build/debug/sluice or another build of the command; PYTHON=python3, which needs aiohttp for trace-context
 set -eu
@@ -57,6 +57,8 @@ JSON
     check_service "$PYTHON" -B scripts/w3c/send_service.py "$SLUICE" "$work/sluice.json"
     echo "check-w3c: trace-context: 41 cases passed with sluice send over $engine"
   done
+  check_service "$PYTHON" -B scripts/w3c/send_service.py "$SLUICE" "$work/sluice.json" --attach
+  echo "check-w3c: trace-context: 41 cases passed with curl under sluice attach"
 fi
 if [ -n "$baggage" ]; then
   # Our classes are found before those of the suite, which stand beside it.

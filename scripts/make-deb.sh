@@ -42,7 +42,7 @@ mkdir -p "$work/shlibdeps/debian"
 printf 'Source: sluice\n\nPackage: sluice\nArchitecture: any\n' >"$work/shlibdeps/debian/control"
 log=$work/shlibdeps/log
 (cd "$work/shlibdeps" && dpkg-shlibdeps -Tsubstvars -S"$command" -l"$command/usr/lib/sluice/swift" --ignore-missing-info \
-  "$command/usr/bin/sluice" "$command"/usr/lib/sluice/*/*.so) >"$log" 2>&1 ||
+  "$command/usr/bin/sluice" "$command"/usr/lib/sluice/*.so "$command"/usr/lib/sluice/*/*.so) >"$log" 2>&1 ||
   { cat "$log" >&2; fail "dpkg-shlibdeps does not know what the package depends on"; }
 depends=$(sed -n 's/^shlibs:Depends=//p' "$work/shlibdeps/substvars")
 [ -n "$depends" ] || fail "dpkg-shlibdeps names no package that sluice depends on"

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 folder=$1 prefix=$2
 shift 2
 built=.build/release
-plugins=$folder$prefix/lib/sluice/plugins runtime=$folder$prefix/lib/sluice/swift command=$folder$prefix/bin/sluice
+plugins=$folder$prefix/lib/sluice/plugins attached=$folder$prefix/lib/sluice runtime=$folder$prefix/lib/sluice/swift command=$folder$prefix/bin/sluice
 
 fail() {
   echo "stage-release: $*" >&2
@@ -45,20 +45,25 @@ for plugin in "$plugins"/*.so; do
   done
 done
 
-strip --strip-unneeded "$command"
+strip --strip-unneeded "$command" "$attached"/*.so
 # The names of functions stay: reports of crashes show them.
 strip --strip-debug "$plugins"/*.so
 patchelf --set-rpath '$ORIGIN/../lib/sluice/swift' "$command"
 for plugin in "$plugins"/*.so; do
   if [ -n "$(needs "$plugin")" ]; then patchelf --set-rpath '$ORIGIN/../swift' "$plugin"; else patchelf --remove-rpath "$plugin"; fi
 done
+# These go into other programs, and must bring nothing of the runtime along.
+for library in "$attached"/*.so; do
+  [ -z "$(needs "$library")" ] || fail "$library needs $(needs "$library") of Swift's runtime"
+  patchelf --remove-rpath "$library"
+done
 
 # The linker writes the path of its output into each library, as the name of a version that nobody asks for. The same number
 # of bytes, so that nothing moves.
 FOLDER=$(realpath $built)/
 export FOLDER
-perl -0777 -pi -e 's|\Q$ENV{FOLDER}\E|"/" x length $ENV{FOLDER}|ge' "$command" "$plugins"/*.so
-for file in "$command" "$plugins"/*.so; do
+perl -0777 -pi -e 's|\Q$ENV{FOLDER}\E|"/" x length $ENV{FOLDER}|ge' "$command" "$plugins"/*.so "$attached"/*.so
+for file in "$command" "$plugins"/*.so "$attached"/*.so; do
   for path in "$PWD" "$toolchain"; do
     if LC_ALL=C grep -qaF "$path" "$file"; then fail "$file contains a path of this machine: $path"; fi
   done

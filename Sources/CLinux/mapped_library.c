@@ -63,6 +63,13 @@ int sluice_handle_load_address(void *handle, uintptr_t *address) {
   return 1;
 }
 
+int sluice_handle_dynamic_section(void *handle, const void **section) {
+  struct link_map *map = NULL;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == NULL) return 0;
+  *section = map->l_ld;
+  return 1;
+}
+
 struct dynamic_search {
   uintptr_t address;
   uintptr_t base;

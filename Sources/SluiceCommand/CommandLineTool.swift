@@ -7,7 +7,8 @@ import SluiceTrial
 /// Finds the command that was asked for, runs it, and says what went wrong.
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
-    SendCommand.description, RunCommand.description, DevCommand.description, CheckCommand.description,
+    SendCommand.description, RunCommand.description, AttachCommand.description, DevCommand.description,
+    CheckCommand.description,
     BenchCommand.description, ReplayCommand.description, EchoCommand.description,
     VerifyTraceCommand.description, CtlCommand.status, CtlCommand.swap, CtlCommand.rollback, CtlCommand.metrics,
     CtlCommand.notify,

@@ -20,6 +20,13 @@ public final class JSONSchema: Sendable {
     }
   }
 
+  /// Compiles a schema that was checked before, without checking it against draft-07's own schema.
+  package init(trusting schema: JSONValue) throws(JSONError) {
+    do { rules = try SchemaCompiler.rules(of: schema, [:], nil) } catch {
+      throw JSONError(.invalidSchema, error.message)
+    }
+  }
+
   /// One violation: its place in the value, and what was expected there.
   public struct Violation: Hashable, Sendable {
     /// The place in the value; without tokens it is the whole value.

@@ -73,7 +73,8 @@ import Testing
     ("plugin inspect --j", "--json"), ("plugin build -c d", "debug"), ("plugin build --configuration r", "release"),
     ("plugin new -l s", "swift"), ("plugin new -p /us", "/usr"), ("run -i /us", "/usr"),
     ("run --log-level w", "warning"), ("dev -i /us", "/usr"),
-    ("send -i /us", ""),
+    ("send -i /us", ""), ("attach --ex", "--explain"), ("attach -c /us", "/usr"), ("attach -c f /us", "/usr"),
+    ("attach -c f -- prog --explain /us", "/usr"), ("attach -c f prog --ex", ""),
   ])
   func `bash finds what was begun`(_ typed: String, _ completed: String) async throws {
     let words = (["sluice"] + typed.split(separator: " ").map(String.init)).joined(separator: " ")

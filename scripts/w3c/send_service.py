@@ -1,6 +1,7 @@
-"""A service for the suite of W3C Trace Context whose calls go out with `sluice send`, under the variables of its request.
+"""A service for the suite of W3C Trace Context whose calls go out with `sluice send`, under the variables of its request;
+with --attach, with curl under `sluice attach`.
 
-usage: send_service.py SLUICE CONFIGURATION        prints where it listens
+usage: send_service.py SLUICE CONFIGURATION [--attach]        prints where it listens
 """
 
 import json
@@ -32,7 +33,11 @@ class Handler(BaseHTTPRequestHandler):
             # A variable has one value: the lines are joined as RFC 9110 has it, which no traceparent survives.
             if values := self.headers.get_all(name):
                 environment[name.upper()] = ",".join(values)
-        arguments = [SLUICE, "send", "-s", "-c", CONFIGURATION, "-H", "Content-Type: application/json"]
+        if sys.argv[3:] == ["--attach"]:
+            program = [SLUICE, "attach", "-c", CONFIGURATION, "--", "curl", "-f"]
+        else:
+            program = [SLUICE, "send", "-c", CONFIGURATION]
+        arguments = [*program, "-s", "-H", "Content-Type: application/json"]
         data = json.dumps(call["arguments"])
         return subprocess.run([*arguments, "--data-binary", data, call["url"]], env=environment, check=False,
                               stdout=subprocess.DEVNULL).returncode

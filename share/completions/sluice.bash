@@ -4,19 +4,39 @@ _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "send run dev check bench replay echo verify-trace ctl plugin completion version help --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "send run attach dev check bench replay echo verify-trace ctl plugin completion version help --help --version" -- "$current")
     return
   fi
   case $command in
     ctl | plugin) command="$command ${COMP_WORDS[2]-}" ;;
   esac
+  if [ "$command" = attach ]; then
+    local place=2 word
+    while [ "$place" -lt "$COMP_CWORD" ]; do
+      word=${COMP_WORDS[place]}
+      case $word in
+        --) place=$((place + 1)); break ;;
+        -c | --config | --list | --events) place=$((place + 2)) ;;
+        -*) place=$((place + 1)) ;;
+        *) break ;;
+      esac
+    done
+    if [ "$place" -lt "$COMP_CWORD" ]; then
+      if declare -F _command_offset >/dev/null; then
+        _command_offset "$place"
+      else
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      fi
+      return
+    fi
+  fi
   # The argument of an option.
   case "$command $previous" in
-    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
+    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "attach -c" | "attach --config" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    "send --output-dir" | "plugin new -p" | "plugin new --path")
+    "send --output-dir" | "attach --events" | "plugin new -p" | "plugin new --path")
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
@@ -32,6 +52,10 @@ _sluice() {
       mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current")
       return
       ;;
+    "attach --list")
+      mapfile -t COMPREPLY < <(compgen -c -- "$current")
+      return
+      ;;
     "plugin new -l" | "plugin new --lang")
       mapfile -t COMPREPLY < <(compgen -W "c cpp swift" -- "$current")
       return
@@ -45,6 +69,7 @@ _sluice() {
   case $command in
     "send") options="--url --request --header --data --data-binary --data-raw --data-urlencode --json --get --url-query --form --form-string --upload-file --user-agent --referer --cookie --range --oauth2-bearer --compressed --no-compressed --head --globoff --path-as-is --options --disable --from-curl --curl --user --basic --digest --anyauth --aws-sigv4 --netrc --netrc-file --netrc-optional --cookie-jar --junk-session-cookies --location --no-location --location-trusted --proto --proto-redir --max-redirs --output --remote-name --remote-name-all --remote-header-name --output-dir --create-dirs --no-clobber --remove-on-error --continue-at --limit-rate --write-out --dump-header --fail --fail-with-body --no-fail --include --no-buffer --document --metadata --explain --events --har --record --silent --show-error --progress-bar --no-progress-meter --verbose --trace --parallel --parallel-max --fail-early --config --plugin --ipv4 --ipv6 --resolve --connect-to --interface --unix-socket --proxy --connect-timeout --insecure --cacert --cert --key --pass --pinnedpubkey --tlsv1.2 --tlsv1.3 --tls-max --ciphers --tls13-ciphers --max-time --max-filesize --retry --retry-connrefused --retry-all-errors --retry-delay --retry-max-time --http1.0 --http1.1 --http2 --http2-prior-knowledge --help" ;;
     "run") options="--config --input --from-har --output --resume --concurrency --rate --max-per-host --rate-per-host --drain --events --har --record --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
+    "attach") options="--config --explain --list --events --help" operands="-c" ;;
     "dev") options="--config --input --listen --json --help" ;;
     "check") options="--config --json --help" ;;
     "bench") options="--request --header --data --data-binary --data-raw --data-urlencode --json --get --url-query --form --form-string --upload-file --user-agent --referer --cookie --range --oauth2-bearer --compressed --no-compressed --requests --connections --rounds --document --quiet --config --plugin --max-time --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --help" ;;
@@ -62,7 +87,7 @@ _sluice() {
     "plugin build") options="--configuration --direct --static-stdlib --help" operands="-d" ;;
     "completion") options="--help" operands="-W bash,zsh,fish" ;;
     "version") options="--help" ;;
-    "help") options="--man --curl --help" operands="-W send,run,dev,check,bench,replay,echo,verify-trace,ctl,plugin,completion,version,help" ;;
+    "help") options="--man --curl --help" operands="-W send,run,attach,dev,check,bench,replay,echo,verify-trace,ctl,plugin,completion,version,help" ;;
     "ctl "*) operands="-W status,swap,rollback,metrics,notify" ;;
     "plugin "*) operands="-W inspect,validate,new,build" ;;
   esac

@@ -1,9 +1,10 @@
 # Completion of sluice for fish, written by "sluice completion fish".
 
 complete -c sluice -f
-set -l commands send run dev check bench replay echo verify-trace ctl plugin completion version help
+set -l commands send run attach dev check bench replay echo verify-trace ctl plugin completion version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send requests through the pipeline and print the bodies of the responses'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one on each line, and print a result document for each'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a attach -d 'Run a program whose libcurl transfers go through the pipeline'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a dev -d 'Run a pipeline while its plugins are written: watch, build, swap, restart'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Check a configuration and its plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure what the pipeline costs each request'
@@ -159,6 +160,14 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -l no-progress -d 'Show 
 complete -c sluice -n "__fish_seen_subcommand_from run" -s q -l quiet -d 'Show neither progress nor summary'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show this help'
 
+# sluice attach
+complete -c sluice -n "__fish_seen_subcommand_from attach" -s c -l config -rF -d 'The configuration'
+complete -c sluice -n "__fish_seen_subcommand_from attach" -l explain -d 'Show, at the end, why each header that stages could set was sent or not'
+complete -c sluice -n "__fish_seen_subcommand_from attach" -l list -xa '(__fish_complete_command)' -d 'Say whether the transfers of a program can be reached, and run nothing'
+complete -c sluice -n "__fish_seen_subcommand_from attach" -l events -xa '(__fish_complete_directories)' -d 'Write the events of each process to a file in this folder'
+complete -c sluice -n "__fish_seen_subcommand_from attach" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from attach" -F -a '(__fish_complete_command)'
+
 # sluice dev
 complete -c sluice -n "__fish_seen_subcommand_from dev" -s c -l config -rF -d 'The configuration of the pipeline; required'
 complete -c sluice -n "__fish_seen_subcommand_from dev" -s i -l input -rF -d 'Send these request documents, one on each line, at the start'
@@ -292,4 +301,4 @@ complete -c sluice -n "__fish_seen_subcommand_from version" -s h -l help -d 'Sho
 complete -c sluice -n "__fish_seen_subcommand_from help" -l man -d 'Print the manual page, for man(1)'
 complete -c sluice -n "__fish_seen_subcommand_from help" -l curl -d 'Print what "sluice send" makes of each option of curl, in Markdown'
 complete -c sluice -n "__fish_seen_subcommand_from help" -s h -l help -d 'Show this help'
-complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run dev check bench replay echo verify-trace ctl plugin completion version help'
+complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run attach dev check bench replay echo verify-trace ctl plugin completion version help'

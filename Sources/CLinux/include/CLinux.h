@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
+#include <sys/xattr.h>
 #include "call_context.h"
 #include "call_record.h"
 #include "crash_handler.h"
@@ -13,6 +14,7 @@
 #include "helper_process.h"
 #include "mapped_library.h"
 #include "process_end.h"
+#include "sealed_file.h"
 #include "socket_peer.h"
 #include "socket_type.h"
 #include "standard_streams.h"

@@ -19,6 +19,10 @@ int sluice_mapped_library_at(const void *address, sluice_mapped_library *library
 /// The load address of a handle from `dlopen`; 0 if the loader does not say. From any thread.
 int sluice_handle_load_address(void *handle, uintptr_t *address);
 
+/// An address inside of the library of a handle from `dlopen`: its dynamic section; 0 if the loader does not say. From
+/// any thread.
+int sluice_handle_dynamic_section(void *handle, const void **section);
+
 /// Runs the destructors of the library that is mapped at the address, as the loader does at the end of a process. The
 /// process must end right afterwards.
 void sluice_run_destructors_at(const void *address);

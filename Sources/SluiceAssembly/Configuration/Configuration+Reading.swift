@@ -47,7 +47,7 @@ extension Configuration {
   private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {
     try root.checkObject([
       "plugins", "request", "issue", "response", "tracers", "deadline", "transport", "retry", "redirects", "validate",
-      "requestId", "serviceName", "redact", "swap", "limits", "watchdog", "store", "control",
+      "requestId", "serviceName", "redact", "swap", "limits", "watchdog", "store", "control", "attach",
     ])
     if let node = root["plugins"] { try readPlugins(node) }
     request = try stages(root["request"])
@@ -67,6 +67,7 @@ extension Configuration {
     if let node = root["watchdog"] { try readWatchdog(node) }
     if let node = root["store"] { store = try node.path() }
     if let node = root["control"] { try readControl(node) }
+    if let node = root["attach"] { try readAttach(node) }
   }
 
   private mutating func readWatchdog(_ node: ConfigurationNode) throws(ConfigurationError) {

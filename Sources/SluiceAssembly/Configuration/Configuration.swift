@@ -62,6 +62,8 @@ public struct Configuration: Sendable {
   public var store: String?
   /// The control socket; nil means none.
   public var control: ControlPlace?
+  /// How the pipeline behaves inside programs under `sluice attach`; an engine ignores it.
+  public var attach = AttachSettings()
 
   /// Where libraries that the file gives by name were looked up. A configuration that arrives later over the control
   /// socket is read with the same value.

@@ -3,7 +3,7 @@ import SluiceMessages
 
 /// Hides secrets in what is shown: credentials, cookies, signed query parameters, and what `redact` names.
 struct SecretMask: Sendable {
-  private let secrets: SecretList
+  let secrets: SecretList
 
   init(_ redaction: RedactionSettings) { secrets = SecretList(headers: redaction.headers, query: redaction.query) }
 

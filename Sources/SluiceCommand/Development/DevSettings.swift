@@ -24,7 +24,7 @@ struct DevSettings: Sendable {
         .usage, "dev: \(PlainText.path(file)) is not a regular file; a configuration is watched and read more than once"
       )
     }
-    configuration = WatchedPlace.absolute(file)
+    configuration = Paths.absolute(file)
     isJSON = arguments.has("json")
     if let listen = arguments["listen"] {
       guard ListenPlace.parse(listen) != nil else {

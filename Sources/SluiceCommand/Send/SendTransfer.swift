@@ -51,7 +51,7 @@ final class SendTransfer: Sendable {
   /// Writes what is left, and says what went wrong.
   func finish(_ result: TransactionResult, _ interruption: Interruption) throws(CommandError) -> ExitStatus {
     if let explanation = result.explanation, !arguments.has("document") {
-      StandardError.write(ExplanationText.of(explanation))
+      StandardError.write(PrintableText.of(ExplanationText.of(explanation)))
     }
     if interruption.received != nil { output.hurry() }
     let failure = try output.finish(result)

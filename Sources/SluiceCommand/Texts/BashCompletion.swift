@@ -15,6 +15,7 @@ enum BashCompletion {
         case $command in
           \(groups.map(\.word).joined(separator: " | "))) command="$command ${COMP_WORDS[2]-}" ;;
         esac
+      \(tree.commands.filter(\.takesProgram).map(program).joined(separator: "\n"))
         # The argument of an option.
         case "$command $previous" in
       \(arguments(tree.commands))
@@ -43,6 +44,34 @@ enum BashCompletion {
 
   private static func joined(_ words: [String]) -> String { words.joined(separator: " ") }
 
+  /// From a program on, all words are the program's.
+  private static func program(_ command: CommandDescription) -> String {
+    let options = command.options.filter { $0.argument != nil }
+      .flatMap { option in (option.letter.map { ["-\($0)"] } ?? []) + ["--\(option.name)"] }
+    return """
+        if [ "$command" = \(command.name) ]; then
+          local place=2 word
+          while [ "$place" -lt "$COMP_CWORD" ]; do
+            word=${COMP_WORDS[place]}
+            case $word in
+              --) place=$((place + 1)); break ;;
+              \(options.joined(separator: " | "))) place=$((place + 2)) ;;
+              -*) place=$((place + 1)) ;;
+              *) break ;;
+            esac
+          done
+          if [ "$place" -lt "$COMP_CWORD" ]; then
+            if declare -F _command_offset >/dev/null; then
+              _command_offset "$place"
+            else
+              mapfile -t COMPREPLY < <(compgen -f -- "$current")
+            fi
+            return
+          fi
+        fi
+      """
+  }
+
   /// The options of a command, and what its operands are.
   private static func choice(_ command: CommandDescription, _ commands: [String]) -> String {
     let options = joined(command.options.map { "--\($0.name)" })
@@ -56,7 +85,8 @@ enum BashCompletion {
     case .files: "-f"
     case .folders: "-d"
     case .words(let words): "-W \(words.joined(separator: ","))"
-    case .nothing, .urls: nil
+    case .program: "-c"
+    case .nothing, .urls, .programArguments: nil
     }
   }
 

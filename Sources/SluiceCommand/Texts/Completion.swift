@@ -1,6 +1,8 @@
 /// What a shell offers for the argument of an option, or for an operand.
 enum Completion: Equatable {
   case nothing, files, folders, urls
+  /// A program on PATH; its arguments, which only its own completion knows.
+  case program, programArguments
   case words([String])
 
   /// - Parameter placeholder: as the help shows it: `FILE`, `LIBRARY[=JSON]`, `DIR`.
@@ -8,6 +10,8 @@ enum Completion: Equatable {
     self =
       if ["FILE", "PATH", "LIBRARY"].contains(where: { placeholder.contains($0) }) {
         .files
+      } else if placeholder == "PROGRAM" {
+        .program
       } else if placeholder.contains("DIR") {
         .folders
       } else if placeholder.contains("URL") {
@@ -69,11 +73,13 @@ extension CommandDescription {
   /// - Parameter commands: the words that `help` takes.
   func operandList(_ commands: [String]) -> [Operand] {
     let values = name == "help" ? commands : operandWords
-    return operands.split(separator: " ").map { word in
+    return operands.split(separator: " ").filter { $0 != "[--]" }.map { word in
       let placeholder = word.filter { !"[].".contains($0) }
+      let isForProgram = takesProgram && word.hasSuffix("...")
       return Operand(
         placeholder: placeholder, repeats: word.hasSuffix("..."),
-        completion: values.isEmpty ? Completion(placeholder) : .words(values))
+        completion: isForProgram
+          ? .programArguments : values.isEmpty ? Completion(placeholder) : .words(values))
     }
   }
 }

@@ -42,7 +42,8 @@ enum FishCompletion {
   /// Whether the option needs an argument, and what completes it.
   private static func flags(_ option: Option) -> String {
     switch option.completion {
-    case .nothing, .urls: "-x"
+    case .nothing, .urls, .programArguments: "-x"
+    case .program: "-xa '(__fish_complete_command)'"
     case .files: option.isArgumentOptional ? "-F" : "-rF"
     case .folders: "-xa '(__fish_complete_directories)'"
     case .words(let words): "-xa '\(words.joined(separator: " "))'"
@@ -54,7 +55,8 @@ enum FishCompletion {
     case .files: "-F"
     case .folders: "-a '(__fish_complete_directories)'"
     case .words(let words): "-a '\(words.joined(separator: " "))'"
-    case .nothing, .urls: nil
+    case .program: "-F -a '(__fish_complete_command)'"
+    case .nothing, .urls, .programArguments: nil
     }
   }
 

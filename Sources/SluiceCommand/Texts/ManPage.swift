@@ -96,6 +96,9 @@ enum ManPage {
     .B 6, 7, 8, 18, 22, 23, 26, 28, 33, 35, 47, 52, 56, 58, 60, 61, 63, 65, 90
     The request of \fBsend\fR failed: the status is that of \fBcurl\fR(1) for the same reason.
     .TP
+    .B of the program
+    With \fBattach\fR: 128 + signal if a signal ended the program, 127 if it is not found, 126 if it cannot be run.
+    .TP
     .B 70
     A plugin called \fBexit\fR(3) in this process; the message names it.
     .TP
@@ -107,7 +110,10 @@ enum ManPage {
     .SH ENVIRONMENT
     .TP
     .BR TRACEPARENT ", " TRACESTATE ", " BAGGAGE
-    The parent trace context of \fBsend\fR and \fBrun\fR.
+    The parent trace context of \fBsend\fR, \fBrun\fR and the program of \fBattach\fR.
+    .TP
+    .B SLUICE_DISABLE
+    In a program under \fBattach\fR: if set to anything but 0 or nothing, its transfers go without the pipeline.
     .TP
     .BR OTEL_PROPAGATORS ", " OTEL_TRACES_SAMPLER ", " OTEL_TRACES_SAMPLER_ARG ", " OTEL_SDK_DISABLED
     Settings of the built-in \fIheaders\fR that the configuration does not set; the first also names the families in which the parent trace context is read.

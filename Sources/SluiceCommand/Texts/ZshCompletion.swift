@@ -68,7 +68,16 @@ enum ZshCompletion {
 
   private static func operands(_ command: CommandDescription, _ tree: CommandTree) -> [String] {
     command.operandList(tree.words).enumerated().map { index, operand in
-      "'\(operand.repeats ? "*" : "\(index + 1)"):\(operand.placeholder):\(action(operand.completion))'"
+      "'\(place(operand, index)):\(operand.placeholder):\(action(operand.completion))'"
+    }
+  }
+
+  private static func place(_ operand: CommandDescription.Operand, _ index: Int) -> String {
+    switch operand.completion {
+    // No option comes after it, and the other words are its own.
+    case .program: "(-)\(index + 1)"
+    case .programArguments: "*:"
+    default: operand.repeats ? "*" : "\(index + 1)"
     }
   }
 
@@ -78,6 +87,8 @@ enum ZshCompletion {
     case .files: "_files"
     case .folders: "_files -/"
     case .urls: "_urls"
+    case .program: "_command_names -e"
+    case .programArguments: "_normal"
     case .words(let words): "(\(words.joined(separator: " ")))"
     }
   }

@@ -26,6 +26,9 @@ extension PluginInstance {
     return try result.get()
   }
 
+  /// The same on the calling thread, and without a limit; nil if the plugin keeps no state. [control]
+  package func saveStateHere() throws(PluginError) -> SavedState? { keepsState ? try callSave() : nil }
+
   /// Runs on a control thread.
   private func callSave() throws(PluginError) -> SavedState {
     guard let save = stateCalls.save else { throw stateError("it keeps none") }

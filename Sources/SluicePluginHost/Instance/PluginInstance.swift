@@ -77,7 +77,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     _ generation: PluginGeneration, name: String, configuration: JSONValue, runtime: HostRuntime,
     following predecessor: PluginInstance?, hostTable: (HostRuntime, String) -> sluice_host
   ) throws(PluginError) {
-    try ConfigurationCheck.check(configuration, for: generation, name: name)
+    try ConfigurationCheck.check(configuration, for: generation, name: name, runtime: runtime)
     let subject = CallSubject(
       generation.library?.copy, stage: name, plugin: generation.id, generation: generation.number)
     let tables = try subject.call(.lookUp) { () throws(PluginError) in

@@ -95,7 +95,7 @@ extension PluginInstance {
         advice: "leave it out, or put it into the \"config\" of the plugin")
     }
     try ConfigurationCheck.check(
-      configuration, against: try generation.stageConfigurationSchema(), "\(key).config", subject)
+      configuration, against: try generation.stageConfigurationSchema(), "\(key).config", subject, runtime)
     var object: UnsafeMutableRawPointer?
     let (status, message) = PluginErrorBuffer.collect { error in
       configuration.withUnsafeJSON { json in

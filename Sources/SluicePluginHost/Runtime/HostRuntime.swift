@@ -22,6 +22,8 @@ package final class HostRuntime: Sendable {
   package let programVersion: String
   package let features: HostFeatures
   package let isTrial: Bool
+  /// Whether another process has checked that the schemas of the plugins are schemas, which costs a millisecond.
+  let trustsSchemas: Bool
   /// Whether call-outs in a trial are answered instead of refused.
   let answersCallOuts: Bool
   private let limits: Locked<CallOutLimits>
@@ -62,7 +64,7 @@ package final class HostRuntime: Sendable {
   ///   - log: called on any thread; must not block for long.
   package init(
     loops: [LoopEnvironment], programName: String, programVersion: String, features: HostFeatures = .offered,
-    isTrial: Bool = false,
+    isTrial: Bool = false, trustsSchemas: Bool = false,
     callOuts: CallOutLimits = CallOutLimits(), blockingCalls: Int = 1_024, blockingThreads: Int = 16,
     credentials: CredentialAnswer? = nil,
     minimumLogLevel: PluginLogEntry.Level = .debug, log: @escaping Log
@@ -72,6 +74,7 @@ package final class HostRuntime: Sendable {
     self.programVersion = programVersion
     self.features = features
     self.isTrial = isTrial
+    self.trustsSchemas = trustsSchemas
     answersCallOuts = loops.contains { $0.callOutTransport != nil }
     limits = Locked(callOuts)
     self.log = log

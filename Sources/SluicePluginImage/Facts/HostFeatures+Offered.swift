@@ -7,6 +7,11 @@ extension HostFeatures {
     .hops, .rewrite, .response, .document, .notifications,
   ]
 
+  /// What a host inside a program's own libcurl offers: the response goes to the program as it comes.
+  package static let attached: HostFeatures = [
+    .suspend, .requestBody, .timers, .metrics, .values, .hops, .rewrite, .document,
+  ]
+
   /// A call can be suspended and resumed: `suspend`, `resume`, `enter` and `post`.
   public static let suspend = Self(SLUICE_FEATURE_SUSPEND)
   /// A stage can answer instead of the server: `respond` in `on_request` and `on_failure`.

@@ -21,6 +21,14 @@ package final class LoadedLibrary: Sendable {
   /// The number of generations that this process has mapped.
   package static var parkedCount: Int { parked.withLock { $0.count } }
 
+  /// The build id of a library that the process has mapped under a name (DT_SONAME); nil if there is no such library, or
+  /// if it has no build id.
+  package static func buildID(ofMapped name: String) -> String? {
+    guard let handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { return nil }
+    defer { dlclose(handle) }
+    return MappedObject.buildID(ofHandle: handle)
+  }
+
   /// Runs the library's destructors, as at the end of a process. Afterwards no code of the library may be called.
   package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
 

@@ -16,6 +16,12 @@ struct MappedObject {
       loadAddress: UInt(library.load_address), buildID: buildID.isEmpty ? nil : ContentHash.hexadecimal(buildID))
   }
 
+  static func buildID(ofHandle handle: UnsafeMutableRawPointer) -> String? {
+    var section: UnsafeRawPointer?
+    guard sluice_handle_dynamic_section(handle, &section) != 0, let section else { return nil }
+    return containing(section)?.buildID
+  }
+
   /// The load address of a library that `dlopen` returned.
   static func loadAddress(ofHandle handle: UnsafeMutableRawPointer) -> UInt? {
     var address: UInt = 0

@@ -1,16 +1,28 @@
 import Glibc
 
-/// The environment for a new process.
+/// The environment of programs that this process starts.
 package enum ProcessEnvironment {
-  /// The variables of this process, each as `NAME=VALUE`; the given variables replace those of the same name.
-  package static func current(replacing own: [String: String] = [:]) -> [String] {
-    var all: [String] = []
+  /// The variables of this process, each as `NAME=VALUE`, and nil at the end; the given variables replace those of the
+  /// same name. Values keep bytes that are not UTF-8. The caller frees each of them with `free`.
+  package static func copies(replacing own: [String: String] = [:]) -> [UnsafeMutablePointer<CChar>?] {
+    var all: [UnsafeMutablePointer<CChar>?] = []
     var entry = environ
     while let text = entry.pointee {
-      let variable = String(cString: text)
-      if own[String(variable.prefix { $0 != "=" })] == nil { all.append(variable) }
+      if own[name(of: text)] == nil { all.append(strdup(text)) }
       entry += 1
     }
-    return all + own.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    return all + own.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") } + [nil]
+  }
+
+  /// The same as text, for comparisons and records: bytes that are not UTF-8 become U+FFFD.
+  package static func texts(replacing own: [String: String] = [:]) -> [String] {
+    let copies = copies(replacing: own)
+    defer { for copy in copies { free(copy) } }
+    return copies.compactMap { $0.map { String(cString: $0) } }
+  }
+
+  private static func name(of variable: UnsafePointer<CChar>) -> String {
+    let length = strcspn(variable, "=")
+    return String(decoding: UnsafeRawBufferPointer(start: variable, count: length), as: UTF8.self)
   }
 }

@@ -15,8 +15,8 @@ package struct ProgramStart {
     package let number: Int32
   }
 
-  /// The program and its arguments.
-  private let words: [String]
+  /// The program and its arguments, as bytes.
+  private let words: [[UInt8]]
   /// Variables that add to or replace those of this process.
   private let environment: [String: String]
   package var input = Stream.inherited
@@ -24,8 +24,15 @@ package struct ProgramStart {
   package var error = Stream.inherited
   /// Whether it leads a process group of its own.
   package var leadsGroup = false
+  /// Whether it blocks no signal, and gets these signals with their default action, whatever holds for this process.
+  package var defaultSignals: [Int32]?
 
   package init(_ words: [String], environment: [String: String] = [:]) {
+    self.init(words: words.map { Array($0.utf8) }, environment: environment)
+  }
+
+  /// - Parameter words: need not be UTF-8; none may contain a NUL.
+  package init(words: [[UInt8]], environment: [String: String] = [:]) {
     self.words = words
     self.environment = environment
   }
@@ -45,16 +52,31 @@ package struct ProgramStart {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    if leadsGroup {
-      posix_spawnattr_setpgroup(&attributes, 0)
-      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    }
-    let arguments = words.map { strdup($0) } + [nil]
-    let variables = ProcessEnvironment.current(replacing: environment).map { strdup($0) } + [nil]
+    setFlags(&attributes)
+    let arguments = words.map { strdup($0.map { CChar(bitPattern: $0) } + [0]) } + [nil]
+    let variables = ProcessEnvironment.copies(replacing: environment)
     defer { for text in arguments + variables { free(text) } }
+    guard let path = arguments.first ?? nil else { throw Failure(number: ENOENT) }
     var process: pid_t = 0
-    let number = posix_spawnp(&process, words.first ?? "", &actions, &attributes, arguments, variables)
+    let number = posix_spawnp(&process, path, &actions, &attributes, arguments, variables)
     guard number == 0 else { throw Failure(number: number) }
     return process
+  }
+
+  private func setFlags(_ attributes: inout posix_spawnattr_t) {
+    var flags: Int32 = 0
+    if leadsGroup {
+      posix_spawnattr_setpgroup(&attributes, 0)
+      flags |= POSIX_SPAWN_SETPGROUP
+    }
+    if let defaultSignals {
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      posix_spawnattr_setsigmask(&attributes, &signals)
+      for signal in defaultSignals { sigaddset(&signals, signal) }
+      posix_spawnattr_setsigdefault(&attributes, &signals)
+      flags |= POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+    }
+    posix_spawnattr_setflags(&attributes, Int16(flags))
   }
 }

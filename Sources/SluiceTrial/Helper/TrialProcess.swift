@@ -105,7 +105,7 @@ package final class TrialProcess: Sendable {
   private func spawn(_ theirs: consuming FileDescriptor) throws(PluginError) -> pid_t {
     var process: pid_t = 0
     let words = (["sluice"] + TrialSupervisor.arguments).map { strdup($0) } + [nil]
-    let variables = Self.environment.map { strdup($0) } + [nil]
+    let variables = Self.environment
     defer { for text in words + variables { free(text) } }
     let status = sluice_spawn_helper(&process, helper.path, words, variables, theirs.raw, -1)
     guard status == 0 else { throw unavailable("\(helper.path) could not be started: \(SystemError.text(status))") }
@@ -113,9 +113,9 @@ package final class TrialProcess: Sendable {
   }
 
   /// The environment of this program, since the plugin may read it. But without backtraces of Swift's runtime: they
-  /// take time, and would displace the plugin's own last output.
-  private static var environment: [String] {
-    ProcessEnvironment.current(replacing: ["SWIFT_BACKTRACE": "enable=no"])
+  /// take time, and would displace the plugin's own last output. The caller frees each text.
+  private static var environment: [UnsafeMutablePointer<CChar>?] {
+    ProcessEnvironment.copies(replacing: ["SWIFT_BACKTRACE": "enable=no"])
   }
 
   private func unavailable(_ reason: String) -> PluginError {

@@ -35,17 +35,25 @@ struct ArgumentParser {
     while let word = rest.popFirst() {
       let bytes = word.bytes[...]
       if word == "--" {
-        for operand in rest { try append(operand: operand) }
+        try appendRest()
         break
       } else if bytes.starts(with: "--".utf8) {
         try parseName(bytes.dropFirst(2))
       } else if bytes.first == Self.dash, bytes.count > 1 {
         try parseLetters(bytes.dropFirst())
+      } else if command.takesProgram {
+        parsed.append(program: [word] + rest)
+        break
       } else {
         try append(operand: word)
       }
     }
     try checkOperands()
+  }
+
+  private mutating func appendRest() throws(CommandError) {
+    if command.takesProgram { return parsed.append(program: rest) }
+    for operand in rest { try append(operand: operand) }
   }
 
   private mutating func parseName(_ word: ArraySlice<UInt8>) throws(CommandError) {

@@ -9,6 +9,8 @@ struct CommandDescription: Sendable {
   let operandCount: ClosedRange<Int>
   /// The values that the operand takes; empty for any.
   let operandWords: [String]
+  /// Whether the first operand is a program, to which all further words belong as they are.
+  let takesProgram: Bool
   /// Further paragraphs for the help.
   let details: String
   let options: [Option]
@@ -19,7 +21,8 @@ struct CommandDescription: Sendable {
   init(
     _ name: String, summary: String, operands: String = "", operandCount: ClosedRange<Int> = 0...0,
     operandWords: [String] = [], details: String = "",
-    options: [Option] = [], reasonOfAbsence: @escaping @Sendable (String) -> String? = { _ in nil },
+    options: [Option] = [], takesProgram: Bool = false,
+    reasonOfAbsence: @escaping @Sendable (String) -> String? = { _ in nil },
     run: @escaping @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
   ) {
     self.name = name
@@ -27,6 +30,7 @@ struct CommandDescription: Sendable {
     self.operands = operands
     self.operandCount = operandCount
     self.operandWords = operandWords
+    self.takesProgram = takesProgram
     self.details = details
     self.options = options + [.help]
     self.reasonOfAbsence = reasonOfAbsence

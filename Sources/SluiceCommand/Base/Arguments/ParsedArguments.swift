@@ -5,10 +5,14 @@ import SluiceMessages
 struct ParsedArguments: Sendable {
   private(set) var options: [(name: String, value: ArgumentWord)] = []
   private(set) var operands: [String] = []
+  /// The program to run, with its arguments (``CommandDescription/takesProgram``).
+  private(set) var program: [ArgumentWord] = []
 
   mutating func append(option: Option, value: ArgumentWord = "") { options.append((option.name, value)) }
   mutating func append(_ option: (name: String, value: ArgumentWord)) { options.append(option) }
   mutating func append(operand: String) { operands.append(operand) }
+
+  mutating func append(program words: some Sequence<ArgumentWord>) { program += words }
 
   func has(_ name: String) -> Bool { options.contains { $0.name == name } }
 

@@ -35,8 +35,8 @@ final class EventRecorder: SideOutput {
 
   /// Adds the tracer that writes the events, as the last tracer; it hides what the configuration hides.
   func append(to configuration: inout Configuration) {
-    let mask = SecretMask(configuration.redaction)
-    let code = StageCode(isTrusted: true) { [output] in output.append(EventLine.make($0, mask)) }
+    let secrets = SecretMask(configuration.redaction).secrets
+    let code = StageCode(isTrusted: true) { [output] in output.append(EventLine.make($0, secrets)) }
     configuration.addStage("--events", code)
   }
 

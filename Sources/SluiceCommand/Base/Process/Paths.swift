@@ -16,6 +16,13 @@ enum Paths {
     return String(cString: resolved)
   }
 
+  /// From the current folder; symbolic links stay.
+  static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return "\(String(cString: folder))/\(path)"
+  }
+
   static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

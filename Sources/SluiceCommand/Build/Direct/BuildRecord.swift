@@ -66,7 +66,7 @@ struct BuildRecord: Codable {
   private static let changing = ["SLUICE_BUILD", "SHLVL", "OLDPWD", "_"]
 
   private static func environment(_ settings: [String: String]) -> String? {
-    let variables = ProcessEnvironment.current(replacing: settings).filter { variable in
+    let variables = ProcessEnvironment.texts(replacing: settings).filter { variable in
       !changing.contains { variable.hasPrefix("\($0)=") }
     }
     return ContentHash(of: Array(variables.sorted().joined(separator: "\0").utf8))?.hex

@@ -78,7 +78,7 @@ final class SupervisedProcess: Sendable {
   ) throws(CommandError) -> pid_t {
     var process: pid_t = 0
     let arguments = (["sluice"] + words).map { strdup($0) } + [nil]
-    let strings = ProcessEnvironment.current(replacing: environment).map { strdup($0) } + [nil]
+    let strings = ProcessEnvironment.copies(replacing: environment)
     defer { for text in arguments + strings { free(text) } }
     let status = sluice_spawn_helper_passing(
       &process, "/proc/self/exe", arguments, strings, channel, output, passed)

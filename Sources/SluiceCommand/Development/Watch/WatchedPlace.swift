@@ -10,7 +10,7 @@ struct WatchedPlace: Hashable {
   /// that is missing.
   static func all(of path: String, limit: Int = 40) -> [WatchedPlace] {
     var places: [WatchedPlace] = []
-    var rest = components(absolute(path))
+    var rest = components(Paths.absolute(path))
     var folder = ""
     var links = 0
     while !rest.isEmpty {
@@ -40,12 +40,6 @@ struct WatchedPlace: Hashable {
 
   private static func components(_ path: String) -> [String] {
     path.split(separator: "/").map(String.init).filter { $0 != "." }
-  }
-
-  static func absolute(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
-    defer { free(current) }
-    return "\(String(cString: current))/\(path)"
   }
 
   private static func target(of link: String) -> String? {

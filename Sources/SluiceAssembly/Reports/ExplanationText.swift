@@ -1,10 +1,12 @@
 import SluicePipeline
-import SluiceRecords
+package import SluiceRecords
 
 /// Why each header of a hop was sent or not, one line for each header: stage, header, reason, then the value or
 /// details.
-enum ExplanationText {
-  static func of(_ hops: [HopExplanation]) -> String {
+///
+/// Values come from servers and callers: make them safe before a terminal shows them.
+package enum ExplanationText {
+  package static func of(_ hops: [HopExplanation]) -> String {
     guard !hops.isEmpty else { return "* no hop was issued\n" }
     return hops.map(text).joined()
   }
@@ -19,7 +21,7 @@ enum ExplanationText {
     }
     lines += hop.notes.map { "  \($0)" }
     if rows.isEmpty, hop.notes.isEmpty { lines.append("  no stage of \"issue\" sets headers") }
-    return lines.map { PrintableText.of($0) + "\n" }.joined()
+    return lines.map { $0.split(separator: "\n").joined(separator: " ") + "\n" }.joined()
   }
 
   private static func row(_ decision: HeaderDecision) -> [String] {

@@ -1,11 +1,11 @@
-import SluiceMessages
-import SluicePipeline
+package import SluiceMessages
+package import SluicePipeline
 import SluiceTraceContext
 
 /// One line of an event log; docs/schema/event.schema.json says what it holds.
-enum EventLine {
-  /// [loop]
-  static func make(_ event: TraceEvent, _ mask: SecretMask) -> [UInt8] {
+package enum EventLine {
+  /// - Parameter secrets: what is hidden in URLs. [loop]
+  package static func make(_ event: TraceEvent, _ secrets: SecretList) -> [UInt8] {
     let exchange = event.exchange
     var text = JSONText(capacity: 512)
     text.object { line in
@@ -18,7 +18,7 @@ enum EventLine {
       line.text("requestId", exchange.requestID)
       add(exchange.hopTraceContext, to: &line)
       line.text("method", exchange.nativeRequest.method)
-      line.text("url", mask.url(exchange.nativeRequest.url))
+      line.text("url", secrets.url(exchange.nativeRequest.url.string))
       if event.status != 0 { line.number("status", event.status) }
       if let status = event.receivedStatus { line.number("receivedStatus", status) }
       if let outcome = event.outcome { line.text("outcome", outcome.name) }

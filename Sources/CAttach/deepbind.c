@@ -1,0 +1,118 @@
+// Modules that are opened with RTLD_DEEPBIND, as those of PHP are, look for libcurl's functions in their own libraries
+// first, and would never come here. So what such a module has bound is bound again to the functions of this library.
+//
+// Any other call of dlopen goes on by a jump: glibc looks at the return address to find out whose search path counts.
+#define _GNU_SOURCE
+#include "interposed.h"
+#include "libcurl.h"
+#include "session.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+enum { SLOT = R_X86_64_JUMP_SLOT, ADDRESS = R_X86_64_GLOB_DAT, POINTER = R_X86_64_64 };
+#elif defined(__aarch64__)
+enum { SLOT = R_AARCH64_JUMP_SLOT, ADDRESS = R_AARCH64_GLOB_DAT, POINTER = R_AARCH64_ABS64 };
+#else
+#error "the kinds of relocations of this machine are missing"
+#endif
+
+/// What is read of a module's dynamic section.
+struct tables {
+  const char *strings;
+  const ElfW(Sym) *symbols;
+  const ElfW(Rela) *calls, *addresses;
+  size_t call_bytes, address_bytes;
+};
+
+static struct tables tables_of(const struct link_map *module) {
+  struct tables tables = {0};
+  for (const ElfW(Dyn) *entry = module->l_ld; entry->d_tag != DT_NULL; entry++) {
+    const void *pointer = (const void *)entry->d_un.d_ptr;
+    switch (entry->d_tag) {
+      case DT_STRTAB: tables.strings = pointer; break;
+      case DT_SYMTAB: tables.symbols = pointer; break;
+      case DT_JMPREL: tables.calls = pointer; break;
+      case DT_PLTRELSZ: tables.call_bytes = entry->d_un.d_val; break;
+      case DT_RELA: tables.addresses = pointer; break;
+      case DT_RELASZ: tables.address_bytes = entry->d_un.d_val; break;
+      default: break;
+    }
+  }
+  return tables;
+}
+
+static bool needs_libcurl(const struct link_map *module, const struct tables *tables) {
+  for (const ElfW(Dyn) *entry = module->l_ld; entry->d_tag != DT_NULL; entry++)
+    if (entry->d_tag == DT_NEEDED && is_libcurl(tables->strings + entry->d_un.d_val)) return true;
+  return false;
+}
+
+/// The place may be in memory that the loader has made read-only after binding (RELRO).
+static void write_address(void **place, void *address) {
+  const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
+  void *page = (void *)((uintptr_t)place & ~(size - 1));
+  // A place never crosses a page: it is aligned. Left writable, because there is no telling what it was.
+  if (mprotect(page, size, PROT_READ | PROT_WRITE) == 0) *place = address;
+}
+
+static void bind_again(
+    const struct link_map *module, const struct tables *tables, const ElfW(Rela) *entries, size_t bytes) {
+  for (size_t index = 0; entries && index < bytes / sizeof *entries; index++) {
+    const unsigned kind = (unsigned)ELF64_R_TYPE(entries[index].r_info);
+    if ((kind != SLOT && kind != ADDRESS && kind != POINTER) || entries[index].r_addend != 0) continue;
+    const char *name = tables->strings + tables->symbols[ELF64_R_SYM(entries[index].r_info)].st_name;
+    void *own = strncmp(name, "curl_", 5) == 0 ? interposed_function(name) : NULL;
+    if (own) write_address((void **)(module->l_addr + entries[index].r_offset), own);
+  }
+}
+
+/// The modules that were loaded last come last in the list.
+static void bind_from(const struct link_map *module) {
+  for (; module; module = module->l_next) {
+    const struct tables tables = tables_of(module);
+    if (!tables.strings || !tables.symbols || !needs_libcurl(module, &tables)) continue;
+    bind_again(module, &tables, tables.calls, tables.call_bytes);
+    bind_again(module, &tables, tables.addresses, tables.address_bytes);
+  }
+}
+
+/// Another thread cannot close a library meanwhile, because the loader holds a lock for the call.
+static int bind_under_lock(struct dl_phdr_info *info, size_t size, void *module) {
+  (void)info, (void)size;
+  bind_from(module);
+  return 1;
+}
+
+typedef void *(*open_function)(const char *, int);
+static _Atomic(open_function) next_open;
+
+static open_function next(void) {
+  open_function function = atomic_load_explicit(&next_open, memory_order_relaxed);
+  if (function) return function;
+  function = (open_function)dlsym(RTLD_NEXT, "dlopen");
+  atomic_store_explicit(&next_open, function, memory_order_relaxed);
+  return function;
+}
+
+/// With a slash in it, a name is not searched for, and it makes no difference who calls.
+static void *open_deeply(const char *file, int flags) {
+  void *module = next()(file, flags);
+  const int kept = errno;
+  if (module) dl_iterate_phdr(bind_under_lock, module);
+  errno = kept;
+  return module;
+}
+
+__attribute__((visibility("default"))) void *dlopen(const char *file, int flags) {
+  if (session_is_on && flags & RTLD_DEEPBIND && file && strchr(file, '/')) return open_deeply(file, flags);
+  __attribute__((musttail)) return next()(file, flags);
+}

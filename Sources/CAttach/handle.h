@@ -1,0 +1,83 @@
+// What is known about each easy handle of the program: the options that say what request it makes, because libcurl does
+// not tell them, and the transfer that runs on it.
+#ifndef SLUICE_ATTACH_HANDLE_H
+#define SLUICE_ATTACH_HANDLE_H
+#include "libcurl.h"
+
+#include <stddef.h>
+
+/// Which request libcurl makes, unless CURLOPT_CUSTOMREQUEST names another method.
+enum request_kind { REQUEST_GET, REQUEST_HEAD, REQUEST_POST, REQUEST_POST_FORM, REQUEST_PUT };
+
+/// The options of a handle that matter here, as the program has set them.
+struct options {
+  /// Copies.
+  char *url, *custom_method, *user_agent, *cookie, *referer, *range, *encoding, *default_protocol;
+  /// The program's, which keeps it. Libcurl prefers it to `url`.
+  CURLU *parsed_url;
+  /// CURLOPT_PORT; 0 for that of the URL.
+  long port;
+  struct curl_slist *headers;
+  const void *content;
+  /// Our copy of CURLOPT_COPYPOSTFIELDS; then `content` is NULL.
+  void *copied_content;
+  size_t copied_length;
+  /// -1: `content` ends with a NUL.
+  curl_off_t content_length;
+  enum request_kind kind;
+  /// The form of REQUEST_POST_FORM, which the program keeps.
+  struct curl_httppost *form;
+  curl_mime *mime;
+  /// Whether CURLOPT_USERPWD and the like are set, so that libcurl makes a header from them.
+  bool has_user, has_bearer;
+  /// CURLOPT_CONNECT_ONLY: libcurl connects, and the program speaks.
+  bool is_connection_only;
+  /// There was no memory for a copy, so the request is not known.
+  bool is_incomplete;
+  curl_prereq_callback pre_request;
+  void *pre_request_data;
+  char *error_buffer;
+};
+
+struct transfer;
+
+/// An easy handle. One thread at a time uses it, as libcurl demands.
+struct handle {
+  struct handle *next;
+  CURL *easy;
+  const struct libcurl *curl;
+  struct options options;
+  /// The transfer through the pipeline; NULL without one.
+  struct transfer *transfer;
+  /// Inside curl_easy_perform, which itself adds the handle to a multi handle.
+  bool is_performing;
+  /// The multi handle to which the program has added it. Atomic because curl_multi_cleanup looks at every handle.
+  _Atomic(CURLM *) multi;
+};
+
+/// The entry of a handle; NULL if it has none. From any thread.
+struct handle *handle_find(CURL *easy);
+
+/// The entry of a handle, made if there is none; NULL without memory.
+struct handle *handle_get(CURL *easy, const struct libcurl *curl);
+
+/// Removes and frees the entry.
+void handle_forget(CURL *easy);
+
+/// The entry of a handle that was added to a multi handle; NULL if there is none.
+struct handle *handle_find_in(CURLM *multi);
+
+/// Around fork(): keeps the table whole in the child.
+void handle_lock_all(void);
+void handle_unlock_all(void);
+
+/// Notes an option that libcurl has accepted.
+void options_note(struct options *options, CURLoption option, void *value);
+
+/// Forgets what was noted, as curl_easy_reset does.
+void options_clear(struct options *options);
+
+/// Takes over the options of the handle from which one was duplicated.
+void options_copy(struct options *options, const struct options *from);
+
+#endif

@@ -1,0 +1,86 @@
+// Opening a library that was cut short would kill the program (SIGBUS), and opening one that others have written would
+// run their code. The command has checked the file's digest. Here its identity is enough: whoever writes to a file, or
+// puts another in its place, changes the inode or the time of change. To hash it would cost each program 30 ms.
+#define _GNU_SOURCE
+#include "host_file.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_expected(const char *path, const struct sluice_attach_file *expected) {
+  struct stat status;
+  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  return status.st_dev == expected->device && status.st_ino == expected->inode &&
+         (uint64_t)status.st_size == expected->size && status.st_mtim.tv_sec == expected->mtime_seconds &&
+         status.st_mtim.tv_nsec == expected->mtime_nanoseconds && status.st_ctim.tv_sec == expected->ctime_seconds &&
+         status.st_ctim.tv_nsec == expected->ctime_nanoseconds;
+}
+
+/// The path of the host library. Never taken from a variable, which others could set.
+static bool find(char *path, size_t size) {
+  Dl_info own;
+  if (!dladdr((void *)(uintptr_t)&host_file_open, &own) || !own.dli_fname || own.dli_fname[0] != '/') return false;
+  const char *slash = strrchr(own.dli_fname, '/');
+  const int written =
+      snprintf(path, size, "%.*s/%s", (int)(slash - own.dli_fname), own.dli_fname, SLUICE_ATTACH_HOST_NAME);
+  return written > 0 && (size_t)written < size;
+}
+
+/// Whether the program itself, or another library in it, has a function with the name of one of libjansson. The host
+/// and its plugins would call that one.
+static bool has_foreign_json(void) {
+  const char *const names[] = {"json_object", "json_loadb", "json_string", "json_delete"};
+  for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
+    struct dl_find_object found;
+    void *function = dlsym(RTLD_DEFAULT, names[index]);
+    if (!function || _dl_find_object(function, &found) != 0) continue;
+    const char *slash = strrchr(found.dlfo_link_map->l_name, '/');
+    if (!slash || strncmp(slash + 1, "libjansson.so", 13) != 0) return true;
+  }
+  return false;
+}
+
+/// The entry of the environment for the Swift runtime's backtraces; NULL if there is none.
+static char **backtrace_entry(void) {
+  char **entry = environ;
+  while (entry && *entry && strncmp(*entry, "SWIFT_BACKTRACE=", 16) != 0) entry++;
+  return entry && *entry ? entry : NULL;
+}
+
+/// With SWIFT_BACKTRACE, the runtime of Swift in the host would print a line on standard error. The entry is exchanged in
+/// its place: unsetenv would move the entries that other threads read.
+static void *open_quietly(const char *path) {
+  static char other[] = "SWIFT_BACKTRACE=enable=no";
+  char **entry = backtrace_entry();
+  char *given = entry ? *entry : NULL;
+  if (entry) *entry = other;
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (entry) *entry = given;
+  return library;
+}
+
+const struct sluice_attach_host *host_file_open(
+    const struct sluice_attach_file *expected, const char *folder, enum sluice_attach_count *reason) {
+  char path[4096];
+  *reason = SLUICE_ATTACH_COUNT_NO_HOST;
+  if (!find(path, sizeof path) || !is_expected(path, expected)) return NULL;
+  if (has_foreign_json()) {
+    *reason = SLUICE_ATTACH_COUNT_FOREIGN_JSON;
+    return NULL;
+  }
+  void *library = open_quietly(path);
+  // The program may ask for errors of its own.
+  dlerror();
+  sluice_attach_open open = library ? (sluice_attach_open)dlsym(library, SLUICE_ATTACH_HOST_SYMBOL) : NULL;
+  if (!open) return NULL;
+  const struct sluice_attach_program program = {
+      .abi = SLUICE_ATTACH_ABI, .folder = {.bytes = folder, .length = strlen(folder)}};
+  const struct sluice_attach_host *host = open(&program);
+  return host && host->abi == SLUICE_ATTACH_ABI ? host : NULL;
+}

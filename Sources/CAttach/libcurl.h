@@ -1,0 +1,59 @@
+// The libcurl that a part of the program uses. A process may have several: Debian has one over OpenSSL and one over
+// GnuTLS, with other symbol versions.
+#ifndef SLUICE_ATTACH_LIBCURL_H
+#define SLUICE_ATTACH_LIBCURL_H
+#define CURL_DISABLE_TYPECHECK
+// Programs may still use options that libcurl advises against.
+#define CURL_DISABLE_DEPRECATION
+#include <curl/curl.h>
+// The macros of the header check the number of arguments, which a definition does not have.
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#undef curl_multi_setopt
+#include <stdbool.h>
+#include <time.h>
+
+/// The functions that a caller would reach without this library. Immutable, and never freed. NULL for what is missing.
+struct libcurl {
+  CURL *(*easy_init)(void);
+  CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
+  CURLcode (*easy_getinfo)(CURL *, CURLINFO, ...);
+  CURLcode (*easy_perform)(CURL *);
+  void (*easy_reset)(CURL *);
+  CURL *(*easy_duphandle)(CURL *);
+  void (*easy_cleanup)(CURL *);
+  struct curl_header *(*easy_nextheader)(CURL *, unsigned int, int, struct curl_header *);
+  const char *(*easy_strerror)(CURLcode);
+  CURLMcode (*multi_add_handle)(CURLM *, CURL *);
+  CURLMcode (*multi_remove_handle)(CURLM *, CURL *);
+  CURLMsg *(*multi_info_read)(CURLM *, int *);
+  CURLMcode (*multi_cleanup)(CURLM *);
+  CURLU *(*url)(void);
+  CURLU *(*url_dup)(const CURLU *);
+  CURLUcode (*url_get)(const CURLU *, CURLUPart, char **, unsigned int);
+  CURLUcode (*url_set)(CURLU *, CURLUPart, const char *, unsigned int);
+  void (*url_cleanup)(CURLU *);
+  void (*free)(void *);
+  curl_version_info_data *(*version_info)(CURLversion);
+  /// Whether everything is there that a transfer through the pipeline needs; libcurl 7.83 and later have it.
+  bool is_complete;
+  /// Whether the caller is a libcurl, which makes handles of its own, such as those for DNS over HTTPS.
+  bool is_for_itself;
+};
+
+/// Whether a path is that of a libcurl, of any flavour, and also as packages of Python rename it. Not of libcurlpp.
+bool is_libcurl(const char *path);
+
+/// The libcurl of the code at an address, such as a return address. Never NULL. From any thread.
+const struct libcurl *libcurl_of(const void *caller);
+
+/// Around fork(): nobody is looking for functions then. Waits at most until a moment of CLOCK_MONOTONIC, because a look-up
+/// may wait for a library whose constructor forks.
+///
+/// @return whether it is locked
+bool libcurl_lock(const struct timespec *until);
+void libcurl_unlock(void);
+/// In the child of a fork() before which `libcurl_lock` failed.
+void libcurl_lock_anew(void);
+
+#endif

@@ -1,0 +1,13 @@
+#ifndef SLUICE_ATTACH_PAGE_H
+#define SLUICE_ATTACH_PAGE_H
+#include "CAttachABI.h"
+
+/// Maps the page of a command for the rest of the process; NULL if it is missing or belongs to another user.
+struct sluice_attach_page *page_map(const char *folder);
+
+void page_unmap(struct sluice_attach_page *page);
+
+/// Opens a file of a command's folder: a regular file of this user that nobody else may write. -1 otherwise.
+int page_open_file(const char *folder, const char *name, int flags, size_t *length);
+
+#endif

@@ -1,0 +1,28 @@
+#ifndef SLUICE_ATTACH_REQUEST_H
+#define SLUICE_ATTACH_REQUEST_H
+#include "CAttachABI.h"
+#include "handle.h"
+#include "url.h"
+
+/// The request of a handle in the form that the host takes. Keeps its own memory until `request_free`.
+struct request {
+  struct sluice_attach_request form;
+  struct sluice_attach_text *lines;
+  char *url;
+  /// The room of the lines that are made from options.
+  char *text;
+  struct sluice_attach_text made[8];
+};
+
+/// Reads what the options of a handle ask for. Only with URL_HTTP there is something to free.
+enum url_kind request_read(struct request *request, const struct handle *handle);
+
+/// Reads the headers only, for a hop.
+bool request_read_headers(struct request *request, const struct handle *handle);
+
+void request_free(struct request *request);
+
+/// The method that libcurl sends first, and whether a body goes with it.
+const char *request_method(const struct options *options);
+
+#endif

@@ -1,0 +1,17 @@
+#ifndef SLUICE_ATTACH_RESPONSE_H
+#define SLUICE_ATTACH_RESPONSE_H
+#include "CAttachABI.h"
+#include "handle.h"
+
+/// The head of a response, read out of libcurl's memory, so that the program's callbacks stay as they are.
+struct response {
+  struct sluice_attach_response form;
+  struct sluice_attach_text *fields;
+};
+
+/// Reads the response to the hop with a number, from 0. Keeps status 0 if there is none.
+void response_read(struct response *response, const struct handle *handle, int number);
+
+void response_free(struct response *response);
+
+#endif

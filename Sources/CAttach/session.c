@@ -1,0 +1,264 @@
+// A program that makes no transfer pays for the constructor alone: one getenv and one pthread_atfork.
+#define _GNU_SOURCE
+#include "session.h"
+
+#include "handle.h"
+#include "host_file.h"
+#include "page.h"
+#include "plan.h"
+#include "stack_room.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+bool session_is_on;
+
+/// Not in allocated memory, so that nothing can go wrong before `main`.
+static char folder[4096];
+static int plan_descriptor = -1;
+static bool fails_without_pipeline;
+
+/// Held while the host library is opened and while it takes a plan.
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+/// Its read side is held inside of the host. A writer goes first, so that a fork() does not wait for ever under load.
+static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static _Atomic(const struct sluice_attach_host *) host;
+static _Atomic(struct sluice_attach_page *) page;
+/// The plan that the host has; 0 for none.
+static _Atomic(uint64_t) plan_taken;
+/// The newest plan that could not be taken. It is not tried again.
+static _Atomic(uint64_t) plan_refused;
+/// Set when nothing can change any more: why there is no pipeline in this process.
+static _Atomic(int) lost = -1;
+static _Atomic(unsigned) generation;
+/// How deep this thread is inside of `loading` or `gate`.
+static _Thread_local unsigned depth;
+
+/// How long a fork() waits for calls of the host; afterwards the child is left without the pipeline.
+enum { FORK_LIMIT_MILLISECONDS = 100 };
+
+// MARK: Opening
+
+/// A thread that comes second drops its mapping.
+static struct sluice_attach_page *open_page(void) {
+  struct sluice_attach_page *known = atomic_load_explicit(&page, memory_order_acquire);
+  if (known) return known;
+  struct sluice_attach_page *mapped = page_map(folder);
+  if (!mapped || atomic_compare_exchange_strong(&page, &known, mapped)) return mapped;
+  page_unmap(mapped);
+  return known;
+}
+
+void session_prepare(void) {
+  if (atomic_load_explicit(&page, memory_order_acquire) || atomic_load(&lost) >= 0) return;
+  const int kept = errno;
+  open_page();
+  errno = kept;
+}
+
+/// What fails for want of a descriptor may succeed with the next transfer.
+static bool has_spare_descriptor(void) {
+  const int file = open("/", O_PATH | O_CLOEXEC);
+  if (file >= 0) close(file);
+  return file >= 0 || (errno != EMFILE && errno != ENFILE);
+}
+
+/// With `loading` held.
+static bool open_host(void) {
+  if (atomic_load(&host)) return true;
+  enum sluice_attach_count reason = SLUICE_ATTACH_COUNT_NO_HOST;
+  const struct sluice_attach_host *opened = host_file_open(&atomic_load(&page)->host, folder, &reason);
+  if (!opened) {
+    if (has_spare_descriptor()) atomic_store(&lost, (int)reason);
+    return false;
+  }
+  session_count(SLUICE_ATTACH_COUNT_HOSTS);
+  atomic_store_explicit(&host, opened, memory_order_release);
+  return true;
+}
+
+/// With `loading` held.
+static void take_plan(uint64_t number) {
+  size_t length = 0;
+  char *plan = plan_read(number, plan_descriptor, folder, &length);
+  char *message = NULL;
+  if (plan && atomic_load(&host)->take_plan(plan, length, number, &message) == 0) atomic_store(&plan_taken, number);
+  else if (has_spare_descriptor()) atomic_store(&plan_refused, number);
+  free(plan);
+  free(message);
+}
+
+static uint64_t newest_plan(void) {
+  struct sluice_attach_page *known = atomic_load_explicit(&page, memory_order_acquire);
+  return known ? sluice_attach_get_sequence(known) : 0;
+}
+
+/// Whether a plan waits that was not tried yet, or nothing was opened yet.
+static bool has_news(void) {
+  const uint64_t newest = newest_plan();
+  return !atomic_load_explicit(&host, memory_order_acquire) ||
+         (newest != atomic_load(&plan_taken) && newest != atomic_load(&plan_refused));
+}
+
+static void catch_up(void) {
+  pthread_mutex_lock(&loading);
+  depth++;
+  if (atomic_load(&lost) < 0 && has_news()) {
+    if (open_page()) {
+      if (open_host() && has_news()) take_plan(newest_plan());
+    } else if (has_spare_descriptor()) {
+      atomic_store(&lost, SLUICE_ATTACH_COUNT_NO_PLAN);
+    }
+  }
+  depth--;
+  pthread_mutex_unlock(&loading);
+}
+
+// MARK: Entering
+
+const struct sluice_attach_host *session_enter(enum sluice_attach_count *reason) {
+  *reason = SLUICE_ATTACH_COUNT_NO_PLAN;
+  if (depth > 0) return NULL;
+  if (!stack_has_room()) {
+    *reason = SLUICE_ATTACH_COUNT_SMALL_STACK;
+    return NULL;
+  }
+  if (atomic_load_explicit(&lost, memory_order_relaxed) < 0 && has_news()) catch_up();
+  const int known = atomic_load(&lost);
+  if (known >= 0) {
+    *reason = (enum sluice_attach_count)known;
+    return NULL;
+  }
+  return atomic_load(&plan_taken) ? session_enter_again() : NULL;
+}
+
+const struct sluice_attach_host *session_enter_again(void) {
+  const struct sluice_attach_host *opened = atomic_load_explicit(&host, memory_order_acquire);
+  if (!opened || depth > 0 || atomic_load_explicit(&lost, memory_order_relaxed) >= 0) return NULL;
+  pthread_rwlock_rdlock(&gate);
+  depth++;
+  return opened;
+}
+
+void session_leave(void) {
+  depth--;
+  pthread_rwlock_unlock(&gate);
+}
+
+bool session_is_inside(void) { return depth > 0; }
+
+unsigned session_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
+
+bool session_fails_without_pipeline(void) { return fails_without_pipeline; }
+
+void session_count(enum sluice_attach_count count) {
+  session_prepare();
+  struct sluice_attach_page *known = atomic_load_explicit(&page, memory_order_acquire);
+  if (known) sluice_attach_add(known, count);
+}
+
+// MARK: fork()
+
+// Written before fork() and read after it, by the thread that forks. Another thread waits for `forking`.
+static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
+static bool has_loading, has_gate, has_look_up;
+
+static struct timespec limit(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  time.tv_nsec += FORK_LIMIT_MILLISECONDS * 1000000L;
+  time.tv_sec += time.tv_nsec / 1000000000L;
+  time.tv_nsec %= 1000000000L;
+  return time;
+}
+
+/// A thread that is inside already, such as a stage that forks, would wait for itself.
+static void before_fork(void) {
+  if (!session_is_on) return;
+  pthread_mutex_lock(&forking);
+  // Without the pipeline, there is nothing to wait for.
+  const bool is_waiting = depth == 0 && atomic_load(&lost) < 0;
+  const struct timespec until = limit();
+  has_loading = is_waiting && pthread_mutex_clocklock(&loading, CLOCK_MONOTONIC, &until) == 0;
+  has_gate = has_loading && pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0;
+  has_look_up = libcurl_lock(&until);
+  handle_lock_all();
+}
+
+static void in_parent(void) {
+  if (!session_is_on) return;
+  handle_unlock_all();
+  if (has_look_up) libcurl_unlock();
+  if (has_gate) pthread_rwlock_unlock(&gate);
+  if (has_loading) pthread_mutex_unlock(&loading);
+  pthread_mutex_unlock(&forking);
+}
+
+static void unlock_in_child(void) {
+  handle_unlock_all();
+  if (has_look_up) libcurl_unlock();
+  else libcurl_lock_anew();
+  // The lock knows its writer by a thread number, and the thread has another one here.
+  if (has_gate) gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+  if (has_loading) pthread_mutex_unlock(&loading);
+  pthread_mutex_unlock(&forking);
+}
+
+static void in_child(void) {
+  if (!session_is_on) return;
+  atomic_fetch_add(&generation, 1);
+  const bool is_whole = has_gate;
+  unlock_in_child();
+  const struct sluice_attach_host *opened = atomic_load(&host);
+  if (!is_whole) {
+    // Another thread was inside, and does not exist here: what it was changing stays half changed.
+    if (opened || depth == 0) atomic_store(&lost, SLUICE_ATTACH_COUNT_FORKED);
+    return;
+  }
+  if (!opened) return;
+  opened->forked();
+  atomic_store(&plan_taken, 0);
+  atomic_store(&plan_refused, 0);
+}
+
+// MARK: The process
+
+/// `FD:WHEN_MISSING:FOLDER`.
+static bool parse(const char *value) {
+  char *rest = NULL;
+  errno = 0;
+  const long descriptor = strtol(value, &rest, 10);
+  if (rest == value || *rest != ':' || errno != 0 || descriptor < -1 || descriptor > 1 << 20) return false;
+  const char *missing = rest + 1;
+  const char *place = strchr(missing, ':');
+  if (!place || place[1] != '/') return false;
+  if (place - missing != 4) return false;
+  fails_without_pipeline = strncmp(missing, "fail", 4) == 0;
+  if (!fails_without_pipeline && strncmp(missing, "pass", 4) != 0) return false;
+  plan_descriptor = (int)descriptor;
+  return (size_t)snprintf(folder, sizeof folder, "%s", place + 1) < sizeof folder;
+}
+
+__attribute__((constructor)) static void begin(void) {
+  const char *value = getenv(SLUICE_ATTACH_VARIABLE);
+  if (!value) return;
+  const char *off = getenv(SLUICE_ATTACH_OFF_VARIABLE);
+  if (off && *off && strcmp(off, "0") != 0) return;
+  if (!parse(value)) return;
+  session_is_on = pthread_atfork(before_fork, in_parent, in_child) == 0;
+}
+
+__attribute__((destructor)) static void finish(void) {
+  if (!session_is_on || atomic_load(&lost) >= 0) return;
+  const struct sluice_attach_host *opened = session_enter_again();
+  if (!opened) return;
+  opened->close();
+  session_leave();
+}

@@ -1,0 +1,35 @@
+// What leads from a program to the command that started it, and to the pipeline.
+#ifndef SLUICE_ATTACH_SESSION_H
+#define SLUICE_ATTACH_SESSION_H
+#include "CAttachABI.h"
+
+/// Whether a command asked for the pipeline in this process. Set once, before `main`.
+extern bool session_is_on;
+
+/// Finds the command, once the program uses libcurl at all: later it may have no descriptor or no permission left. Cheap
+/// afterwards.
+void session_prepare(void);
+
+/// Whether this thread is inside of the host, so that a stage is what uses libcurl.
+bool session_is_inside(void);
+
+/// Whether a transfer without the pipeline must fail.
+bool session_fails_without_pipeline(void);
+
+/// Counts on the page of the command, if there is one. From any thread.
+void session_count(enum sluice_attach_count count);
+
+/// The host library with a pipeline, opened by the first call; NULL if the transfer must do without, and then `reason`
+/// says why. Otherwise the caller must call `session_leave` afterwards, and must not fork() in between.
+const struct sluice_attach_host *session_enter(enum sluice_attach_count *reason);
+
+/// Like `session_enter`, for a transfer that has begun: no newer plan is taken. NULL if this process has lost it by a
+/// fork().
+const struct sluice_attach_host *session_enter_again(void);
+
+void session_leave(void);
+
+/// The process in which a transfer began must be the one in which it goes on; counts the fork()s.
+unsigned session_generation(void);
+
+#endif

@@ -1,0 +1,33 @@
+#define _GNU_SOURCE
+#include "stack_room.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// What a call of the host with a stage in Swift needs at most, with a margin: 48 KiB were enough in tests.
+enum { ROOM_BYTES = 64 << 10 };
+
+/// The thread's stack; `lowest` is 0 before it is known, 1 if it is not known.
+static _Thread_local uintptr_t lowest, highest;
+
+bool stack_has_room(void) {
+  if (lowest == 0) {
+    pthread_attr_t attributes;
+    void *address = NULL;
+    size_t size = 0;
+    lowest = 1;
+    highest = UINTPTR_MAX;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+      if (pthread_attr_getstack(&attributes, &address, &size) == 0) {
+        lowest = (uintptr_t)address;
+        highest = lowest + size;
+      }
+      pthread_attr_destroy(&attributes);
+    }
+  }
+  const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  // A thread on a stack of its own making, such as a coroutine: nothing is known about it.
+  if (here < lowest || here > highest) return false;
+  return here - lowest >= ROOM_BYTES;
+}

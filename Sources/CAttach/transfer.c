@@ -1,0 +1,313 @@
+#define _GNU_SOURCE
+#include "transfer.h"
+
+#include "changes.h"
+#include "facts.h"
+#include "request.h"
+#include "response.h"
+#include "session.h"
+#include "text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int pre_request(void *easy, char *peer, char *local, int peer_port, int local_port);
+
+struct transfer {
+  /// The host's; NULL after a refusal without one.
+  void *attached;
+  /// The session_generation in which it began.
+  unsigned generation;
+  struct changes changes;
+  /// Hops so far.
+  unsigned hops;
+  /// The number of the next response in libcurl's memory.
+  int next_response;
+  /// What stages wanted could not be done, and the program goes on without them.
+  bool is_given_up;
+  /// Why no hop may send anything; NULL if it may.
+  char *refusal;
+};
+
+// MARK: Refusals
+
+/// Serves where there is no memory for a better one: a refusal must never be lost.
+static char short_refusal[] = "sluice: a stage ended the transfer";
+
+static void drop_refusal(struct transfer *transfer) {
+  if (transfer->refusal != short_refusal) free(transfer->refusal);
+  transfer->refusal = NULL;
+}
+
+static void refuse(struct transfer *transfer, const char *message) {
+  drop_refusal(transfer);
+  transfer->refusal = message && *message ? strdup(message) : short_refusal;
+  if (!transfer->refusal) transfer->refusal = short_refusal;
+}
+
+/// Programs show the text of their error buffer.
+static void tell(struct handle *handle, const char *message) {
+  char *buffer = handle->options.error_buffer;
+  if (buffer) snprintf(buffer, CURL_ERROR_SIZE, "%s", message);
+}
+
+// MARK: Settings
+
+static bool take_pre_request(struct handle *handle) {
+  const struct libcurl *curl = handle->curl;
+  return curl->easy_setopt(handle->easy, CURLOPT_PREREQFUNCTION, pre_request) == CURLE_OK &&
+         curl->easy_setopt(handle->easy, CURLOPT_PREREQDATA, handle->easy) == CURLE_OK;
+}
+
+/// Gives libcurl the program's own settings again.
+static void restore(struct handle *handle) {
+  const struct options *options = &handle->options;
+  const struct libcurl *curl = handle->curl;
+  changes_restore(&handle->transfer->changes, handle);
+  if (!curl->is_complete) return;
+  curl->easy_setopt(handle->easy, CURLOPT_PREREQFUNCTION, options->pre_request);
+  curl->easy_setopt(handle->easy, CURLOPT_PREREQDATA, options->pre_request_data);
+}
+
+/// What the stages want cannot be done, because memory ran out: a fault of the pipeline, not of the program.
+static void give_up(struct handle *handle) {
+  if (session_fails_without_pipeline()) return refuse(handle->transfer, "sluice: out of memory");
+  session_count(SLUICE_ATTACH_COUNT_NO_PLAN);
+  handle->transfer->is_given_up = true;
+  changes_restore_lines(&handle->transfer->changes, handle);
+}
+
+// MARK: Hops
+
+/// Runs the issue stages of a hop, with what is known about the hop before.
+static void issue(const struct sluice_attach_host *host, struct handle *handle) {
+  struct transfer *transfer = handle->transfer;
+  struct request request = {0};
+  if (!request_read_headers(&request, handle)) {
+    request_free(&request);
+    return give_up(handle);
+  }
+  struct response previous = {0};
+  struct sluice_attach_facts facts = {0};
+  char *url = NULL, *method = NULL;
+  handle->curl->easy_getinfo(handle->easy, CURLINFO_EFFECTIVE_URL, &url);
+  handle->curl->easy_getinfo(handle->easy, CURLINFO_EFFECTIVE_METHOD, &method);
+  facts_read(&facts, handle);
+  struct sluice_attach_hop hop = {
+      .method = text(method), .url = text(url), .request = &request.form, .facts = &facts};
+  if (transfer->hops > 0) {
+    session_count(SLUICE_ATTACH_COUNT_HOPS);
+    response_read(&previous, handle, transfer->next_response++);
+    hop.previous = &previous.form;
+  }
+  transfer->hops++;
+  struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PROCEED};
+  host->issue(transfer->attached, &hop, &answer);
+  if (answer.outcome == SLUICE_ATTACH_REFUSE) refuse(transfer, answer.message.bytes);
+  else if (!changes_apply(&transfer->changes, handle, &answer)) give_up(handle);
+  response_free(&previous);
+  request_free(&request);
+}
+
+static void prepare_hop(struct handle *handle) {
+  struct transfer *transfer = handle->transfer;
+  if (transfer->refusal || transfer->is_given_up || !transfer->attached) return;
+  const struct sluice_attach_host *host =
+      transfer->generation == session_generation() ? session_enter_again() : NULL;
+  if (host) {
+    issue(host, handle);
+    session_leave();
+  } else {
+    // What stages have set for the hop before may not be for the origin of this one.
+    changes_restore_lines(&transfer->changes, handle);
+  }
+}
+
+/// Libcurl calls this for each hop when the connection is established, before it makes the request. A list of headers
+/// that is set here is used.
+///
+/// @param easy the handle for which it was set. Libcurl also copies the setting, to the handle of a pushed response
+static int pre_request(void *easy, char *peer, char *local, int peer_port, int local_port) {
+  struct handle *handle = handle_find(easy);
+  if (!handle) return CURL_PREREQFUNC_OK;
+  if (handle->transfer) {
+    const int kept = errno;
+    prepare_hop(handle);
+    errno = kept;
+    if (handle->transfer->refusal) return CURL_PREREQFUNC_ABORT;
+  }
+  const struct options *options = &handle->options;
+  if (!options->pre_request) return CURL_PREREQFUNC_OK;
+  return options->pre_request(options->pre_request_data, peer, local, peer_port, local_port);
+}
+
+// MARK: Begin
+
+static struct transfer *open_transfer(struct handle *handle) {
+  handle->transfer = calloc(1, sizeof *handle->transfer);
+  if (handle->transfer) handle->transfer->generation = session_generation();
+  return handle->transfer;
+}
+
+static void close_transfer(struct handle *handle) {
+  struct transfer *transfer = handle->transfer;
+  handle->transfer = NULL;
+  drop_refusal(transfer);
+  free(transfer->changes.lines);
+  free(transfer);
+}
+
+/// Runs the request stages. Without a transfer of the host afterwards, and without a refusal, the pipeline did not take
+/// the request.
+static void attach(const struct sluice_attach_host *host, struct handle *handle, struct request *request) {
+  struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PASS};
+  struct transfer *transfer = handle->transfer;
+  transfer->attached = host->begin(&request->form, &answer);
+  if (answer.outcome == SLUICE_ATTACH_REFUSE) return refuse(transfer, answer.message.bytes);
+  if (answer.outcome == SLUICE_ATTACH_PASS) return;
+  session_count(SLUICE_ATTACH_COUNT_ATTACHED);
+  if (take_pre_request(handle) && changes_apply(&transfer->changes, handle, &answer)) return;
+  restore(handle);
+  give_up(handle);
+  if (transfer->refusal) take_pre_request(handle);
+}
+
+/// Begins the transfer of a request in the host.
+///
+/// @return why it has no pipeline; SLUICE_ATTACH_COUNTS if it has one
+static enum sluice_attach_count attach_request(struct handle *handle, struct request *request) {
+  enum sluice_attach_count reason = SLUICE_ATTACH_COUNT_NO_PLAN;
+  const struct sluice_attach_host *host = session_enter(&reason);
+  if (!host) return reason;
+  reason = SLUICE_ATTACH_COUNT_NO_PLAN;
+  if (open_transfer(handle)) {
+    attach(host, handle, request);
+    const bool is_taken = handle->transfer->attached || handle->transfer->refusal;
+    reason = is_taken ? SLUICE_ATTACH_COUNTS : SLUICE_ATTACH_COUNT_UNREADABLE;
+    if (!is_taken) close_transfer(handle);
+  }
+  session_leave();
+  return reason;
+}
+
+/// A transfer that must have a pipeline, and has none.
+static bool needs_pipeline(enum sluice_attach_count reason) {
+  return session_fails_without_pipeline() && reason != SLUICE_ATTACH_COUNTS &&
+         reason != SLUICE_ATTACH_COUNT_OTHER_PROTOCOL;
+}
+
+static enum sluice_attach_count try_to_attach(struct handle *handle) {
+  if (!handle->curl->is_complete) return SLUICE_ATTACH_COUNT_OLD_CURL;
+  struct request request;
+  switch (request_read(&request, handle)) {
+    case URL_HTTP: break;
+    case URL_OTHER_PROTOCOL: return SLUICE_ATTACH_COUNT_OTHER_PROTOCOL;
+    case URL_INVALID: return SLUICE_ATTACH_COUNTS;
+    case URL_UNREADABLE: return SLUICE_ATTACH_COUNT_UNREADABLE;
+  }
+  const enum sluice_attach_count reason = attach_request(handle, &request);
+  request_free(&request);
+  return reason;
+}
+
+/// @return false if the transfer must not run and there is no memory to say why
+static bool begin(struct handle *handle) {
+  // A stage that makes transfers itself is no part of the program.
+  if (session_is_inside()) return true;
+  if (handle->transfer) transfer_end(handle, CURLE_OK, true);
+  const enum sluice_attach_count reason = try_to_attach(handle);
+  if (reason != SLUICE_ATTACH_COUNTS) session_count(reason);
+  if (!needs_pipeline(reason)) return true;
+  if (!open_transfer(handle)) return false;
+  refuse(
+      handle->transfer, "sluice: the pipeline is not available in this process, and attach.onMissing is \"fail\"");
+  return true;
+}
+
+CURLcode transfer_begin(struct handle *handle) {
+  const int kept = errno;
+  CURLcode code = begin(handle) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
+  if (handle->transfer && handle->transfer->refusal) {
+    transfer_end(handle, CURLE_ABORTED_BY_CALLBACK, false);
+    code = CURLE_ABORTED_BY_CALLBACK;
+  }
+  errno = kept;
+  return code;
+}
+
+bool transfer_begin_in_multi(struct handle *handle) {
+  const int kept = errno;
+  bool is_ready = begin(handle);
+  // A libcurl without this callback cannot be told otherwise.
+  if (is_ready && handle->transfer && handle->transfer->refusal) is_ready = take_pre_request(handle);
+  errno = kept;
+  return is_ready;
+}
+
+// MARK: End
+
+/// What libcurl says about the end. The buffer of the program is read only where libcurl has just written to it.
+static const char *reason_of(const struct handle *handle, CURLcode code, bool is_cancelled) {
+  const char *buffer = is_cancelled ? NULL : handle->options.error_buffer;
+  if (code == CURLE_OK) return "";
+  return buffer && *buffer ? buffer : handle->curl->easy_strerror(code);
+}
+
+static void end_attached(struct handle *handle, CURLcode code, bool is_cancelled) {
+  struct transfer *transfer = handle->transfer;
+  if (!transfer->attached || transfer->generation != session_generation()) return;
+  const struct sluice_attach_host *host = session_enter_again();
+  if (!host) return;
+  struct response response = {0};
+  struct sluice_attach_facts facts = {0};
+  response_read(&response, handle, transfer->next_response);
+  facts_read(&facts, handle);
+  const struct sluice_attach_end end = {
+      .code = (int32_t)code, .reason = text(reason_of(handle, code, is_cancelled)), .response = &response.form,
+      .is_cancelled = is_cancelled, .facts = &facts};
+  host->end(transfer->attached, &end);
+  response_free(&response);
+  session_leave();
+}
+
+void transfer_end(struct handle *handle, CURLcode code, bool is_cancelled) {
+  struct transfer *transfer = handle->transfer;
+  if (!transfer) return;
+  const int kept = errno;
+  if (transfer->refusal) session_count(SLUICE_ATTACH_COUNT_REFUSED);
+  if (transfer->refusal && !is_cancelled) tell(handle, transfer->refusal);
+  end_attached(handle, code, is_cancelled);
+  restore(handle);
+  close_transfer(handle);
+  errno = kept;
+}
+
+void transfer_abandon(struct handle *handle) {
+  struct transfer *transfer = handle->transfer;
+  if (!transfer) return;
+  const struct sluice_attach_host *host =
+      transfer->attached && transfer->generation == session_generation() ? session_enter_again() : NULL;
+  if (host) {
+    const struct sluice_attach_end end = {.is_cancelled = true};
+    host->end(transfer->attached, &end);
+    session_leave();
+  }
+  close_transfer(handle);
+}
+
+bool transfer_replaces(const struct handle *handle, CURLoption option) {
+  if (!handle->transfer) return false;
+  if (option == CURLOPT_HTTPHEADER) return handle->transfer->changes.has_new_lines;
+  return option == CURLOPT_PREREQFUNCTION || option == CURLOPT_PREREQDATA;
+}
+
+void transfer_undo_copy(const struct handle *original, CURL *copy) {
+  if (!original->transfer) return;
+  struct transfer like = *original->transfer;
+  like.changes.lines = NULL;
+  // Borrows the texts of the original, and has no entry of its own: there may be no memory for one.
+  struct handle handle = {.easy = copy, .curl = original->curl, .options = original->options, .transfer = &like};
+  restore(&handle);
+}

@@ -1,0 +1,19 @@
+#ifndef SLUICE_ATTACH_URL_H
+#define SLUICE_ATTACH_URL_H
+#include "handle.h"
+
+enum url_kind {
+  URL_HTTP,
+  URL_OTHER_PROTOCOL,
+  /// Libcurl will refuse it: nothing is sent.
+  URL_INVALID,
+  /// It could not be found out, for example because memory ran out.
+  URL_UNREADABLE,
+};
+
+/// The URL to which libcurl will send the first request of a handle, in libcurl's own reading.
+///
+/// @param url gets a copy if the result is URL_HTTP, to be released with free()
+enum url_kind url_read(char **url, const struct handle *handle);
+
+#endif

@@ -1,0 +1,244 @@
+// What the preloaded library, the host library and the command share: the table of functions of the host, the page that
+// a running command shares with the programs under it, and the name of the variable that leads to both.
+//
+// The two libraries are built together and are found in one folder. SLUICE_ATTACH_ABI refuses a pair that does not fit.
+#ifndef SLUICE_ATTACH_ABI_H
+#define SLUICE_ATTACH_ABI_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The revision of this header. Both libraries must have the same one.
+#define SLUICE_ATTACH_ABI 1u
+
+/// The variable that switches a program on: `FD:WHEN_MISSING:FOLDER`. The descriptor has the first plan (-1 for none);
+/// without the pipeline a transfer goes on (`pass`) or fails (`fail`); the folder is that of the command.
+#define SLUICE_ATTACH_VARIABLE "SLUICE_ATTACH"
+/// With a value other than 0 or nothing, the preloaded library does nothing.
+#define SLUICE_ATTACH_OFF_VARIABLE "SLUICE_DISABLE"
+/// In the folder of the command.
+#define SLUICE_ATTACH_PAGE_NAME "page"
+/// In the folder of the command, followed by the plan's number.
+#define SLUICE_ATTACH_PLAN_PREFIX "plan-"
+/// Beside the preloaded library.
+#define SLUICE_ATTACH_HOST_NAME "libsluice-attach-host.so"
+/// The function that the host library exports; see `sluice_attach_open`.
+#define SLUICE_ATTACH_HOST_SYMBOL "sluice_attach_host"
+#define SLUICE_ATTACH_PAGE_MAGIC "sluice-attach-1"
+/// The first line of a plan is this, the plan's number in decimal, and a line feed.
+#define SLUICE_ATTACH_PLAN_MAGIC "sluice-plan-1 "
+
+// MARK: The page
+
+/// What a program counts, over all of its processes. The command shows it.
+enum sluice_attach_count {
+  /// Transfers that went through the pipeline.
+  SLUICE_ATTACH_COUNT_ATTACHED,
+  /// Transfers of protocols other than HTTP.
+  SLUICE_ATTACH_COUNT_OTHER_PROTOCOL,
+  /// Transfers without the pipeline, because no plan could be read or used, or because memory ran out.
+  SLUICE_ATTACH_COUNT_NO_PLAN,
+  /// … because the host library is missing, was changed, or could not be opened.
+  SLUICE_ATTACH_COUNT_NO_HOST,
+  /// … because the thread had too little stack left.
+  SLUICE_ATTACH_COUNT_SMALL_STACK,
+  /// … because the program exports functions with the names of libjansson.
+  SLUICE_ATTACH_COUNT_FOREIGN_JSON,
+  /// … in a process that was forked while the host was in use.
+  SLUICE_ATTACH_COUNT_FORKED,
+  /// … because libcurl lacks a function that is needed.
+  SLUICE_ATTACH_COUNT_OLD_CURL,
+  /// … because the request could not be read, such as a URL that libcurl completes.
+  SLUICE_ATTACH_COUNT_UNREADABLE,
+  /// Transfers that a stage or a fault ended.
+  SLUICE_ATTACH_COUNT_REFUSED,
+  /// Hops after the first, which libcurl made by itself: redirects, authentication, second sendings.
+  SLUICE_ATTACH_COUNT_HOPS,
+  /// Processes that opened the host library.
+  SLUICE_ATTACH_COUNT_HOSTS,
+  SLUICE_ATTACH_COUNTS
+};
+
+/// Which file the host library is, as the command found it. Whoever writes to a file changes its `ctime`.
+struct sluice_attach_file {
+  uint64_t device, inode, size;
+  int64_t mtime_seconds, ctime_seconds;
+  uint32_t mtime_nanoseconds, ctime_nanoseconds;
+};
+
+/// The file `page` in the folder of the command, which all processes map. The command writes; processes count.
+struct sluice_attach_page {
+  char magic[16];
+  uint32_t abi;
+  uint32_t reserved;
+  /// The number of the newest plan, from 1.
+  uint64_t sequence;
+  struct sluice_attach_file host;
+  uint64_t counts[SLUICE_ATTACH_COUNTS];
+};
+
+/// Makes a plan the newest one, after it was written.
+static inline void sluice_attach_set_sequence(struct sluice_attach_page *page, uint64_t number) {
+  __atomic_store_n(&page->sequence, number, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t sluice_attach_get_sequence(const struct sluice_attach_page *page) {
+  return __atomic_load_n(&page->sequence, __ATOMIC_ACQUIRE);
+}
+
+static inline void sluice_attach_add(struct sluice_attach_page *page, enum sluice_attach_count count) {
+  __atomic_fetch_add(&page->counts[count], 1, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t sluice_attach_get_count(const struct sluice_attach_page *page, enum sluice_attach_count count) {
+  return __atomic_load_n(&page->counts[count], __ATOMIC_RELAXED);
+}
+
+// MARK: The host
+
+/// Borrowed bytes; without a NUL at the end unless it is said so.
+struct sluice_attach_text {
+  const char * bytes;
+  size_t length;
+};
+
+enum sluice_attach_body {
+  SLUICE_ATTACH_BODY_NONE,
+  /// In memory: `content`.
+  SLUICE_ATTACH_BODY_MEMORY,
+  /// Libcurl asks the program for it while it sends.
+  SLUICE_ATTACH_BODY_STREAM,
+};
+
+/// What a program asks of a transfer. Borrowed for the call.
+struct sluice_attach_request {
+  struct sluice_attach_text method;
+  struct sluice_attach_text url;
+  /// The lines of CURLOPT_HTTPHEADER as the program gave them.
+  const struct sluice_attach_text *lines;
+  size_t line_count;
+  /// Lines that libcurl makes from other options, such as CURLOPT_USERAGENT. Credentials are left out of their values.
+  const struct sluice_attach_text *made;
+  size_t made_count;
+  enum sluice_attach_body body;
+  struct sluice_attach_text content;
+};
+
+/// A response that arrived. Borrowed for the call.
+struct sluice_attach_response {
+  /// 0 if there was none.
+  int32_t status;
+  /// Names and values in turn.
+  const struct sluice_attach_text *fields;
+  /// The number of pairs.
+  size_t field_count;
+};
+
+/// What libcurl knows about a transfer at one moment.
+struct sluice_attach_facts {
+  /// Microseconds from the beginning of a hop to the end of the name look-up, of the connection, of the TLS handshake, to
+  /// the sending and to the first byte. Each is the sum over all hops so far.
+  int64_t name_lookup, connect, tls, pretransfer, first_byte;
+  /// Microseconds since the beginning of the transfer.
+  int64_t total;
+  /// How many connections the transfer has opened.
+  int64_t connections;
+  int64_t sent_bytes, received_bytes;
+  /// Numeric address of the server or proxy of the last connection; empty if not known.
+  struct sluice_attach_text address;
+  /// Of the last response: 10, 11, 20 or 30; 0 if not known.
+  int32_t http_version;
+};
+
+/// A hop whose connection is established and of which nothing was sent.
+struct sluice_attach_hop {
+  struct sluice_attach_text method;
+  struct sluice_attach_text url;
+  /// What the program wants now: it may have set other headers since the hop before.
+  const struct sluice_attach_request *request;
+  /// The response to the hop before; NULL for the first hop.
+  const struct sluice_attach_response *previous;
+  /// Now: the connection is that of this hop, and nothing else of this hop is in it.
+  const struct sluice_attach_facts *facts;
+};
+
+/// How a transfer ended.
+struct sluice_attach_end {
+  /// The CURLcode.
+  int32_t code;
+  /// The words of libcurl or the program for it; empty for success.
+  struct sluice_attach_text reason;
+  const struct sluice_attach_response *response;
+  /// The program dropped the transfer before its end.
+  bool is_cancelled;
+  const struct sluice_attach_facts *facts;
+};
+
+enum sluice_attach_outcome {
+  /// Go on, with the changes.
+  SLUICE_ATTACH_PROCEED,
+  /// Leave the transfer alone; the host knows nothing of it.
+  SLUICE_ATTACH_PASS,
+  /// End the transfer with an error. `message` says why. The host still wants the end.
+  SLUICE_ATTACH_REFUSE,
+};
+
+enum { SLUICE_ATTACH_NEW_LINES = 1, SLUICE_ATTACH_NEW_METHOD = 2, SLUICE_ATTACH_NEW_URL = 4, SLUICE_ATTACH_NEW_BODY = 8 };
+
+/// What the host decides. Its memory belongs to the host until the next call about the transfer.
+struct sluice_attach_answer {
+  enum sluice_attach_outcome outcome;
+  /// `SLUICE_ATTACH_NEW_…` bits.
+  uint32_t changes;
+  /// Each is NUL-terminated, and has the form of a line of CURLOPT_HTTPHEADER.
+  const struct sluice_attach_text *lines;
+  size_t line_count;
+  /// NUL-terminated.
+  struct sluice_attach_text method, url;
+  struct sluice_attach_text content;
+  /// NUL-terminated.
+  struct sluice_attach_text message;
+};
+
+/// The functions of the host library. Each may be called on any thread; calls about one transfer come one after the
+/// other. No call keeps what it borrows.
+struct sluice_attach_host {
+  uint32_t abi;
+  /// Makes the pipeline of the plan. Called once in a process, and again after a fork and for each newer plan.
+  ///
+  /// @param plan the bytes of the plan
+  /// @param message gets a NUL-terminated reason on failure, to be released with free()
+  /// @return 0, or -1 without a pipeline; then an earlier plan stays
+  int (*take_plan)(const char *plan, size_t length, uint64_t number, char **message);
+  /// Begins a transfer: runs the request stages. Blocks while one of them is suspended, within its deadline.
+  /// @return the transfer, for the other functions; NULL with SLUICE_ATTACH_PASS
+  void *(*begin)(const struct sluice_attach_request *request, struct sluice_attach_answer *answer);
+  /// Runs the issue stages of a hop.
+  void (*issue)(void *transfer, const struct sluice_attach_hop *hop, struct sluice_attach_answer *answer);
+  /// Ends a transfer, which must not be used afterwards.
+  void (*end)(void *transfer, const struct sluice_attach_end *end);
+  /// In a child after fork(): drops the pipeline, whose threads do not exist here.
+  void (*forked)(void);
+  /// The process ends: tracers deliver what they have. Bounded.
+  void (*close)(void);
+};
+
+/// What a process tells its host. Borrowed for the call.
+struct sluice_attach_program {
+  uint32_t abi;
+  /// NUL-terminated: the folder of the command.
+  struct sluice_attach_text folder;
+};
+
+/// The type of `sluice_attach_host`. Returns NULL if the revisions do not fit. The table lives as long as the process.
+typedef const struct sluice_attach_host *(*sluice_attach_open)(const struct sluice_attach_program *program);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,1 @@
+// Nothing to call: a target that depends on this one links only what it uses.

@@ -1,0 +1,91 @@
+public import CAttachABI
+import Glibc
+import SluiceAssembly
+import SluiceSupport
+
+/// The function that the preloaded library looks up.
+@c(sluice_attach_host)
+public func openAttachHost(_ program: UnsafePointer<sluice_attach_program>?) -> UnsafePointer<sluice_attach_host>? {
+  guard let program, program.pointee.abi == SLUICE_ATTACH_ABI else { return nil }
+  return AttachHost.open(program.pointee)
+}
+
+/// The host in this process: what the functions of its table do.
+enum AttachHost {
+  private struct State {
+    var pipeline: AttachedPipeline?
+    var folder = ""
+  }
+
+  private static let state = Locked(State())
+
+  static func open(_ program: sluice_attach_program) -> UnsafePointer<sluice_attach_host> {
+    state.withLock { $0.folder = program.folder.string }
+    // Never freed: the preloaded library keeps it as long as the process lives.
+    let table = UnsafeMutablePointer<sluice_attach_host>.allocate(capacity: 1)
+    table.initialize(
+      to: sluice_attach_host(
+        abi: SLUICE_ATTACH_ABI,
+        take_plan: { AttachHost.takePlan($0, $1, $2, $3) },
+        begin: { AttachHost.begin($0, $1) },
+        issue: { AttachHost.issue($0, $1, $2) },
+        end: { AttachHost.end($0, $1) },
+        forked: { AttachHost.forked() },
+        close: { AttachHost.close() }))
+    return UnsafePointer(table)
+  }
+
+  private static func takePlan(
+    _ bytes: UnsafePointer<CChar>?, _ length: Int, _ number: UInt64,
+    _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+  ) -> Int32 {
+    let (known, folder) = state.withLock { ($0.pipeline, $0.folder) }
+    let reporter = FileReporter(folder: folder)
+    do {
+      let plan = try Plan(Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : length)))
+      let pipeline = known ?? AttachedPipeline(plan, reporter: reporter)
+      try pipeline.take(plan)
+      state.withLock { $0.pipeline = pipeline }
+      return 0
+    } catch {
+      reporter.log(LogLine(level: .error, message: "plan \(number) cannot be used: \(error)"))
+      message?.pointee = strdup("\(error)")
+      return -1
+    }
+  }
+
+  private static func begin(
+    _ request: UnsafePointer<sluice_attach_request>?, _ answer: UnsafeMutablePointer<sluice_attach_answer>?
+  ) -> UnsafeMutableRawPointer? {
+    guard let request, let answer else { return nil }
+    answer.pointee.outcome = SLUICE_ATTACH_PASS
+    guard let pipeline = state.withLock({ $0.pipeline }), let begun = pipeline.begin(request.pointee) else {
+      return nil
+    }
+    begun.transfer.write(begun.answer, to: answer)
+    // Balanced in `end`.
+    return Unmanaged.passRetained(begun.transfer).toOpaque()
+  }
+
+  private static func issue(
+    _ transfer: UnsafeMutableRawPointer?, _ hop: UnsafePointer<sluice_attach_hop>?,
+    _ answer: UnsafeMutablePointer<sluice_attach_answer>?
+  ) {
+    guard let transfer, let hop, let answer else { return }
+    let attached = Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeUnretainedValue()
+    attached.write(attached.issue(hop.pointee), to: answer)
+  }
+
+  private static func end(_ transfer: UnsafeMutableRawPointer?, _ end: UnsafePointer<sluice_attach_end>?) {
+    guard let transfer, let end else { return }
+    // Balances `begin`.
+    Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeRetainedValue().end(end.pointee)
+  }
+
+  /// Drops the pipeline of the parent without releasing it: what it would wait for does not exist here.
+  private static func forked() {
+    if let pipeline = state.withLock({ $0.pipeline.take() }) { _ = Unmanaged.passRetained(pipeline) }
+  }
+
+  private static func close() { state.withLock { $0.pipeline }?.close() }
+}

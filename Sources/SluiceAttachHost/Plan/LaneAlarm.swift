@@ -1,0 +1,67 @@
+import SluiceLoop
+import SluicePipeline
+import SluiceSupport
+
+/// Enters lanes when a timer is due or work was posted, and no thread of the program is there. Its thread begins with the
+/// first timer or post of a plugin: the transactions themselves need none.
+final class LaneAlarm: Sendable {
+  private struct State: Sendable {
+    var isClosed = false
+    var hasThread = false
+    /// When each lane must be entered.
+    var due: [Instant]
+  }
+
+  /// Timers beyond it belong to transactions, which have no time limit here.
+  private static let horizon = Duration.seconds(24 * 60 * 60)
+
+  private let loops: [CallerLoop]
+  private let state: Monitor<State>
+
+  init(_ loops: [CallerLoop]) {
+    self.loops = loops
+    state = Monitor(State(due: loops.map { _ in .distantFuture }))
+    for (index, loop) in loops.enumerated() {
+      loop.onWork = { [weak self, unowned loop] deadline in
+        if deadline < loop.now + Self.horizon { self?.set(index, deadline) }
+      }
+    }
+  }
+
+  private func set(_ index: Int, _ deadline: Instant) {
+    let isEarlier = state.withLock { $0.due[index] > deadline && !$0.isClosed }
+    guard isEarlier else { return }
+    let starts = state.update { state in
+      state.due[index] = min(state.due[index], deadline)
+      defer { state.hasThread = true }
+      return !state.hasThread
+    }
+    // Without a thread, timers fire with the next transfer.
+    if starts { _ = SystemThread.start("sluice-timers") { [self] in serve() } }
+  }
+
+  func close() { state.update { $0.isClosed = true } }
+
+  private func serve() {
+    while true {
+      let now = loops[0].now
+      let next = state.withLock { $0.due.min() } ?? .distantFuture
+      let wait = min(next.duration(since: now), Self.horizon)
+      // Woken by a change; then the next deadline is computed again.
+      let due: [Int]? = state.wait(upTo: wait) { state in
+        if state.isClosed { return [] }
+        let now = loops[0].now
+        if let earliest = state.due.min(), earliest < next { return [-1] }
+        let due = state.due.indices.filter { state.due[$0] <= now }
+        for index in due { state.due[index] = .distantFuture }
+        return due.isEmpty ? nil : due
+      }
+      guard let due, due != [-1] else { continue }
+      if due.isEmpty { return }
+      for index in due {
+        loops[index].enter()
+        loops[index].leave()
+      }
+    }
+  }
+}

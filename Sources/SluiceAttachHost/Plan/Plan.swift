@@ -1,0 +1,49 @@
+import SluiceAssembly
+import SluiceJSON
+import SluiceMessages
+
+/// What the command has decided: the configuration, with references in place of secrets, and the checked private copy of
+/// each library.
+struct Plan: Sendable {
+  struct Library: Sendable {
+    /// The private copy, which the command holds.
+    var copy: String
+    /// SHA-256 in hexadecimal.
+    var hash: String
+    var buildID: String?
+    /// That of the shared runtime of Swift that it was linked with; nil without one.
+    var swiftBuildID: String?
+    /// The version in the plugin's note.
+    var version: String?
+  }
+
+  var configuration: Configuration
+  /// By the path in the configuration.
+  var libraries: [String: Library]
+  var explains: Bool
+  /// The folder for the events of each process; nil for none.
+  var events: String?
+
+  /// - Throws: if it is not a plan, or if a reference of the configuration cannot be resolved in this process.
+  init(_ bytes: [UInt8]) throws {
+    let document = try JSONValue(parsing: bytes, options: .rejectDuplicates)
+    guard let text = document["text"]?.string, let file = document["file"]?.string else { throw Malformed() }
+    configuration = try Configuration(text: Array(text.utf8), file: file)
+    libraries = [:]
+    guard let entries = document["libraries"] else { throw Malformed() }
+    for (path, entry) in entries.members {
+      guard let copy = entry["copy"]?.string, let hash = entry["hash"]?.string else { throw Malformed() }
+      libraries[path] = Library(
+        copy: copy, hash: hash, buildID: entry["buildId"]?.string,
+        swiftBuildID: entry["swiftBuildId"]?.string, version: entry["version"]?.string)
+    }
+    explains = document["explain"]?.bool ?? false
+    events = document["events"]?.string
+  }
+
+  struct Malformed: Error, CustomStringConvertible {
+    var description: String {
+      "the plan is not what this library reads; use the command and the library of one release"
+    }
+  }
+}

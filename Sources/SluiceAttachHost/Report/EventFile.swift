@@ -1,0 +1,42 @@
+import Glibc
+import SluiceAssembly
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// The events of one process, in a file of its own. They are written at the end of each transfer. The file is opened
+/// each time: the program may close a descriptor that it did not open, and use its number for something else.
+final class EventFile: Sendable {
+  /// A longer file gets the name of the previous one, which is replaced.
+  private static let limitBytes = 64 << 20
+  /// Events beyond it are dropped, as long as they cannot be written.
+  private static let heldBytes = 1 << 20
+
+  private let path: String
+  private let held = Locked<[UInt8]>([])
+
+  /// - Parameter folder: where the file is made: `events-PID.jsonl`.
+  init(in folder: String) { path = "\(folder)/events-\(getpid())" }
+
+  /// Adds the tracer that takes the events, as the last one.
+  func append(to configuration: inout Configuration) {
+    let secrets = SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query)
+    let code = StageCode(isTrusted: true) { [self] in add(EventLine.make($0, secrets)) }
+    configuration.addStage("--events", code)
+  }
+
+  private func add(_ line: [UInt8]) {
+    held.withLock { if $0.count + line.count <= Self.heldBytes { $0 += line } }
+  }
+
+  func flush() {
+    held.withLock { held in
+      guard !held.isEmpty else { return }
+      let name = "\(path).jsonl"
+      let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+      guard let file = FileDescriptor(opening: name, flags, mode: 0o600), file.writeAll(held) else { return }
+      held.removeAll(keepingCapacity: true)
+      if let status = file.status(), status.st_size > Self.limitBytes { rename(name, "\(path).1.jsonl") }
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import CAttachABI
+import SluiceAssembly
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+import SluiceTraceContext
+import Synchronization
+
+/// The pipeline of a process that was never written for one: its lanes, its instances, and the plan that it has.
+///
+/// A child of fork() gets its own, because threads, timers and locks of the parent's do not exist there.
+final class AttachedPipeline: Sendable {
+  private static let laneCount = 4
+  private static let endLimit = Duration.seconds(1)
+
+  private let lanes: [AttachedLane]
+  private let runtime: HostRuntime
+  private let reporter: any Reporter
+  private let events: EventFile?
+  /// The caller's trace, from the environment of the program.
+  let parent: ParentContext
+  private let alarm: LaneAlarm
+  private let next = Atomic<Int>(0)
+  private let published = Locked<Snapshot?>(nil)
+  private let generationCount = Atomic<Int>(0)
+  let explains: Bool
+
+  init(_ plan: Plan, reporter: any Reporter) {
+    let empty = Pipeline(loops: Self.laneCount)
+    lanes = (0..<Self.laneCount).map { AttachedLane(index: $0, pipeline: empty) }
+    alarm = LaneAlarm(lanes.map(\.loop))
+    self.reporter = reporter
+    explains = plan.explains
+    events = plan.events.map { EventFile(in: $0) }
+    parent = Propagators.ofEnvironment().extract(from: EnvironmentCarrier.process).parent
+    runtime = HostRuntime(
+      loops: lanes.map(\.environment), programName: "sluice attach", programVersion: Product.version,
+      features: .attached, trustsSchemas: true
+    ) { [reporter] in reporter.log(LogLine($0)) }
+  }
+
+  /// Begins a transfer; nil if its request is not one for a pipeline.
+  func begin(_ form: sluice_attach_request) -> (transfer: AttachedTransfer, answer: Answer)? {
+    let lane = freeLane()
+    guard var request = Request(form, urls: lane.urls) else { return nil }
+    request.wantsExplanation = explains
+    let transfer = AttachedTransfer(self, lane)
+    return (transfer, transfer.begin(request))
+  }
+
+  /// A lane that no other thread uses, if there is one.
+  private func freeLane() -> AttachedLane {
+    let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
+    for step in 0..<lanes.count {
+      let lane = lanes[(turn + step) % lanes.count]
+      if lane.loop.isFree { return lane }
+    }
+    return lanes[turn % lanes.count]
+  }
+
+  /// Makes the instances of a plan and publishes them; transfers that have begun stay on the instances before.
+  func take(_ plan: Plan) throws(EngineError) {
+    let before = published.withLock { $0 }
+    var generations: [String: LoadedGeneration] = [:]
+    for plugin in plan.configuration.plugins {
+      guard let path = plugin.library, generations[path] == nil else { continue }
+      do throws(PluginError) { generations[path] = try load(path, plan, before) } catch {
+        throw .plugin(error.named(plugin.name), plugin.location)
+      }
+    }
+    var configuration = Self.prepared(plan.configuration)
+    events?.append(to: &configuration)
+    let draft = SnapshotDraft(configuration, generations, runtime: runtime, following: before) { [reporter] in
+      reporter.log($0)
+    }
+    let snapshot: Snapshot
+    do {
+      try draft.create()
+      snapshot = try draft.snapshot((before?.number ?? 0) + 1, loops: lanes.count, delegate: nil)
+      try draft.load(states(for: draft, before))
+      try draft.activate()
+    } catch {
+      draft.undo()
+      throw error
+    }
+    publish(snapshot, after: before)
+  }
+
+  /// A transfer has ended.
+  func report(_ result: TransactionResult) {
+    events?.flush()
+    reporter.report(result)
+  }
+
+  private func load(_ path: String, _ plan: Plan, _ before: Snapshot?) throws(PluginError) -> LoadedGeneration {
+    guard let library = plan.libraries[path], let hash = ContentHash(hex: library.hash) else {
+      throw PluginError(.notFound, .plugin(name: nil, path: path), "the command has made no copy of it")
+    }
+    if let known = before?.loaded[path], known.record.hash == hash { return known }
+    try Self.checkRuntime(library, path)
+    let loaded = try Self.map(library, hash, path)
+    let number = generationCount.wrappingAdd(1, ordering: .relaxed).newValue
+    let plugin = try HostTable.enter(loaded, for: runtime, number: number)
+    return LoadedGeneration(
+      record: GenerationRecord(id: number, library: path, plugins: [], loaded), plugin: plugin)
+  }
+
+  /// The libraries that this process has mapped, by the path of the copy. A child of fork() has them too, even if their
+  /// files are gone.
+  private static let mapped = Locked<[String: LoadedLibrary]>([:])
+
+  private static func map(
+    _ library: Plan.Library, _ hash: ContentHash, _ path: String
+  ) throws(PluginError) -> LoadedLibrary {
+    if let known = mapped.withLock({ $0[library.copy] }) { return known }
+    let copy = try StoredPlugin(borrowing: library.copy, hash: hash, as: path)
+    var facts = LibraryFacts(machine: "", entry: .defined, language: .c, hash: hash, sizeBytes: 0)
+    facts.buildID = library.buildID
+    let loaded = try StagedLibrary(path: path, copy: copy, facts: facts).load()
+    mapped.withLock { $0[library.copy] = loaded }
+    return loaded
+  }
+
+  /// A plugin with the shared runtime of Swift gets the one that the program has: glibc takes the first library of a
+  /// name, whatever the plugin was linked with.
+  private static func checkRuntime(_ library: Plan.Library, _ path: String) throws(PluginError) {
+    guard let wanted = library.swiftBuildID, let found = LoadedLibrary.buildID(ofMapped: "libswiftCore.so"),
+      wanted != found
+    else { return }
+    throw PluginError(
+      .loadFailed, .plugin(name: nil, path: path),
+      "it was linked with the runtime of Swift whose build id is \(wanted), and the program has \(found)",
+      advice: "build it with --static-stdlib")
+  }
+
+  /// What does not hold for transfers of a program: it decides itself about time limits, redirects and repetitions, and
+  /// its responses are not read.
+  private static func prepared(_ configuration: Configuration) -> Configuration {
+    var prepared = configuration
+    prepared.transport.loops = laneCount
+    // Longer than the clock counts: no timer is set.
+    prepared.transport.timeout = .seconds(Int64.max)
+    prepared.deadline = nil
+    prepared.maximumAttempts = 1
+    prepared.retry = RetryPolicy()
+    prepared.redirects.maximum = 0
+    prepared.extract = .raw
+    prepared.payloadSchema = nil
+    prepared.response = []
+    return prepared
+  }
+
+  private func states(for draft: SnapshotDraft, _ before: Snapshot?) -> [String: SavedState] {
+    var states: [String: SavedState] = [:]
+    for part in draft.fresh {
+      guard let old = before?.part(part.plugin.name)?.instance else { continue }
+      do throws(PluginError) { states[part.plugin.name] = try old.saveStateHere() } catch {
+        reporter.log(
+          LogLine(level: .warning, stage: part.plugin.name, message: "its state was not saved: \(error)"))
+      }
+    }
+    return states
+  }
+
+  private func publish(_ snapshot: Snapshot, after before: Snapshot?) {
+    published.withLock { $0 = snapshot }
+    let open = before.map { OpenSnapshot($0, besides: snapshot, lanes: lanes.count) }
+    for (index, lane) in lanes.enumerated() {
+      lane.loop.enter()
+      lane.pipeline = snapshot.pipeline
+      if let before, let open { before.pipeline.leases[index].notifyWhenNone { open.laneIsEmpty() } }
+      lane.loop.leave()
+    }
+  }
+
+  /// The process ends.
+  func close() {
+    guard let snapshot = published.withLock({ $0.take() }) else { return }
+    for part in snapshot.parts.reversed() { part.end(within: Self.endLimit) }
+    runtime.close(within: Self.endLimit)
+    alarm.close()
+  }
+}
+
+/// A replaced snapshot, whose own parts end with its last transfer.
+private final class OpenSnapshot: Sendable {
+  private let parts: [SnapshotPart]
+  private let lanesLeft: Atomic<Int>
+
+  init(_ snapshot: Snapshot, besides newer: Snapshot, lanes: Int) {
+    parts = snapshot.parts.filter { part in part.instance.map { !newer.holds($0) } ?? false }
+    lanesLeft = Atomic(lanes)
+  }
+
+  func laneIsEmpty() {
+    guard lanesLeft.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+    let parts = parts
+    // Not here: the instances wait for calls that may need the lane.
+    _ = SystemThread.start("sluice-end") { for part in parts.reversed() { part.end(within: .seconds(5)) } }
+  }
+}

@@ -1,0 +1,187 @@
+import CAttachABI
+import SluiceAttachRules
+import SluiceIDNA
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+
+/// A transfer of the program, and the transaction that runs for it. It has all hops that libcurl makes.
+///
+/// Unchecked because it is confined to its loop, which each call enters.
+final class AttachedTransfer: Transfer, @unchecked Sendable {
+  /// How long a suspended request stage without a deadline of its own may keep the program waiting.
+  private static let patience = Duration.seconds(30)
+
+  private let pipeline: AttachedPipeline
+  private let lane: AttachedLane
+  private let memory = AnswerMemory()
+  private var transaction: Transaction?
+  private var observer: (any TransferObserver)?
+  /// The request after the request stages; nil before it comes to the wire.
+  private var request: Request?
+  private var changes = HeaderChanges()
+  /// Whether libcurl has lines in place of the program's.
+  private var hasOwnLines = false
+  private var isIssued = false
+  /// Of the first hop; libcurl sends the program's credentials only there.
+  private var origin: Origin?
+  private var watch = HopWatch()
+  private var result: TransactionResult?
+
+  init(_ pipeline: AttachedPipeline, _ lane: AttachedLane) {
+    self.pipeline = pipeline
+    self.lane = lane
+  }
+
+  // MARK: Transfer
+
+  /// What the machine asks of the transfer has no effect on libcurl: the program decides how long it runs, and takes the
+  /// body itself.
+  func cancel() {}
+  func proceed(_ disposition: BodyDisposition) {}
+  func resumeReceiving() {}
+  func resumeSending() {}
+
+  func started(_ request: consuming Request, _ observer: any TransferObserver) {
+    self.request = request
+    self.observer = observer
+  }
+
+  // MARK: Begin
+
+  /// Runs the request stages, and waits for one that is suspended.
+  func begin(_ original: Request) -> Answer {
+    lane.loop.enter()
+    defer { lane.loop.leave() }
+    let published = lane.pipeline
+    Transaction.begin(
+      original, on: lane.environment, through: published, parent: pipeline.parent,
+      whenKnown: { [self] transaction in
+        self.transaction = transaction
+        lane.transport.expect(self, for: transaction)
+      }, completion: { [self] in finish($0) })
+    let limit = lane.loop.now + Self.patience
+    if !lane.loop.wait(until: limit, for: { request != nil || result != nil }) {
+      lane.environment.expireSuspensions(
+        on: published, reason: "it did not resume within the \(Self.patience) that a program waits")
+    }
+    guard let request else { return refusal }
+    changes = HeaderChanges(from: original.headers, to: request.headers)
+    return Answer(changing: original, to: request)
+  }
+
+  private func finish(_ result: TransactionResult) {
+    self.result = result
+    if let transaction { lane.transport.forget(transaction) }
+    transaction = nil
+    observer = nil
+    pipeline.report(result)
+  }
+
+  private var refusal: Answer {
+    guard let error = result?.error else {
+      return Answer(refusing: "a stage did not resume within \(Self.patience)")
+    }
+    return Answer(refusing: error.stage.map { "stage \"\($0)\": \(error.message)" } ?? error.message)
+  }
+
+  // MARK: Hops
+
+  /// Runs the issue stages of a hop.
+  func issue(_ hop: sluice_attach_hop) -> Answer {
+    lane.loop.enter()
+    defer { lane.loop.leave() }
+    guard let observer, result == nil else { return Answer() }
+    let url = try? HTTPURL(hop.url.string, hosts: .idna)
+    let lines = HeaderLines(hop.request.pointee, withoutCredentials: isIssued && url?.origin != origin)
+    var fields = lines.fields
+    if isIssued {
+      guard let url, continueWith(hop, url, &fields, observer) else { return give(lines, lines.fields) }
+    } else {
+      changes.apply(to: &fields)
+      isIssued = true
+      origin = request?.url.origin
+      watch.begin(hop.facts?.pointee, at: lane.loop.now)
+    }
+    guard observer.transferWillIssue(&fields) else {
+      observer.transferDidEnd(TransferEnd(error: TransportError(.cancelled, "a stage ended the hop")))
+      return refusal
+    }
+    return give(lines, fields)
+  }
+
+  private func give(_ lines: HeaderLines, _ fields: HeaderFields) -> Answer {
+    guard let changed = lines.lines(for: fields) ?? (hasOwnLines ? lines.own : nil) else { return Answer() }
+    hasOwnLines = true
+    return Answer(lines: changed)
+  }
+
+  /// Stages know nothing of a hop whose URL is not readable, and set nothing there.
+  private func continueWith(
+    _ hop: sluice_attach_hop, _ url: HTTPURL, _ fields: inout HeaderFields, _ observer: any TransferObserver
+  ) -> Bool {
+    guard var next = request else { return false }
+    if url.origin != next.url.origin { changes.leaveOrigin() }
+    changes.apply(to: &fields)
+    let facts = hop.facts?.pointee
+    let head = hop.previous.flatMap { Response($0.pointee, facts) }
+    // Otherwise it is the same request, whose URL libcurl may write in another way.
+    if head.map({ Redirect.isRedirect($0.status) }) ?? false { next.url = url }
+    next.method = hop.method.string
+    next.headers = fields
+    if next.method == "GET" || next.method == "HEAD" { next.body = .empty }
+    let leads = head.map { Redirect.isRedirect($0.status) || $0.status == 401 || $0.status == 407 } ?? false
+    observer.transferDidContinue(
+      after: leads ? head : nil, with: next, watch.timings(facts, at: lane.loop.now))
+    watch.begin(facts, at: lane.loop.now)
+    request = next
+    return true
+  }
+
+  // MARK: End
+
+  /// The program's transfer has ended.
+  func end(_ end: sluice_attach_end) {
+    lane.loop.enter()
+    defer { lane.loop.leave() }
+    if result == nil { complete(end) }
+    guard result == nil, let transaction else { return }
+    // A stage that is still suspended, or that wants what there is not here.
+    transaction.cancel()
+    _ = lane.loop.wait(until: lane.loop.now + .seconds(1)) { result != nil }
+  }
+
+  private func complete(_ end: sluice_attach_end) {
+    guard let observer else { return }
+    if end.is_cancelled {
+      transaction?.cancel()
+      return
+    }
+    let facts = end.facts?.pointee
+    let head = isIssued ? end.response.flatMap { Response($0.pointee, facts) } : nil
+    let error = TransportError(curlCode: end.code, end.reason.string, hasHead: head != nil)
+    if let head { _ = observer.transferDidReceiveHead(head) }
+    let missing = head == nil && error == nil ? TransportError(.invalidResponse, "no response that libcurl shows") : nil
+    observer.transferDidEnd(TransferEnd(error: error ?? missing, timings: watch.timings(facts, at: lane.loop.now)))
+  }
+
+  // MARK: Answers
+
+  /// Writes the answer where C reads it; its memory is that of the transfer.
+  func write(_ answer: Answer, to form: UnsafeMutablePointer<sluice_attach_answer>) {
+    form.pointee.outcome = answer.message == nil ? SLUICE_ATTACH_PROCEED : SLUICE_ATTACH_REFUSE
+    form.pointee.changes = answer.bits
+    guard answer.bits != 0 || answer.message != nil else { return }
+    var texts = answer.lines ?? []
+    let lineCount = texts.count
+    if !answer.hasOnlyLines { texts += [answer.method, answer.url, answer.content, answer.message].map { $0 ?? [] } }
+    guard let held = memory.hold(texts) else { return }
+    form.pointee.lines = UnsafePointer(held)
+    form.pointee.line_count = lineCount
+    guard !answer.hasOnlyLines else { return }
+    form.pointee.method = held[lineCount]
+    form.pointee.url = held[lineCount + 1]
+    form.pointee.content = held[lineCount + 2]
+    form.pointee.message = held[lineCount + 3]
+  }
+}

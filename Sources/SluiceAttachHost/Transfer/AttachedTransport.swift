@@ -1,0 +1,55 @@
+import SluiceMessages
+import SluicePipeline
+
+/// The transport of a loop in a foreign program: its transfers are the program's own handles. Confined to its loop.
+final class AttachedTransport: Transport {
+  /// The transfers whose transaction has not come to the wire, by the transaction.
+  private var expected: [ObjectIdentifier: AttachedTransfer] = [:]
+
+  func expect(_ transfer: AttachedTransfer, for observer: any TransferObserver) {
+    expected[ObjectIdentifier(observer)] = transfer
+  }
+
+  func forget(_ observer: any TransferObserver) { expected[ObjectIdentifier(observer)] = nil }
+
+  func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
+    guard let transfer = expected.removeValue(forKey: ObjectIdentifier(observer)) else { return Unexpected() }
+    transfer.started(request, observer)
+    return transfer
+  }
+
+  func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
+    MemoryGatherer(maximumBytes: options.maximumResponseBytes)
+  }
+
+  func stream(of file: FileBody) throws(TransportError) -> BodyStream {
+    throw TransportError(.bodyFile, "a stage has set a body from a file, which libcurl does not take here")
+  }
+
+  /// A hop that no program asked for; there is none, since a transaction here makes one attempt.
+  private final class Unexpected: Transfer {
+    func cancel() {}
+    func proceed(_ disposition: BodyDisposition) {}
+    func resumeReceiving() {}
+    func resumeSending() {}
+  }
+}
+
+/// Keeps bodies in memory. Confined to its loop.
+private final class MemoryGatherer: BodyGatherer {
+  var whenReady: (() -> Void)?
+  private let maximumBytes: Int
+  private var bytes: [UInt8] = []
+
+  init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+  func append(_ piece: [UInt8]) throws(TransportError) -> BodyProgress {
+    guard bytes.count + piece.count <= maximumBytes else {
+      throw TransportError(.requestTooLarge, "the body is longer than \(maximumBytes) bytes")
+    }
+    bytes += piece
+    return .proceed
+  }
+
+  func finish() -> Body? { bytes.isEmpty ? .empty : .bytes(bytes) }
+}

@@ -1,0 +1,43 @@
+import CAttachABI
+import SluiceAttachRules
+import SluiceMessages
+import SluicePipeline
+
+extension Request {
+  /// The request that a program asks libcurl for; nil if it is not one for a pipeline.
+  init?(_ form: sluice_attach_request, urls: LastURL) {
+    guard let url = urls.read(form.url.borrowed) else { return nil }
+    self.init(method: form.method.string, url: url, headers: HeaderLines(form).fields, body: Self.body(form))
+    // The fields were checked line by line.
+    guard (try? Self.check(method: method.utf8.span)) != nil, (try? headers.validateHost()) != nil else { return nil }
+  }
+
+  private static func body(_ form: sluice_attach_request) -> Body {
+    switch form.body {
+    case SLUICE_ATTACH_BODY_MEMORY: form.content.length == 0 ? .empty : .bytes(form.content.copied)
+    case SLUICE_ATTACH_BODY_STREAM: .stream(Self.hidden)
+    default: .empty
+    }
+  }
+
+  /// Only a stage that wants the body reads it. The stage must not be passed over, so that fails.
+  private static let hidden = BodyStream { _ in
+    throw TransportError(
+      .bodyFile,
+      "the program produces the body while libcurl sends it, and a stage wants to see it before;"
+        + " give the stage a \"match\" that leaves such requests out")
+  }
+}
+
+extension HeaderLines {
+  /// - Parameter withoutCredentials: at another origin than that of the transfer, to which libcurl sends no `Authorization`.
+  init(_ form: sluice_attach_request, withoutCredentials: Bool = false) {
+    self.init()
+    for line in UnsafeBufferPointer(start: form.lines, count: form.line_count) { append(line: line.copied) }
+    for line in UnsafeBufferPointer(start: form.made, count: form.made_count) {
+      let line = line.copied
+      if withoutCredentials, line.starts(with: "Authorization:".utf8) { continue }
+      append(made: line)
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Sluice
+import SluiceMessages
+import SluiceSupport
+
+/// `sluice attach`.
+enum AttachCommand {
+  static let description = CommandDescription(
+    "attach", summary: "Run a program whose libcurl transfers go through the pipeline",
+    operands: "[--] PROGRAM [ARG]...",
+    details: """
+      The program needs no change and no rebuild: it must use libcurl as a shared library, as curl, git, PHP, pycurl, R
+      and Swift's URLSession do. Request stages run once for each transfer, issue stages and tracers for each hop. The
+      response goes to the program as it comes.
+
+      The exit status is that of the program; 127 if it is not found, 126 if it cannot be run. What is wrong with the
+      configuration is said before the program starts. SLUICE_DISABLE=1 switches the pipeline off in a program.
+
+      TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
+      """,
+    options: AttachOptions.all, takesProgram: true,
+    run: { arguments throws(CommandError) in try attach(arguments) })
+
+  private static func attach(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    if let program = arguments["list"] { return try list(program) }
+    guard !arguments.program.isEmpty else {
+      throw CommandError(.usage, "attach: expected a program to run, such as: sluice attach -c FILE -- curl URL")
+    }
+    guard let file = arguments["config"] else {
+      throw CommandError(.usage, "attach: expected -c FILE, a configuration")
+    }
+    let libraries = try AttachLibraries.ofThisProgram()
+    let plan = try AttachPlan(file, arguments)
+    try plan.check()
+    AttachedProgram.holdSignals()
+    let folder = try AttachFolder(host: libraries.host)
+    defer { folder.remove() }
+    let first = try folder.publish(plan.text)
+    try AttachReload(plan, of: file, arguments, to: folder).start()
+    let program = try AttachedProgram(
+      arguments.program, preload: libraries.preload, first, plan.failsWithoutPipeline, folder)
+    let status = program.wait()
+    AttachSummary(folder, explains: arguments.has("explain")).show()
+    return ExitStatus(code: status.shellStatus)
+  }
+
+  private static func list(_ program: String) throws(CommandError) -> ExitStatus {
+    let reach = try ProgramReach(program)
+    try StandardOutput.write(reach.lines.map { PrintableText.line($0) + "\n" }.joined())
+    return reach.isReached ? .succeeded : .failed
+  }
+}
+
+enum AttachOptions {
+  static let all = [
+    Option("config", "c", "FILE", "The configuration"),
+    Option("explain", nil, nil, "Show, at the end, why each header that stages could set was sent or not"),
+    Option("list", nil, "PROGRAM", "Say whether the transfers of a program can be reached, and run nothing"),
+    Option("events", nil, "DIR", "Write the events of each process to a file in this folder"),
+  ]
+}

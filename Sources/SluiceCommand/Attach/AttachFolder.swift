@@ -1,0 +1,88 @@
+import CAttachABI
+import CLinux
+import Glibc
+import SluiceSupport
+
+/// The folder of one `sluice attach`: the page that it shares with the programs under it, plans after the first, and
+/// what they report. Nobody else can read or change it.
+///
+/// Unchecked because only the first plan comes from another thread than the later ones.
+final class AttachFolder: @unchecked Sendable {
+  let path: String
+  private let page: UnsafeMutablePointer<sluice_attach_page>
+  private var planCount: UInt64 = 0
+
+  private static let pageBytes = 4096
+
+  /// - Parameter host: the path of the host library, whose file the programs must find unchanged.
+  init(host: String) throws(CommandError) {
+    path = try Self.make()
+    page = try Self.makePage(in: path)
+    page.pointee.abi = SLUICE_ATTACH_ABI
+    withUnsafeMutableBytes(of: &page.pointee.magic) { $0.copyBytes(from: SLUICE_ATTACH_PAGE_MAGIC.utf8) }
+    page.pointee.host = try Self.identity(of: host)
+  }
+
+  deinit { munmap(page, Self.pageBytes) }
+
+  /// In the user's folder for such files, or in a new one that is the user's alone.
+  private static func make() throws(CommandError) -> String {
+    let base = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+    for base in [base, "/tmp"] where base.hasPrefix("/") {
+      var template = Array("\(base)/sluice-attach-XXXXXX".utf8CString)
+      if mkdtemp(&template) != nil {
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      }
+    }
+    throw CommandError(.failed, "attach: cannot make a folder in /tmp: \(SystemError.text())")
+  }
+
+  private static func makePage(in folder: String) throws(CommandError) -> UnsafeMutablePointer<sluice_attach_page> {
+    let name = "\(folder)/\(SLUICE_ATTACH_PAGE_NAME)"
+    guard let file = FileDescriptor(opening: name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600),
+      ftruncate(file.raw, pageBytes) == 0,
+      let memory = mmap(nil, pageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.raw, 0), memory != MAP_FAILED
+    else { throw CommandError(.failed, "attach: cannot make \(name): \(SystemError.text())") }
+    return memory.bindMemory(to: sluice_attach_page.self, capacity: 1)
+  }
+
+  private static func identity(of host: String) throws(CommandError) -> sluice_attach_file {
+    var status = stat()
+    guard stat(host, &status) == 0 else {
+      throw CommandError(.failed, "attach: \(host) cannot be examined: \(SystemError.text())")
+    }
+    return sluice_attach_file(
+      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: UInt64(status.st_size),
+      mtime_seconds: Int64(status.st_mtim.tv_sec), ctime_seconds: Int64(status.st_ctim.tv_sec),
+      mtime_nanoseconds: UInt32(status.st_mtim.tv_nsec), ctime_nanoseconds: UInt32(status.st_ctim.tv_nsec))
+  }
+
+  /// Writes a plan, and makes it the newest. Programs take it with their next transfer.
+  ///
+  /// - Returns: for the first plan, the descriptor that programs inherit; -1 if there is none, so that they read the
+  ///   file.
+  @discardableResult
+  func publish(_ plan: [UInt8]) throws(CommandError) -> Int32 {
+    planCount += 1
+    let bytes = Array("\(SLUICE_ATTACH_PLAN_MAGIC)\(planCount)\n".utf8) + plan
+    let name = "\(path)/\(SLUICE_ATTACH_PLAN_PREFIX)\(planCount)"
+    guard let file = FileDescriptor(opening: name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600), file.writeAll(bytes)
+    else {
+      throw CommandError(.failed, "attach: cannot write \(name): \(SystemError.text())")
+    }
+    let sealed =
+      planCount == 1 ? bytes.withUnsafeBytes { sluice_open_sealed("sluice-plan", $0.baseAddress, $0.count) } : -1
+    sluice_attach_set_sequence(page, planCount)
+    return sealed
+  }
+
+  /// What the programs have counted.
+  func count(_ which: sluice_attach_count) -> Int { Int(clamping: sluice_attach_get_count(page, which)) }
+
+  var reports: String { "\(path)/reports" }
+
+  func remove() {
+    for name in FolderListing.names(in: path) { unlink("\(path)/\(name)") }
+    rmdir(path)
+  }
+}

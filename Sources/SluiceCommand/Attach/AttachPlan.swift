@@ -1,0 +1,103 @@
+import Glibc
+import Sluice
+import SluiceJSON
+import SluiceMessages
+import SluicePluginFile
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+
+/// What a program gets from the command: the configuration, and the private copy of each library. Secrets stay out: the
+/// program resolves the references to variables and files itself.
+struct AttachPlan: Sendable {
+  let text: [UInt8]
+  private let file: String
+  private let configuration: Configuration
+  private let configurationText: [UInt8]
+  /// Kept, because they hold the private copies.
+  private let staged: [StagedLibrary]
+
+  var failsWithoutPipeline: Bool { configuration.attach.failsWithoutPipeline }
+
+  var libraries: [String] { configuration.libraries }
+
+  func isSame(as other: AttachPlan) -> Bool {
+    configurationText == other.configurationText && staged.map(\.copy.hash) == other.staged.map(\.copy.hash)
+  }
+
+  /// Tries the plugins out in child processes: what is wrong with them is said before a program meets them.
+  func check() throws(CommandError) {
+    if let problem = try CheckTrial(file, configurationText, configuration).problems().first { throw problem }
+  }
+
+  init(_ file: String, _ arguments: ParsedArguments) throws(CommandError) {
+    let bytes: [UInt8]
+    do { bytes = try Configuration.text(of: file) } catch { throw CommandError(.usage, "\(error)") }
+    let configuration = try EngineStart.configuration(bytes, of: file)
+    try Self.checkLists(configuration)
+    let document: JSONValue = ["text": JSONValue(String(decoding: bytes, as: UTF8.self))]
+    document["file"] = JSONValue(Paths.absolute(file))
+    document["explain"] = JSONValue(arguments.has("explain"))
+    if let events = arguments["events"] { document["events"] = JSONValue(try Self.eventsFolder(events)) }
+    let libraries = JSONValue.object()
+    var staged: [StagedLibrary] = []
+    if !configuration.libraries.isEmpty {
+      do throws(EngineError) {
+        for library in try Self.stage(configuration) {
+          staged.append(library)
+          // As the program finds it, to which the configuration has an absolute path.
+          libraries[Paths.absolute(library.path)] = Self.entry(library)
+        }
+      } catch { throw EngineStart.failure(error) }
+    }
+    document["libraries"] = libraries
+    do { text = try document.serialized() } catch {
+      throw CommandError(.failed, "attach: the plan cannot be written: \(error)")
+    }
+    self.staged = staged
+    self.file = file
+    self.configuration = configuration
+    configurationText = bytes
+  }
+
+  /// A list that is not called would let responses pass by a stage that asked to see them.
+  private static func checkLists(_ configuration: Configuration) throws(CommandError) {
+    guard let first = configuration.response.first else { return }
+    throw CommandError(
+      .usage,
+      "\(first.location): attach: response stages are not called, because the response goes to the program as it comes;"
+        + " use a configuration without \"response\"")
+  }
+
+  private static func eventsFolder(_ path: String) throws(CommandError) -> String {
+    guard mkdir(path, 0o700) == 0 || Paths.isFolder(path) else {
+      throw CommandError(.usage, "--events \(PlainText.path(path)): cannot make this folder: \(SystemError.text())")
+    }
+    return Paths.absolute(path)
+  }
+
+  private static func stage(_ configuration: Configuration) throws(EngineError) -> [StagedLibrary] {
+    let offer = HostOffer(host: "sluice attach", features: .attached)
+    var staged: [StagedLibrary] = []
+    for path in configuration.libraries {
+      let plugin = configuration.plugins.first { $0.library == path }
+      do throws(PluginError) {
+        let loader = try PluginLoader(store: configuration.store, offer: offer)
+        staged.append(try loader.stage(path, allowing: configuration.allowed(of: path)))
+      } catch {
+        throw .plugin(error.named(plugin?.name ?? path), plugin?.location ?? ConfigurationLocation())
+      }
+    }
+    return staged
+  }
+
+  private static func entry(_ library: StagedLibrary) -> JSONValue {
+    let entry: JSONValue = ["copy": JSONValue(library.copy.path), "hash": JSONValue(library.copy.hash.hex)]
+    if let buildID = library.facts.buildID { entry["buildId"] = JSONValue(buildID) }
+    if library.facts.swiftRuntime == .shared, let id = DynamicLoader.own?.swiftBuildID(of: library.path) {
+      entry["swiftBuildId"] = JSONValue(id)
+    }
+    if let version = library.facts.note?.version { entry["version"] = JSONValue(version) }
+    return entry
+  }
+}

@@ -1,0 +1,59 @@
+import Sluice
+import SluiceSupport
+
+/// Makes a new plan when the configuration or one of its libraries has changed. Programs take it with their next
+/// transfer. Works on two threads of its own until the process ends.
+final class AttachReload: Sendable {
+  private let file: String
+  private let arguments: ParsedArguments
+  private let folder: AttachFolder
+  private let mailbox = Mailbox<Set<InotifyWatch.Subject>>()
+  /// All of them, because they hold the private copies that programs have mapped.
+  private let plans: Locked<[AttachPlan]>
+
+  init(_ plan: AttachPlan, of file: String, _ arguments: ParsedArguments, to folder: AttachFolder) {
+    self.file = file
+    self.arguments = arguments
+    self.folder = folder
+    plans = Locked([plan])
+  }
+
+  /// Begins to watch.
+  func start() throws(CommandError) {
+    let watch = try InotifyWatch { [mailbox] in mailbox.put($0) }
+    watchFiles(with: watch)
+    try SystemThread.begin("sluice-plans") { [self] in serve(watch) }.detach()
+  }
+
+  private func watchFiles(with watch: InotifyWatch) {
+    let libraries = plans.withLock { $0.last?.libraries ?? [] }
+    if let problem = watch.watch(Set(([file] + libraries).map { .file($0) })) {
+      StandardError.say("attach: \(problem); changes have no effect", .warning)
+    }
+  }
+
+  private func serve(_ watch: InotifyWatch) {
+    var debounce = Debounce<InotifyWatch.Subject>()
+    while true {
+      for subject in mailbox.take(until: debounce.nextDue).flatMap(\.self) {
+        debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
+      }
+      if debounce.takeDue(at: MonotonicClock.now).isEmpty { continue }
+      renew()
+      watchFiles(with: watch)
+    }
+  }
+
+  private func renew() {
+    do throws(CommandError) {
+      let plan = try AttachPlan(file, arguments)
+      guard plans.withLock({ $0.last?.isSame(as: plan) }) != true else { return }
+      try plan.check()
+      try folder.publish(plan.text)
+      plans.withLock { $0.append(plan) }
+      StandardError.say("attach: a new plan is ready: the program takes it with its next transfer", .info)
+    } catch {
+      StandardError.say("\(error.message); the program keeps the plan that it has")
+    }
+  }
+}

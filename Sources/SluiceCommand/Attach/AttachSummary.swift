@@ -1,0 +1,67 @@
+import CAttachABI
+import Glibc
+import Sluice
+import SluiceJSON
+import SluiceSupport
+
+/// What is said after the program: why transfers had no pipeline, and what `--explain` asks for.
+struct AttachSummary {
+  private static let limitBytes = 64 << 20
+
+  private let folder: AttachFolder
+  private let explains: Bool
+
+  init(_ folder: AttachFolder, explains: Bool) {
+    self.folder = folder
+    self.explains = explains
+  }
+
+  func show() {
+    var messages: [LogLine: Int] = [:]
+    var order: [LogLine] = []
+    for report in reports {
+      if explains, let text = report["text"]?.string { StandardError.write(PrintableText.of(text)) }
+      guard let line = Self.line(report) else { continue }
+      if messages[line] == nil { order.append(line) }
+      messages[line, default: 0] += 1
+    }
+    // Every process of a script says the same.
+    for var line in order {
+      if let count = messages[line], count > 1 { line.message += " (\(count) times)" }
+      LogOutput.show(line)
+    }
+    for (count, reason) in Self.reasons {
+      let number = folder.count(count)
+      if number > 0 {
+        StandardError.say(
+          "attach: \(number) \(number == 1 ? "transfer" : "transfers") went without the pipeline: \(reason)")
+      }
+    }
+    guard explains else { return }
+    let attached = folder.count(SLUICE_ATTACH_COUNT_ATTACHED)
+    StandardError.say("attach: \(attached) \(attached == 1 ? "transfer" : "transfers") went through the pipeline")
+  }
+
+  private static let reasons = [
+    (SLUICE_ATTACH_COUNT_NO_PLAN, "the plan could not be read or used"),
+    (SLUICE_ATTACH_COUNT_NO_HOST, "the library of the pipeline is missing, was changed, or could not be opened"),
+    (SLUICE_ATTACH_COUNT_SMALL_STACK, "less than 64 KiB of the thread's stack were left"),
+    (SLUICE_ATTACH_COUNT_FOREIGN_JSON, "the program exports functions with the names of libjansson"),
+    (SLUICE_ATTACH_COUNT_FORKED, "the process was forked while the pipeline was in use"),
+    (SLUICE_ATTACH_COUNT_OLD_CURL, "the program's libcurl is older than 7.83"),
+    (SLUICE_ATTACH_COUNT_UNREADABLE, "the request could not be read, for example because of its URL"),
+  ]
+
+  private var reports: [JSONValue] {
+    guard let file = FileDescriptor(opening: folder.reports, O_RDONLY | O_NOFOLLOW),
+      let bytes = file.readAll(capacity: Self.limitBytes)
+    else { return [] }
+    return bytes.split(separator: UInt8(ascii: "\n")).compactMap { try? JSONValue(parsing: Array($0)) }
+  }
+
+  private static func line(_ report: JSONValue) -> LogLine? {
+    guard let message = report["message"]?.string else { return nil }
+    let level = report["level"]?.integer.flatMap { LogLine.Level(rawValue: Int($0)) } ?? .error
+    return LogLine(level: level, stage: report["stage"]?.string, message: PrintableText.line(message))
+  }
+}

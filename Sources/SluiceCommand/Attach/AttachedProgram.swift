@@ -1,0 +1,77 @@
+import CLinux
+import Glibc
+import SluiceSupport
+
+/// The program that runs under the command: it gets its signals, and gives its exit status.
+struct AttachedProgram {
+  private static let forwarded = [SIGTERM, SIGHUP, SIGUSR1, SIGUSR2]
+  /// From the terminal, the program gets these itself; from another process, only the command does.
+  private static let ofTerminal = [SIGINT, SIGQUIT]
+
+  private let process: pid_t
+
+  /// Keeps the signals for the program, from the calling thread and from those that it starts. Any other thread would
+  /// take them, and they would end the command alone.
+  static func holdSignals() {
+    var signals = signals
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+  }
+
+  /// ``holdSignals()`` must have been called.
+  ///
+  /// - Parameters:
+  ///   - plan: the descriptor of the first plan; -1 for none.
+  init(
+    _ words: [ArgumentWord], preload: String, _ plan: Int32, _ failsWithoutPipeline: Bool, _ folder: AttachFolder
+  ) throws(CommandError) {
+    let others = getenv("LD_PRELOAD").map { String(cString: $0) } ?? ""
+    let variables = [
+      "LD_PRELOAD": "\(preload)\(others.isEmpty ? "" : ":\(others)")",
+      "SLUICE_ATTACH": "\(plan):\(failsWithoutPipeline ? "fail" : "pass"):\(folder.path)",
+      "ASAN_OPTIONS": Self.sanitizerOptions,
+    ]
+    process = try Self.spawn(words, variables)
+    if plan >= 0 { close(plan) }
+    let process = process
+    try SystemThread.begin("sluice-signals") { Self.forwardSignals(to: process) }.detach()
+  }
+
+  /// A program that gcc has built with the address sanitizer ends at once when a library is loaded before the sanitizer's,
+  /// unless it is told otherwise. Later options win.
+  private static var sanitizerOptions: String {
+    let given = getenv("ASAN_OPTIONS").map { String(cString: $0) } ?? ""
+    return "verify_asan_link_order=0\(given.isEmpty ? "" : ":\(given)")"
+  }
+
+  func wait() -> WaitStatus { WaitStatus.wait(for: process) ?? .exited(1) }
+
+  private static func spawn(_ words: [ArgumentWord], _ variables: [String: String]) throws(CommandError) -> pid_t {
+    var program = ProgramStart(words: words.map(\.bytes), environment: variables)
+    program.output = .descriptor(StandardOutput.descriptor)
+    // What the command itself ignores.
+    program.defaultSignals = [SIGPIPE, SIGXFSZ]
+    do { return try program.run() } catch {
+      let code: Int32 = error.number == ENOENT ? 127 : 126
+      throw CommandError(
+        ExitStatus(code: code), "attach: \(words.first?.shown ?? ""): \(SystemError.text(error.number))")
+    }
+  }
+
+  private static var signals: sigset_t {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for signal in forwarded + ofTerminal { sigaddset(&signals, signal) }
+    return signals
+  }
+
+  private static func forwardSignals(to process: pid_t) {
+    var signals = signals
+    while true {
+      var facts = siginfo_t()
+      let signal = sigwaitinfo(&signals, &facts)
+      if signal < 0 { continue }
+      if ofTerminal.contains(signal), facts.si_code == SI_KERNEL { continue }
+      kill(process, signal)
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import SluicePluginFile
+
+/// The dynamic loader of the system, asked what it would map.
+struct DynamicLoader {
+  let path: String
+
+  /// That of this command.
+  static var own: DynamicLoader? { ProgramFacts(at: "/proc/self/exe")?.loader.map { DynamicLoader(path: $0) } }
+
+  /// The paths of the libraries that a program or a library needs, directly or not. Runs none of their code.
+  func libraries(of file: String) -> [String] {
+    let text = ToolProcess([path, "--list", file]).output() ?? ""
+    return text.split(separator: "\n").compactMap { line in
+      let parts = line.split(separator: " ")
+      return parts.count >= 3 && parts[1] == "=>" ? String(parts[2]) : nil
+    }
+  }
+
+  /// The build id of the runtime of Swift that a library would get; nil if it needs none.
+  func swiftBuildID(of file: String) -> String? {
+    libraries(of: file).first { Paths.name(of: $0) == "libswiftCore.so" }.flatMap { ProgramFacts(at: $0)?.buildID }
+  }
+}

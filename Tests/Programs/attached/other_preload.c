@@ -1,0 +1,13 @@
+// A library that others preload, which has a curl_easy_perform too and calls the next one.
+#define _GNU_SOURCE
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <stdio.h>
+
+CURLcode curl_easy_perform(CURL *easy) {
+  CURLcode (*next)(CURL *) = (CURLcode(*)(CURL *))dlsym(RTLD_NEXT, "curl_easy_perform");
+  puts("the other library begins");
+  const CURLcode code = next(easy);
+  puts("the other library ends");
+  return code;
+}

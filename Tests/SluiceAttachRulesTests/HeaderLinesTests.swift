@@ -1,0 +1,82 @@
+import SluiceMessages
+import Testing
+
+@testable import SluiceAttachRules
+
+/// Lines of CURLOPT_HTTPHEADER, what stages see of them, and the lines that libcurl gets instead.
+@Suite struct HeaderLinesTests {
+  private static func lines(_ lines: [String], made: [String] = []) -> HeaderLines {
+    var all = HeaderLines()
+    for line in lines { all.append(line: Array(line.utf8)) }
+    for line in made { all.append(made: Array(line.utf8)) }
+    return all
+  }
+
+  private static func text(_ lines: [[UInt8]]?) -> [String]? { lines?.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// The lines for the fields after a change.
+  private static func changed(_ lines: HeaderLines, _ change: (inout HeaderFields) -> Void) -> [String]? {
+    var fields = lines.fields
+    change(&fields)
+    return text(lines.lines(for: fields))
+  }
+
+  @Test func `fields are read from lines, without the blanks around a value`() {
+    let lines = Self.lines(["A: 1", "B:2", "c: \t3 \r\n", "D;"])
+    #expect(lines.fields == ["A": "1", "B": "2", "c": "3", "D": ""])
+  }
+
+  @Test(arguments: ["Accept:", "Accept: ", "no colon", "bad name: 1", ": 1", "A: \u{1}", "", ";", "two words;"])
+  func `what is not a field is not shown to stages, and stays as it came`(line: String) {
+    let lines = Self.lines(["A: 1", line])
+    #expect(lines.fields == ["A": "1"])
+    #expect(Self.changed(lines) { $0.append("B", "2") } == ["A: 1", line, "B: 2"])
+  }
+
+  @Test func `lines that need no change are not replaced`() {
+    let lines = Self.lines(["A:1", "Accept:", "odd"], made: ["User-Agent: x"])
+    #expect(Self.changed(lines) { _ in } == nil)
+    #expect(Self.text(lines.own) == ["A:1", "Accept:", "odd"])
+  }
+
+  @Test func `what a stage leaves alone stays byte by byte, and what it adds comes last`() {
+    let lines = Self.lines(["a:  1 ", "B:2", "C;"])
+    #expect(Self.changed(lines) { $0.append("X-New", "3") } == ["a:  1 ", "B:2", "C;", "X-New: 3"])
+  }
+
+  @Test func `libcurl is kept from sending its own value of a field that a stage removes`() {
+    let lines = Self.lines(["Accept: text/plain", "B: 2"])
+    #expect(Self.changed(lines) { $0["accept"] = nil } == ["B: 2", "Accept:"])
+  }
+
+  @Test func `a field that a stage sets is written again at the end`() {
+    let lines = Self.lines(["A: 1", "B: 2"])
+    #expect(Self.changed(lines) { $0["A"] = "3" } == ["B: 2", "A: 3"])
+    #expect(Self.changed(lines) { $0["b"] = "" } == ["A: 1", "b;"])
+  }
+
+  @Test func `of repeated names, the values decide which lines stay`() {
+    let lines = Self.lines(["X: 1", "x: 2", "X: 2"])
+    #expect(Self.changed(lines) { $0 = ["X": "2"] } == ["x: 2"])
+    #expect(Self.changed(lines) { $0.append("X", "1") } == ["X: 1", "x: 2", "X: 2", "X: 1"])
+  }
+
+  @Test func `a stage may set what the program keeps libcurl from sending`() {
+    let lines = Self.lines(["Accept:", "Host:"])
+    #expect(Self.changed(lines) { $0.append("accept", "text/plain") } == ["Host:", "accept: text/plain"])
+  }
+
+  @Test func `a header that libcurl makes is shown, and replaced or kept out by a line`() {
+    let lines = Self.lines(["A: 1"], made: ["User-Agent: x", "Cookie: c=1"])
+    #expect(lines.fields == ["A": "1", "User-Agent": "x", "Cookie": "c=1"])
+    #expect(Self.changed(lines) { $0["user-agent"] = nil } == ["A: 1", "User-Agent:"])
+    #expect(Self.changed(lines) { $0["user-agent"] = "y" } == ["A: 1", "user-agent: y"])
+  }
+
+  @Test(arguments: ["User-Agent: mine", "user-agent:", "USER-AGENT;"])
+  func `a line of the program takes the place of what libcurl would make`(line: String) {
+    let lines = Self.lines([line], made: ["User-Agent: x"])
+    #expect(lines.fields.count == (line.hasSuffix(":") ? 0 : 1))
+    #expect(lines.fields["User-Agent"] != "x")
+  }
+}

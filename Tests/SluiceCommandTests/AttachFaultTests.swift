@@ -1,0 +1,166 @@
+import Glibc
+import SluiceTestKit
+import Testing
+
+/// Whatever is wrong with the pipeline, the program under `sluice attach` still does its job.
+@Suite(.enabled(if: !Sanitizer.isOn)) struct AttachFaultTests {
+  private static let noPlan = "the plan could not be read or used"
+  private static let noHost = "the library of the pipeline is missing"
+  private static let failing = AttachedComparison.tracing.dropLast() + #", "attach": {"onMissing": "fail"}}"#
+
+  // MARK: The host library
+
+  @Test(arguments: [
+    "rm $H", "truncate -s 4096 $H", "truncate -s 0 $H", "touch $H", "mv $H $H.2; cp $H.2 $H", "rm $H; mkdir $H",
+    "mv $H $H.2; ln -s /dev/zero $H",
+  ])
+  func `a host library that is not the one of the command is not opened`(_ fault: String) async throws {
+    let program = try await ForeignProgram.compile("reused")
+    let folder = try TemporaryDirectory()
+    for name in ["sluice", "libsluice-attach.so", "libsluice-attach-host.so"] {
+      try await Command.check("cp", ["\(BuiltProducts.directory)/\(name)", folder.path(name)])
+    }
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0] }, setUp: "H=\(folder.path("libsluice-attach-host.so")); \(fault)",
+      tool: folder.path("sluice"))
+    runs.expectSameAndPassed(6, Self.noHost)
+  }
+
+  // MARK: The folder of the command
+
+  @Test func `without the first plan's descriptor, the plan comes from its file`() async throws {
+    let program = try await ForeignProgram.compile("reused")
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0] }, setUp: "export SLUICE_ATTACH=-1:pass:$F")
+    runs.expectSameButTraced()
+  }
+
+  @Test(arguments: [
+    "rm $F/plan-1", "rm $F/plan-1; ln -s /etc/passwd $F/plan-1", "echo sluice-plan-1 2 > $F/plan-1",
+    "chmod 666 $F/plan-1", "printf 'sluice-plan-1 1\\n{}' > $F/plan-1", "printf 'sluice-plan-1 1\\n' > $F/plan-1",
+  ])
+  func `without a plan, transfers go on and are counted`(_ fault: String) async throws {
+    let program = try await ForeignProgram.compile("reused")
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0] }, setUp: "\(fault); export SLUICE_ATTACH=-1:pass:$F")
+    #expect(runs.attached.outputText == runs.plain.outputText)
+    #expect(runs.tracedCount == 0)
+    #expect(runs.passed.contains { $0.hasPrefix("6 ") && $0.contains(Self.noPlan) }, "\(runs.passed)")
+  }
+
+  @Test(arguments: [
+    "rm $C/page", "truncate -s 100 $C/page", "truncate -s 0 $C/page", "mv $C/page $C/p; ln -s p $C/page",
+    "dd if=/dev/zero of=$C/page bs=1 count=8 conv=notrunc status=none", "chmod 666 $C/page", "rm -r $C",
+    "rm $C/page; mkdir $C/page", "rm $C/page; mkfifo $C/page",
+  ])
+  func `without the page, transfers go on`(_ fault: String) async throws {
+    let program = try await ForeignProgram.compile("reused")
+    let folder = try TemporaryDirectory()
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0] },
+      setUp: """
+        C=\(folder.path)/copy; cp -rp $F $C; A=${SLUICE_ATTACH%%/*}
+        \(fault)
+        export SLUICE_ATTACH=$A$C
+        """)
+    runs.expectSame()
+    #expect(runs.tracedCount == 0)
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func `a page of another user is not used`() async throws {
+    let program = try await ForeignProgram.compile("reused")
+    let runs = try await AttachedComparison.run({ [program.path, $0] }, setUp: "chown 65534 $F/page")
+    runs.expectSame()
+    #expect(runs.tracedCount == 0)
+  }
+
+  @Test(arguments: ["", "3", "x:pass:/tmp", "3:maybe:/tmp", "3:pass:tmp", "3:pass:", "99999999999:pass:/tmp", ":::"])
+  func `a variable that no command has set switches nothing on`(_ value: String) async throws {
+    let program = try await ForeignProgram.compile("reused")
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0] }, setUp: "export SLUICE_ATTACH='\(value)'")
+    runs.expectSame()
+    #expect(runs.tracedCount == 0)
+    #expect(runs.passed.isEmpty)
+  }
+
+  @Test func `SLUICE_DISABLE switches everything off`() async throws {
+    let program = try await ForeignProgram.compile("reused")
+    let runs = try await AttachedComparison.run({ [program.path, $0] }, setUp: "export SLUICE_DISABLE=1")
+    runs.expectSame()
+    #expect(runs.tracedCount == 0)
+    #expect(runs.passed.isEmpty)
+  }
+
+  @Test func `where the configuration says so, a transfer without a pipeline fails and sends nothing`() async throws {
+    let runs = try await AttachedComparison.run(
+      { ["curl", "-sS", "\($0)/a", "\($0)/b"] }, configuration: String(Self.failing),
+      setUp: "rm $F/plan-1; export SLUICE_ATTACH=-1:fail:$F")
+    #expect(runs.attached.ending == .exited(42))
+    #expect(runs.attachedRequests.isEmpty)
+    #expect(runs.attached.errorText.contains("attach.onMissing"))
+  }
+
+  // MARK: Memory
+
+  /// Runs a program once for each allocation of the preloaded library that can fail.
+  private func runWithFailingMemory(_ name: String, _ configuration: String) async throws -> AttachedComparison {
+    let program = try await ForeignProgram.compile(name)
+    let memory = try await ForeignProgram.compileLibrary("failing_malloc", [])
+    let loop = #"for n in $(seq 1 48); do FAIL_AT=$n "$@" || echo "ended with $?"; done"#
+    return try await AttachedComparison.run(
+      { ["sh", "-c", loop, "sh", program.path, $0] }, configuration: configuration,
+      environment: ["LD_PRELOAD": memory.path])
+  }
+
+  @Test(arguments: ["reused", "duplicated"])
+  func `without memory for the pipeline, the program sees no difference`(_ name: String) async throws {
+    let runs = try await runWithFailingMemory(name, AttachedComparison.tracing)
+    runs.expectSame()
+    #expect(!runs.passed.isEmpty)
+  }
+
+  @Test func `without memory, no request goes by a pipeline that is required`() async throws {
+    let runs = try await runWithFailingMemory("reused", String(Self.failing))
+    #expect(runs.isTraced.allSatisfy { $0 })
+    #expect(runs.isTraced.count < runs.plainRequests.count)
+  }
+
+  // MARK: The program
+
+  @Test func `a transfer on a stack of 40 KiB goes without the pipeline`() async throws {
+    let program = try await ForeignProgram.compile("small_stack")
+    let small = try await AttachedComparison.run { [program.path, $0, "40"] }
+    small.expectSameAndPassed(1, "less than 64 KiB of the thread's stack were left")
+    try await AttachedComparison.run { [program.path, $0, "256"] }.expectSameButTraced()
+  }
+
+  @Test(arguments: ["closed", "replaced"])
+  func `a program may close every descriptor`(_ what: String) async throws {
+    let program = try await ForeignProgram.compile("descriptors")
+    try await AttachedComparison.run { [program.path, what, $0] }.expectSameButTraced()
+  }
+
+  @Test func `the pipeline waits for a free descriptor`() async throws {
+    let program = try await ForeignProgram.compile("descriptors")
+    let runs = try await AttachedComparison.run { [program.path, "used-up", $0] }
+    runs.expectSame()
+    #expect(runs.isTraced == [false, true])
+    #expect(runs.passed.count == 1 && runs.passed[0].hasPrefix("1 transfer went without"), "\(runs.passed)")
+  }
+
+  @Test func `a program with functions of the names of libjansson keeps them`() async throws {
+    let program = try await ForeignProgram.compile("exports_json", ["-rdynamic", "-lcurl"])
+    let runs = try await AttachedComparison.run { [program.path, $0] }
+    runs.expectSameAndPassed(1, "the program exports functions with the names of libjansson")
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func `a program with the rights of another user is left alone`() async throws {
+    let program = try await ForeignProgram.compile("reused")
+    try #require(chown(program.path, 65534, 65534) == 0 && chmod(program.path, 0o4755) == 0)
+    let runs = try await AttachedComparison.run { [program.path, $0] }
+    runs.expectSame()
+    #expect(runs.tracedCount == 0)
+    #expect(runs.passed.isEmpty)
+  }
+}

@@ -1,0 +1,40 @@
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Programs under `sluice attach` may fork at any moment.
+@Suite(.enabled(if: !Sanitizer.isOn)) struct AttachForkTests {
+  private static let childCount = Tool.isSoak ? 5_000 : 40
+
+  /// A child of which the pipeline could not be made whole goes without, and is counted.
+  private func expectCounted(_ runs: AttachedComparison) {
+    let passed = runs.passed.compactMap { Int($0.prefix { $0 != " " }) }.reduce(0, +)
+    #expect(runs.attachedRequests.count - runs.tracedCount == passed)
+    #expect(runs.passed.allSatisfy { $0.contains("forked while the pipeline was in use") }, "\(runs.passed)")
+  }
+
+  @Test(arguments: [false, true])
+  func `children that are forked under load make their transfers`(_ runsPrograms: Bool) async throws {
+    let program = try await ForeignProgram.compile("forks")
+    let runs = try await AttachedComparison.run { url in
+      [program.path, url, "\(Self.childCount)", "3"] + (runsPrograms ? ["curl", "-sfo", "/dev/null", url] : [])
+    }
+    #expect(runs.attached.ending == .exited(0), "\(runs.attached.errorText)")
+    #expect(runs.attached.outputText == "\(Self.childCount) children, 0 bad; 0 failures in the parent\n")
+    expectCounted(runs)
+  }
+
+  @Test func `a stage may fork`() async throws {
+    let plugin = try await PluginCompiler.compile("forks-in-stages")
+    let program = try await ForeignProgram.compile("reused")
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0] },
+      configuration: """
+        {"plugins": {"f": {"library": "\(plugin.path)"}}, "request": ["f"], "issue": ["f"]}
+        """)
+    #expect(runs.attached.ending == .exited(0), "\(runs.attached.errorText)")
+    #expect(runs.attachedRequests.count == runs.plainRequests.count)
+    #expect(runs.attachedRequests.allSatisfy { $0.headers.first("x-child") == "forked" })
+    #expect(runs.passed.isEmpty)
+  }
+}

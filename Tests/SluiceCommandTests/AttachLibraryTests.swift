@@ -1,0 +1,39 @@
+import SluiceTestKit
+import Testing
+
+/// What the two libraries of `sluice attach` bring into a program.
+@Suite(.enabled(if: !Sanitizer.isOn)) struct AttachLibraryTests {
+  private static func needed(_ library: String) async throws -> [String] {
+    try await Command.check("readelf", ["-dW", BuiltProducts.library(library)]).outputText.split(separator: "\n")
+      .filter { $0.contains("(NEEDED)") }
+      .compactMap { line in line.split(separator: "[").last?.split(separator: "]").first.map(String.init) }
+  }
+
+  private static func exported(_ library: String) async throws -> Set<String> {
+    let text = try await Command.check("nm", ["-D", "--defined-only", BuiltProducts.library(library)]).outputText
+    // The linker adds these three; each object has its own.
+    return Set(text.split(separator: "\n").compactMap { $0.split(separator: " ").last.map(String.init) })
+      .subtracting(["__bss_start", "_edata", "_end"])
+  }
+
+  @Test func `the preloaded library needs nothing but libc, and exports only what takes the place of others`()
+    async throws
+  {
+    // The loader is a part of libc.
+    #expect(try await Self.needed("sluice-attach").filter { !$0.hasPrefix("ld-linux") } == ["libc.so.6"])
+    #expect(
+      try await Self.exported("sluice-attach") == [
+        "curl_easy_init", "curl_easy_setopt", "curl_easy_perform", "curl_easy_reset", "curl_easy_duphandle",
+        "curl_easy_cleanup", "curl_multi_add_handle", "curl_multi_remove_handle", "curl_multi_info_read",
+        "curl_multi_cleanup", "dlopen",
+      ])
+  }
+
+  @Test func `the host library brings its runtime along, and exports one function`() async throws {
+    let needed = try await Self.needed("sluice-attach-host")
+    for name in ["libcurl", "libelf", "libcrypto", "libssl", "libstdc++", "libgcc_s", "libswift", "libFoundation"] {
+      #expect(!needed.contains { $0.hasPrefix(name) })
+    }
+    #expect(try await Self.exported("sluice-attach-host") == ["sluice_attach_host"])
+  }
+}

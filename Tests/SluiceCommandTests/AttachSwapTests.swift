@@ -1,0 +1,107 @@
+import SluiceTestKit
+import Testing
+
+/// Plans that change while a program runs, and stages that wait.
+///
+/// Not under a sanitizer: the host library cannot be loaded into a program without its runtime.
+@Suite(.enabled(if: !Sanitizer.isOn)) struct AttachSwapTests {
+  private static func configuration(_ value: String) -> String {
+    """
+    {"plugins": {"fixed": {"library": "\(BuiltProducts.library("static-headers"))",
+      "config": {"request": {"X-C": "\(value)"}}}}, "request": ["fixed"]}
+    """
+  }
+
+  private static func start(_ fixture: AttachFixture, _ program: ForeignProgram) throws -> RunningCommand {
+    try Command(
+      Tool.path, ["attach", "-c", fixture.configuration, "--", program.path, fixture.url], environment: Tool.cleared
+    ).start()
+  }
+
+  @Test func `a program takes a changed configuration with its next transfer`() async throws {
+    let fixture = try AttachFixture()
+    _ = try fixture.folder.write(Self.configuration("one"), to: "c.json")
+    let program = try await ForeignProgram.compile("by_line")
+    let command = try Self.start(fixture, program)
+    try command.write("\n")
+    try await command.waitForOutput(containing: "=> 0 200\n")
+    _ = try fixture.folder.write(Self.configuration("two"), to: "c.json")
+    try await command.waitForError(containing: "a new plan is ready")
+    command.writeAndClose([UInt8(ascii: "\n")])
+    #expect(try await command.wait().ending == .exited(0))
+    withExtendedLifetime(program) {}
+    #expect(fixture.server.requests.each("x-c") == ["one", "two"])
+  }
+
+  @Test func `a program keeps its plan when the new one has an error`() async throws {
+    let fixture = try AttachFixture()
+    _ = try fixture.folder.write(Self.configuration("one"), to: "c.json")
+    let program = try await ForeignProgram.compile("by_line")
+    let command = try Self.start(fixture, program)
+    try command.write("\n")
+    try await command.waitForOutput(containing: "=> 0 200\n")
+    _ = try fixture.folder.write("{\"plugins\": ", to: "c.json")
+    try await command.waitForError(containing: "the program keeps the plan that it has")
+    command.writeAndClose([UInt8(ascii: "\n")])
+    #expect(try await command.wait().ending == .exited(0))
+    withExtendedLifetime(program) {}
+    #expect(fixture.server.requests.each("x-c") == ["one", "one"])
+  }
+
+  @Test func `a program takes a plugin that was built again`() async throws {
+    let fixture = try AttachFixture()
+    let library = fixture.folder.path("libstamp.so")
+    let builds = try await StampedLibrary.inC()
+    try builds.install(1, at: library)
+    _ = try fixture.folder.write(
+      "{\"plugins\": {\"s\": {\"library\": \"\(library)\"}}, \"request\": [\"s\"]}", to: "c.json")
+    let program = try await ForeignProgram.compile("by_line")
+    let command = try Self.start(fixture, program)
+    try command.write("\n")
+    try await command.waitForOutput(containing: "=> 0 200\n")
+    try builds.install(2, at: library)
+    try await command.waitForError(containing: "a new plan is ready")
+    command.writeAndClose([UInt8(ascii: "\n")])
+    #expect(try await command.wait().ending == .exited(0))
+    withExtendedLifetime(program) {}
+    #expect(fixture.server.requests.each("x-generation") == ["1", "2"])
+  }
+
+  @Test func `a Swift stage that waits is waited for`() async throws {
+    let fixture = try AttachFixture(
+      more: #", "s": {"library": "\#(BuiltProducts.library("sleeps-statically"))"}"#, stages: #""request": ["s"]"#)
+    let requests = try await fixture.compare(["curl", "-sS", "\(fixture.url)/a"])
+    #expect(requests.each("x-count") == ["1"])
+  }
+
+  @Test func `a stage that does not resume fails the transfer at its deadline`() async throws {
+    let fixture = try AttachFixture(
+      more: #", "s": {"library": "\#(BuiltProducts.library("sleeps-statically"))", "deadline": "50ms"}"#,
+      stages: #""request": ["s"]"#)
+    let result = try await fixture.attach(["curl", "-sS", "-H", "x-sleep: forever", "\(fixture.url)/a"])
+    #expect(result.status == 42)
+    #expect(result.errorText.contains("stage \"s\": it did not resume within its deadline of 0.05 seconds"))
+    #expect(fixture.server.requestCount == 0)
+  }
+
+  @Test(arguments: [
+    ("curl", 0, "libcurl.so.4, libcurl/"), ("/bin/true", 0, "uses no libcurl itself"),
+    ("ldconfig", 1, "linked statically"), ("no-such-program", 127, "no such program on PATH"),
+  ])
+  func `a program is looked at without running it`(_ program: String, _ status: Int32, _ words: String) async throws {
+    let result = try await Tool.run(
+      "attach", "--list", program, environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
+    #expect(result.status == status)
+    #expect((result.outputText + result.errorText).contains(words))
+  }
+
+  @Test func `an error of a plugin is said before the program starts`() async throws {
+    let fixture = try AttachFixture(
+      more: #", "bad": {"library": "\#(BuiltProducts.library("static-headers"))", "config": {"nonsense": 1}}"#,
+      stages: #""request": ["bad"]"#)
+    let result = try await fixture.attach(["sh", "-c", "echo started"])
+    #expect(result.status == 2)
+    #expect(result.outputText.isEmpty)
+    #expect(result.errorText.contains("nonsense"))
+  }
+}

@@ -1,0 +1,209 @@
+import Glibc
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What `sluice attach` does around the program.
+@Suite(.enabled(if: !Sanitizer.isOn)) struct AttachTests {
+  private let curl = CurlCommand.path ?? "curl"
+  private let python = "/usr/bin/python3"
+
+  // MARK: The end of the program
+
+  @Test(arguments: [("exit 0", 0), ("exit 42", 42), ("kill -TERM $$", 143), ("kill -KILL $$", 137)])
+  func `the status is that of the program`(script: String, status: Int32) async throws {
+    let result = try await AttachFixture().attach(["sh", "-c", script])
+    #expect(result.ending == .exited(status))
+    #expect(result.errorText == "")
+  }
+
+  @Test func `a program that is not found ends with 127, one that cannot be run with 126`() async throws {
+    let fixture = try AttachFixture()
+    let missing = try await fixture.attach(["no-such-program"])
+    #expect(missing.status == 127)
+    #expect(missing.errorText == "sluice: attach: no-such-program: No such file or directory\n")
+    let file = try fixture.folder.write("text", to: "text")
+    let unusable = try await fixture.attach([file])
+    #expect(unusable.status == 126)
+    #expect(unusable.errorText == "sluice: attach: \(file): Permission denied\n")
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGUSR1])
+  func `a signal to the command reaches the program`(signal: Int32) async throws {
+    let fixture = try AttachFixture()
+    let script = """
+      import signal, sys
+      signal.signal(\(signal), lambda *_: sys.exit(7))
+      print('ready', flush=True)
+      signal.pause()
+      """
+    let running = try Command(
+      Tool.path, ["attach", "-c", fixture.configuration, "--", python, "-c", script], environment: Tool.cleared
+    ).start()
+    try await running.waitForOutput(containing: "ready")
+    running.send(signal: signal)
+    #expect(try await running.wait(upTo: Patience.limit).ending == .exited(7))
+  }
+
+  // MARK: What the program gets
+
+  @Test func `the standard streams carry any bytes`() async throws {
+    let fixture = try AttachFixture()
+    let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 / 3) }
+    let result = try await fixture.attach(["sh", "-c", "tee /dev/stderr"], input: bytes)
+    #expect(result.standardOutput == bytes)
+    #expect(result.standardError == bytes)
+  }
+
+  @Test func `arguments need not be UTF-8`() async throws {
+    let fixture = try AttachFixture()
+    let script = #"exec "$0" attach -c "$1" -- printf %s "$(printf '\377\376')" -- --explain ''"#
+    let result = try await fixture.run(["sh", "-c", script, Tool.path, fixture.configuration])
+    #expect(result.standardOutput == [0xFF, 0xFE] + Array("----explain".utf8))
+  }
+
+  @Test func `words after the program belong to it, also without two dashes`() async throws {
+    let fixture = try AttachFixture()
+    let result = try await fixture.run([
+      Tool.path, "attach", "-c", fixture.configuration, "printf", "%s,", "-c", "--explain", "--",
+    ])
+    #expect(result.outputText == "-c,--explain,--,")
+    #expect(result.errorText == "")
+  }
+
+  @Test func `no descriptor but the sealed plan is open in the program`() async throws {
+    let fixture = try AttachFixture()
+    let words = ["sh", "-c", "ls -l /proc/self/fd | grep -o '[0-9]* -> .*' | grep -v '^[012] '"]
+    let plain = try await fixture.run(words).outputText.split(separator: "\n")
+    let attached = try await fixture.attach(words).outputText.split(separator: "\n")
+    #expect(attached.count == plain.count + 1)
+    #expect(attached.contains { $0.contains("sluice-plan") })
+  }
+
+  private static let counter = """
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <unistd.h>
+    int curl_easy_perform(void *handle) {
+      (void)!write(1, "before\\n", 7);
+      return ((int (*)(void *))dlsym(RTLD_NEXT, "curl_easy_perform"))(handle);
+    }
+    """
+
+  @Test func `a library that the caller preloads stays, and comes after`() async throws {
+    let fixture = try AttachFixture()
+    let other = try await PluginCompiler.compile(source: Self.counter, name: "counts-performs")
+    let result = try await fixture.attach([curl, "-sS", fixture.url], environment: ["LD_PRELOAD": other.path])
+    #expect(result.outputText == "before\nanswer to GET /\n")
+    #expect(fixture.server.requests.each("x-c") == ["plugin"])
+  }
+
+  @Test func `the trace of the environment is the parent of each span`() async throws {
+    let fixture = try AttachFixture()
+    let environment = ["TRACEPARENT": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "TRACESTATE": "a=b"]
+    let requests = try await fixture.compare(
+      [curl, "-sS", "\(fixture.url)/1", "\(fixture.url)/2"], environment: environment)
+    #expect(Set(requests.traceIDs.map(\.trace)) == ["0af7651916cd43dd8448eb211c80319c"])
+    #expect(Set(requests.traceIDs.map(\.span)).union(["b7ad6b7169203331"]).count == 3)
+    #expect(requests.each("tracestate") == ["a=b", "a=b"])
+  }
+
+  @Test(arguments: [("1", nil), ("0", "plugin"), ("", "plugin")])
+  func `SLUICE_DISABLE switches the pipeline off`(value: String, header: String?) async throws {
+    let fixture = try AttachFixture()
+    let result = try await fixture.attach([curl, "-sS", fixture.url], environment: ["SLUICE_DISABLE": value])
+    #expect(result.outputText == "answer to GET /\n")
+    #expect(result.errorText == "")
+    #expect(fixture.server.requests.each("x-c") == [header])
+  }
+
+  // MARK: The configuration
+
+  @Test(arguments: [
+    (2, #"{"response": ["r"], "plugins": {"r": {"builtin": "headers"}}}"#, "response stages are not called"),
+    (2, #"{"no-such-key": 1}"#, "no-such-key"),
+    (2, #"{"attach": {"onMissing": "wait"}}"#, "onMissing"),
+    (
+      3, #"{"request": ["e"], "plugins": {"e": {"library": "{json-edit}", "config": {"request": []}}}}"#,
+      "\"response_body\""
+    ),
+    (2, #"{"request": ["s"], "plugins": {"s": {"library": "{static-headers}", "config": {"request": 1}}}}"#, "\"s\""),
+    (2, #"{"request": ["s"], "plugins": {"s": {"library": "nowhere.so"}}}"#, "nowhere.so"),
+  ]) func `a configuration that cannot hold is refused before the program starts`(
+    status: Int32, text: String, reason: String
+  ) async throws {
+    let fixture = try AttachFixture()
+    let names = ["json-edit", "static-headers"]
+    let whole = names.reduce(text) { $0.replacing("{\($1)}", with: BuiltProducts.library($1)) }
+    let file = try fixture.folder.write(whole, to: "wrong.json")
+    let result = try await Tool.run("attach", "-c", file, "--", "echo", "ran")
+    #expect(result.status == status)
+    #expect(result.outputText == "")
+    #expect(result.errorText.contains(reason), "\(result.errorText)")
+    #expect(result.errorText.hasPrefix("sluice: "))
+  }
+
+  @Test(arguments: ["c.json", "./c.json", "inner/../c.json"])
+  func `paths in a configuration start from its folder, also if its own path is relative`(path: String) async throws {
+    let fixture = try AttachFixture()
+    try fixture.folder.makeFolder("inner")
+    let text = #"{"plugins": {"s": {"library": "./s.so", "config": {"request": {"X-C": "linked"}}}}, "request": ["s"]}"#
+    try fixture.folder.write(text, to: "c.json")
+    let script = "ln -s \(BuiltProducts.library("static-headers")) s.so; exec \(Tool.path) attach -c \(path) -- \"$@\""
+    let result = try await fixture.run(["sh", "-c", script, "sh", curl, "-sS", fixture.url])
+    #expect(result.errorText == "")
+    #expect(fixture.server.requests.each("x-c") == ["linked"])
+  }
+
+  @Test func `a program and a configuration are needed`() async throws {
+    let fixture = try AttachFixture()
+    for words in [["attach", "-c", fixture.configuration], ["attach", "--", "true"], ["attach"]] {
+      #expect(try await Tool.run(arguments: words).status == 2)
+    }
+  }
+
+  @Test func `the plan has references in place of secrets`() async throws {
+    let token = #"{"token": {"env": "SECRET_TOKEN"}, "hosts": ["127.0.0.1"]}"#
+    let fixture = try AttachFixture(
+      more: #", "token": {"library": "\#(BuiltProducts.library("bearer-auth"))", "config": \#(token)}"#,
+      stages: #""issue": ["token"]"#)
+    let script = "cat $(echo $SLUICE_ATTACH | cut -d: -f3)/plan-1; \(curl) -sS \(fixture.url)"
+    let result = try await fixture.attach(["sh", "-c", script], environment: ["SECRET_TOKEN": "s3cret"])
+    #expect(result.outputText.contains("SECRET_TOKEN"))
+    #expect(!result.outputText.contains("s3cret"))
+    #expect(fixture.server.requests.each("authorization") == ["Bearer s3cret"])
+  }
+
+  // MARK: What is left and what is said
+
+  @Test func `nothing is left of a run, and others cannot read its folder`() async throws {
+    let fixture = try AttachFixture()
+    let place = try fixture.folder.makeFolder("runtime")
+    let result = try await fixture.attach(
+      ["sh", "-c", "stat -c %a '\(place)'/*; \(curl) -sS \(fixture.url)"], options: ["--explain"],
+      environment: ["XDG_RUNTIME_DIR": place])
+    #expect(result.outputText == "700\nanswer to GET /\n")
+    #expect(FileTree.names(in: place).isEmpty)
+  }
+
+  @Test func `--explain says at the end what was sent and why not`() async throws {
+    let fixture = try AttachFixture()
+    let result = try await fixture.attach(
+      ["sh", "-c", "\(curl) -sS \(fixture.url); \(curl) -sS \(fixture.otherURL); echo end >&2"],
+      options: ["--explain"])
+    let lines = result.errorText.split(separator: "\n").map(String.init)
+    #expect(lines.first == "end")
+    #expect(lines.last == "sluice: attach: 2 transfers went through the pipeline")
+    #expect(result.errorText.contains(/trace +traceparent +sent +00-/))
+    #expect(result.errorText.contains(/trace +traceparent +host_not_listed/))
+  }
+
+  @Test func `events go to a file of each process`() async throws {
+    let fixture = try AttachFixture()
+    let script = "echo $$; exec \(curl) -sS -o /dev/null \(fixture.url)"
+    let result = try await fixture.attach(
+      ["sh", "-c", script], options: ["--events", fixture.folder.path("events")])
+    let process = result.outputText.split(separator: "\n").first ?? ""
+    #expect(FileTree.names(in: fixture.folder.path("events")) == ["events-\(process).jsonl"])
+  }
+}

@@ -1,0 +1,127 @@
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+
+/// A server, and a configuration for programs that run under `sluice attach`. It sets `X-C` once for each transfer, and
+/// trace headers for each hop to 127.0.0.1.
+final class AttachFixture {
+  let folder: TemporaryDirectory
+  let server: LoopbackServer
+  let configuration: String
+
+  static let plugins = """
+    "trace": {"builtin": "headers", "config": {"hosts": ["127.0.0.1"], "propagators": ["tracecontext"]}},
+    "fixed": {"library": "\(BuiltProducts.library("static-headers"))", "config": {"request": {"X-C": "plugin"}}}
+    """
+
+  /// - Parameters:
+  ///   - more: further plugins, each with a comma before it.
+  ///   - stages: the lists of the configuration.
+  ///   - answer: must be the same for the same request, whatever its headers.
+  init(
+    more: String = "", stages: String = #""request": ["fixed"], "issue": ["trace"]"#,
+    answer: @escaping @Sendable (ServerRequest) -> ServerResponse = { .text("answer to \($0.method) \($0.target)\n") }
+  ) throws {
+    folder = try TemporaryDirectory()
+    try folder.makeFolder("events")
+    server = try LoopbackServer(handler: answer)
+    configuration = try folder.write("{\"plugins\": {\(Self.plugins)\(more)}, \(stages)}", to: "c.json")
+  }
+
+  deinit { server.stop() }
+
+  /// Debian's package python3-pycurl, which its own Python alone sees.
+  static let hasPycurl = FileTree.names(in: "/usr/lib/python3/dist-packages").contains { $0.hasPrefix("pycurl.") }
+
+  var url: String { server.baseURL }
+  /// The same server, as an origin that the configuration does not list.
+  var otherURL: String { "http://localhost:\(server.port)" }
+
+  /// A program as it is.
+  func run(_ words: [String], input: [UInt8] = [], environment: [String: String?] = [:]) async throws -> CommandResult {
+    try await Command.run(
+      words[0], Array(words.dropFirst()), environment: Self.environment(environment), standardInput: input,
+      workingDirectory: folder.path)
+  }
+
+  /// A program under the command.
+  func attach(
+    _ words: [String], options: [String] = [], input: [UInt8] = [], environment: [String: String?] = [:]
+  ) async throws -> CommandResult {
+    try await run(
+      [Tool.path, "attach", "-c", configuration] + options + ["--"] + words, input: input, environment: environment)
+  }
+
+  private static func environment(_ more: [String: String?]) -> [String: String?] {
+    Tool.cleared.merging(["SLUICE_DISABLE": nil, "SLUICE_ATTACH": nil, "LD_PRELOAD": nil]) { $1 }.merging(more) { $1 }
+  }
+
+  /// Runs the program by itself and then under the command; both must do the same.
+  ///
+  /// - Returns: the requests of the run under the command.
+  func compare(
+    _ words: [String], input: [UInt8] = [], environment: [String: String?] = [:]
+  ) async throws -> [ServerRequest] {
+    let start = server.requestCount
+    let plain = try await run(words, input: input, environment: environment)
+    let middle = server.requestCount
+    let attached = try await attach(
+      words, options: ["--events", folder.path("events")], input: input, environment: environment)
+    guard attached.ending == plain.ending, attached.standardOutput == plain.standardOutput,
+      attached.standardError == plain.standardError
+    else {
+      throw TestKitError(
+        """
+        \(words) differs:
+        by itself \(plain.ending): \(plain.outputText)\(plain.errorText)
+        attached \(attached.ending): \(attached.outputText)\(attached.errorText)
+        """)
+    }
+    let requests = Array(server.requests.dropFirst(middle))
+    guard requests.count == middle - start else {
+      throw TestKitError("\(words) made \(middle - start) requests by itself, and \(requests.count) attached")
+    }
+    return requests
+  }
+
+  /// The number of transactions in the files of events, each of which must keep the rules of the ledger.
+  func verifiedTransactions() async throws -> Int {
+    var count = 0
+    for name in FileTree.names(in: folder.path("events")) {
+      let result = try await Tool.run("verify-trace", "--json", folder.path("events/\(name)"))
+      guard result.status == 0, let number = try result.documents.first?["transactions"]?.integer else {
+        throw TestKitError("\(name): \(result.outputText)\(result.errorText)")
+      }
+      count += Int(number)
+    }
+    return count
+  }
+}
+
+/// The ids in a `traceparent`.
+struct TraceIDs: Hashable {
+  let trace: String
+  let span: String
+
+  /// Nil without the header.
+  init?(_ request: ServerRequest) { self.init(request.headers.first("traceparent")) }
+
+  init?(_ text: String?) {
+    guard let parts = text?.split(separator: "-"), parts.count == 4 else { return nil }
+    trace = String(parts[1])
+    span = String(parts[2])
+  }
+}
+
+extension [ServerRequest] {
+  /// The ids of those that have some.
+  var traceIDs: [TraceIDs] { compactMap { TraceIDs($0) } }
+
+  /// The values of a header, one for each request; nil for a request without it, and all values of one in a row.
+  func each(_ name: String) -> [String?] {
+    map { request in
+      let values = request.headers.values(of: name)
+      return values.isEmpty ? nil : values.joined(separator: " | ")
+    }
+  }
+}

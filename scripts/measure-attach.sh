@@ -1,0 +1,68 @@
+#!/bin/sh
+# Measures what "sluice attach" adds, in alternating rounds with and without it: for one transfer, for one run of curl, and
+# for a program without a transfer. Prints microseconds: the median of the rounds for each, and the difference.
+# usage: scripts/measure-attach.sh [ROUNDS]
+# Needs "make build" and nginx. SWIFT_PLUGIN=FILE measures a plugin in Swift too; CONFIG='{…}' is its configuration.
+set -eu
+cd "$(dirname "$0")/.."
+rounds=${1:-9}
+: "${SLUICE:=.build/release/sluice}" "${TRANSFERS:=5000}" "${RUNS:=40}"
+work=$(mktemp -d)
+server=''
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
+
+cc -O2 -Wall -o "$work/attach" Benchmarks/Peers/attach/attach.c -lcurl
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+cat >"$work/nginx.conf" <<CONF
+daemon off; pid $work/pid; error_log stderr crit; worker_processes 1;
+events { worker_connections 256; }
+http {
+  access_log off; keepalive_requests 100000000;
+  client_body_temp_path $work/1; proxy_temp_path $work/2; fastcgi_temp_path $work/3; uwsgi_temp_path $work/4; scgi_temp_path $work/5;
+  server { listen 127.0.0.1:$port; location / { return 200 "ok\n"; } }
+}
+CONF
+PATH=$PATH:/usr/sbin nginx -c "$work/nginx.conf" -p "$work" &
+server=$!
+url=http://127.0.0.1:$port/
+for _ in $(seq 100); do curl -s -o /dev/null "$url" && break; sleep 0.05; done
+
+plugin() { printf '"p": {"library": "%s", "config": %s}' "$1" "$2"; }
+headers='"h": {"builtin": "headers", "config": {"hosts": ["127.0.0.1"], "propagators": ["tracecontext"]}}'
+folder=$(cd "$(dirname "$SLUICE")" && pwd)
+echo "{\"plugins\": {$headers}, \"issue\": [\"h\"]}" >"$work/injection.json"
+echo "{\"plugins\": {$headers, $(plugin "$folder/libstatic-headers.so" '{"request": {"x-c": "1"}}')}, \"request\": [\"p\"], \"issue\": [\"h\"]}" >"$work/c.json"
+subjects='injection c'
+if [ -n "${SWIFT_PLUGIN:-}" ]; then
+  echo "{\"plugins\": {$headers, $(plugin "$SWIFT_PLUGIN" "${CONFIG:-{\}}")}, \"request\": [\"p\"], \"issue\": [\"h\"]}" >"$work/swift.json"
+  subjects="$subjects swift"
+fi
+
+# The output of a program, which has the first word of its line as the figure.
+measure() { # subject, words…
+  subject=$1
+  shift
+  if [ "$subject" = plain ]; then "$@"; else "$SLUICE" attach -c "$work/$subject.json" -- "$@"; fi
+}
+for _ in $(seq "$rounds"); do
+  for subject in plain $subjects; do
+    measure "$subject" "$work/attach" transfers "$url" "$TRANSFERS" | sed "s/^/transfer $subject /"
+    measure "$subject" "$work/attach" runs "$RUNS" curl -s "$url" | sed "s/^/curl $subject /"
+    measure "$subject" "$work/attach" runs "$RUNS" true | sed "s/^/true $subject /"
+  done
+done >"$work/figures"
+
+python3 - "$work/figures" <<'SUMMARY'
+import statistics, sys
+figures = {}
+for line in open(sys.argv[1]):
+    what, subject, figure = line.split()[:3]
+    figures.setdefault(what, {}).setdefault(subject, []).append(float(figure))
+names = {"transfer": "processor time of a transfer", "curl": "one run of curl", "true": "one run of true"}
+for what, subjects in figures.items():
+    plain = statistics.median(subjects["plain"])
+    for subject, values in subjects.items():
+        median = statistics.median(values)
+        span = f"{min(values):.1f}–{max(values):.1f}"
+        print(f"{names[what]:30} {subject:10} {median:10.1f} µs ({span})   added {median - plain:8.1f} µs")
+SUMMARY
