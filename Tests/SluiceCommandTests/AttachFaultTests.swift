@@ -67,6 +67,13 @@ import Testing
     #expect(runs.tracedCount == 0)
   }
 
+  @Test func `the command outlives a program that cuts the page short`() async throws {
+    let fixture = try AttachFixture()
+    let result = try await fixture.attach(["sh", "-c", "F=${SLUICE_ATTACH#*:*:}; : >$F/page; exit 5"])
+    #expect(result.ending == .exited(5))
+    #expect(result.errorText.isEmpty)
+  }
+
   @Test(.enabled(if: geteuid() == 0)) func `a page of another user is not used`() async throws {
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run({ [program.path, $0] }, setUp: "chown 65534 $F/page")

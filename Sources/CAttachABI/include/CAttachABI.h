@@ -82,21 +82,12 @@ struct sluice_attach_page {
   uint64_t counts[SLUICE_ATTACH_COUNTS];
 };
 
-/// Makes a plan the newest one, after it was written.
-static inline void sluice_attach_set_sequence(struct sluice_attach_page *page, uint64_t number) {
-  __atomic_store_n(&page->sequence, number, __ATOMIC_RELEASE);
-}
-
 static inline uint64_t sluice_attach_get_sequence(const struct sluice_attach_page *page) {
   return __atomic_load_n(&page->sequence, __ATOMIC_ACQUIRE);
 }
 
 static inline void sluice_attach_add(struct sluice_attach_page *page, enum sluice_attach_count count) {
   __atomic_fetch_add(&page->counts[count], 1, __ATOMIC_RELAXED);
-}
-
-static inline uint64_t sluice_attach_get_count(const struct sluice_attach_page *page, enum sluice_attach_count count) {
-  return __atomic_load_n(&page->counts[count], __ATOMIC_RELAXED);
 }
 
 // MARK: The host

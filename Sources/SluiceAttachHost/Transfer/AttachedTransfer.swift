@@ -1,6 +1,5 @@
 import CAttachABI
 import SluiceAttachRules
-import SluiceIDNA
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
@@ -92,7 +91,7 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     lane.loop.enter()
     defer { lane.loop.leave() }
     guard let observer, result == nil else { return Answer() }
-    let url = try? HTTPURL(hop.url.string, hosts: .idna)
+    let url = isIssued ? lane.urls.read(hop.url.borrowed) : nil
     let lines = HeaderLines(hop.request.pointee, withoutCredentials: isIssued && url?.origin != origin)
     var fields = lines.fields
     if isIssued {

@@ -9,7 +9,8 @@ import SluiceSupport
 /// Unchecked because only the first plan comes from another thread than the later ones.
 final class AttachFolder: @unchecked Sendable {
   let path: String
-  private let page: UnsafeMutablePointer<sluice_attach_page>
+  /// Not mapped: a program that cut the page short would end the command.
+  private let page: FileDescriptor
   private var planCount: UInt64 = 0
 
   private static let pageBytes = 4096
@@ -17,13 +18,12 @@ final class AttachFolder: @unchecked Sendable {
   /// - Parameter host: the path of the host library, whose file the programs must find unchanged.
   init(host: String) throws(CommandError) {
     path = try Self.make()
-    page = try Self.makePage(in: path)
-    page.pointee.abi = SLUICE_ATTACH_ABI
-    withUnsafeMutableBytes(of: &page.pointee.magic) { $0.copyBytes(from: SLUICE_ATTACH_PAGE_MAGIC.utf8) }
-    page.pointee.host = try Self.identity(of: host)
+    var content = sluice_attach_page()
+    content.abi = SLUICE_ATTACH_ABI
+    withUnsafeMutableBytes(of: &content.magic) { $0.copyBytes(from: SLUICE_ATTACH_PAGE_MAGIC.utf8) }
+    content.host = try Self.identity(of: host)
+    page = try Self.makePage(in: path, content)
   }
-
-  deinit { munmap(page, Self.pageBytes) }
 
   /// In the user's folder for such files, or in a new one that is the user's alone.
   private static func make() throws(CommandError) -> String {
@@ -37,13 +37,15 @@ final class AttachFolder: @unchecked Sendable {
     throw CommandError(.failed, "attach: cannot make a folder in /tmp: \(SystemError.text())")
   }
 
-  private static func makePage(in folder: String) throws(CommandError) -> UnsafeMutablePointer<sluice_attach_page> {
+  private static func makePage(
+    in folder: String, _ content: sluice_attach_page
+  ) throws(CommandError) -> FileDescriptor {
     let name = "\(folder)/\(SLUICE_ATTACH_PAGE_NAME)"
-    guard let file = FileDescriptor(opening: name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600),
-      ftruncate(file.raw, pageBytes) == 0,
-      let memory = mmap(nil, pageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.raw, 0), memory != MAP_FAILED
+    let bytes = withUnsafeBytes(of: content) { [UInt8]($0) }
+    guard let file = FileDescriptor(opening: name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600), file.writeAll(bytes),
+      ftruncate(file.raw, pageBytes) == 0
     else { throw CommandError(.failed, "attach: cannot make \(name): \(SystemError.text())") }
-    return memory.bindMemory(to: sluice_attach_page.self, capacity: 1)
+    return file
   }
 
   private static func identity(of host: String) throws(CommandError) -> sluice_attach_file {
@@ -72,12 +74,21 @@ final class AttachFolder: @unchecked Sendable {
     }
     let sealed =
       planCount == 1 ? bytes.withUnsafeBytes { sluice_open_sealed("sluice-plan", $0.baseAddress, $0.count) } : -1
-    sluice_attach_set_sequence(page, planCount)
+    // Eight bytes at a multiple of eight: programs see the old number or the new one.
+    var number = planCount
+    let place = off_t(MemoryLayout<sluice_attach_page>.offset(of: \.sequence) ?? 0)
+    guard pwrite(page.raw, &number, 8, place) == 8 else {
+      throw CommandError(.failed, "attach: cannot write the page in \(path): \(SystemError.text())")
+    }
     return sealed
   }
 
   /// What the programs have counted.
-  func count(_ which: sluice_attach_count) -> Int { Int(clamping: sluice_attach_get_count(page, which)) }
+  func count(_ which: sluice_attach_count) -> Int {
+    var number: UInt64 = 0
+    let place = (MemoryLayout<sluice_attach_page>.offset(of: \.counts) ?? 0) + 8 * Int(which.rawValue)
+    return pread(page.raw, &number, 8, off_t(place)) == 8 ? Int(clamping: number) : 0
+  }
 
   var reports: String { "\(path)/reports" }
 
