@@ -192,6 +192,27 @@ static enum sluice_attach_count attach_request(struct handle *handle, struct req
   return reason;
 }
 
+/// Why a transfer that must have a pipeline has none.
+static const char *words_for(enum sluice_attach_count reason) {
+  switch (reason) {
+    case SLUICE_ATTACH_COUNT_NO_HOST: return "its library could not be opened";
+    case SLUICE_ATTACH_COUNT_SMALL_STACK: return "less than 64 KiB of the thread's stack are left";
+    case SLUICE_ATTACH_COUNT_FOREIGN_JSON: return "the program exports functions with the names of libjansson";
+    case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while it was in use";
+    case SLUICE_ATTACH_COUNT_OLD_CURL: return "libcurl is older than 7.83";
+    case SLUICE_ATTACH_COUNT_UNREADABLE: return "the URL or the request is not one that Sluice accepts";
+    default: return "its plan could not be read or used";
+  }
+}
+
+static void refuse_without_pipeline(struct transfer *transfer, enum sluice_attach_count reason) {
+  char message[CURL_ERROR_SIZE];
+  snprintf(
+      message, sizeof message, "sluice: the transfer has no pipeline: %s; attach.onMissing is \"fail\"",
+      words_for(reason));
+  refuse(transfer, message);
+}
+
 /// A transfer that must have a pipeline, and has none.
 static bool needs_pipeline(enum sluice_attach_count reason) {
   return session_fails_without_pipeline() && reason != SLUICE_ATTACH_COUNTS &&
@@ -221,8 +242,7 @@ static bool begin(struct handle *handle) {
   if (reason != SLUICE_ATTACH_COUNTS) session_count(reason);
   if (!needs_pipeline(reason)) return true;
   if (!open_transfer(handle)) return false;
-  refuse(
-      handle->transfer, "sluice: the pipeline is not available in this process, and attach.onMissing is \"fail\"");
+  refuse_without_pipeline(handle->transfer, reason);
   return true;
 }
 

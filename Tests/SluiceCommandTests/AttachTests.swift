@@ -55,6 +55,32 @@ import Testing
     #expect(result.standardError == bytes)
   }
 
+  @Test(arguments: [
+    "ls -l /proc/self/fd/1 >&- 2>/dev/null; echo $?", "trap '' PIPE; grep SigIgn /proc/self/status",
+    "grep SigBlk /proc/self/status",
+  ])
+  func `a closed stream and ignored signals stay so`(_ script: String) async throws {
+    let fixture = try AttachFixture()
+    let attach = "\(Tool.path) attach -c \(fixture.configuration) --"
+    // What the shell itself does around the program is the same in both runs.
+    let words = script.split(separator: ";", maxSplits: 1).map(String.init)
+    let (plain, attached) =
+      words.count == 2 && words[0].hasPrefix("trap")
+      ? (script, "\(words[0]); \(attach)\(words[1])")
+      : (script, "\(attach) \(script)")
+    let one = try await fixture.run(["sh", "-c", plain])
+    let other = try await fixture.run(["sh", "-c", attached])
+    #expect(Self.signals(one.outputText) == Self.signals(other.outputText))
+  }
+
+  /// Without the two that glibc keeps for itself, and ignores in each program that it spawns.
+  private static func signals(_ text: String) -> String {
+    guard let digits = text.split(separator: "\t").last, text.hasPrefix("Sig"),
+      let mask = UInt64(digits.trimmed, radix: 16)
+    else { return text }
+    return String(mask & ~(3 << 31), radix: 16)
+  }
+
   @Test func `arguments need not be UTF-8`() async throws {
     let fixture = try AttachFixture()
     let script = #"exec "$0" attach -c "$1" -- printf %s "$(printf '\377\376')" -- --explain ''"#
@@ -206,4 +232,8 @@ import Testing
     let process = result.outputText.split(separator: "\n").first ?? ""
     #expect(FileTree.names(in: fixture.folder.path("events")) == ["events-\(process).jsonl"])
   }
+}
+
+extension Substring {
+  fileprivate var trimmed: String { filter { !$0.isWhitespace } }
 }

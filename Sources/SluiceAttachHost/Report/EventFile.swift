@@ -3,6 +3,7 @@ import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport
+import Synchronization
 
 /// The events of one process, in a file of its own. They are written at the end of each transfer. The file is opened
 /// each time: the program may close a descriptor that it did not open, and use its number for something else.
@@ -14,6 +15,7 @@ final class EventFile: Sendable {
 
   private let path: String
   private let held = Locked<[UInt8]>([])
+  private let hasFailed = Atomic<Bool>(false)
 
   /// - Parameter folder: where the file is made: `events-PID.jsonl`.
   init(in folder: String) { path = "\(folder)/events-\(getpid())" }
@@ -29,14 +31,21 @@ final class EventFile: Sendable {
     held.withLock { if $0.count + line.count <= Self.heldBytes { $0 += line } }
   }
 
-  func flush() {
+  /// Returns why the events could not be written, the first time; nil otherwise. They are kept for the next call, as far
+  /// as there is room.
+  func flush() -> String? {
     held.withLock { held in
-      guard !held.isEmpty else { return }
+      guard !held.isEmpty else { return nil }
       let name = "\(path).jsonl"
       let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
-      guard let file = FileDescriptor(opening: name, flags, mode: 0o600), file.writeAll(held) else { return }
+      guard let file = FileDescriptor(opening: name, flags, mode: 0o600), file.writeAll(held) else {
+        let reason = SystemError.text()
+        return hasFailed.exchange(true, ordering: .relaxed)
+          ? nil : "\(name) cannot be written: \(reason); it is not whole"
+      }
       held.removeAll(keepingCapacity: true)
       if let status = file.status(), status.st_size > Self.limitBytes { rename(name, "\(path).1.jsonl") }
+      return nil
     }
   }
 }

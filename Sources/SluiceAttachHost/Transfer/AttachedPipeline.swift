@@ -91,7 +91,7 @@ final class AttachedPipeline: Sendable {
 
   /// A transfer has ended.
   func report(_ result: TransactionResult) {
-    events?.flush()
+    if let failure = events?.flush() { reporter.log(LogLine(level: .warning, message: failure)) }
     reporter.report(result)
   }
 

@@ -21,7 +21,12 @@ enum AttachCommand {
     run: { arguments throws(CommandError) in try attach(arguments) })
 
   private static func attach(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
-    if let program = arguments["list"] { return try list(program) }
+    if let program = arguments["list"] {
+      guard arguments.program.isEmpty else {
+        throw CommandError(.usage, "attach: --list takes one program and runs nothing; leave the other words out")
+      }
+      return try list(program)
+    }
     guard !arguments.program.isEmpty else {
       throw CommandError(.usage, "attach: expected a program to run, such as: sluice attach -c FILE -- curl URL")
     }
@@ -31,13 +36,13 @@ enum AttachCommand {
     let libraries = try AttachLibraries.ofThisProgram()
     let plan = try AttachPlan(file, arguments)
     try plan.check()
-    AttachedProgram.holdSignals()
+    let blocked = AttachedProgram.holdSignals()
     let folder = try AttachFolder(host: libraries.host)
     defer { folder.remove() }
     let first = try folder.publish(plan.text)
     try AttachReload(plan, of: file, arguments, to: folder).start()
     let program = try AttachedProgram(
-      arguments.program, preload: libraries.preload, first, plan.failsWithoutPipeline, folder)
+      arguments.program, preload: libraries.preload, first, plan.failsWithoutPipeline, folder, blocking: blocked)
     let status = program.wait()
     AttachSummary(folder, explains: arguments.has("explain")).show()
     return ExitStatus(code: status.shellStatus)

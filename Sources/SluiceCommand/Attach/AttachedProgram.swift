@@ -12,17 +12,20 @@ struct AttachedProgram {
 
   /// Keeps the signals for the program, from the calling thread and from those that it starts. Any other thread would
   /// take them, and they would end the command alone.
-  static func holdSignals() {
-    var signals = signals
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
+  ///
+  /// - Returns: the signals that the program is to block, as it would without the command.
+  static func holdSignals() -> sigset_t {
+    var (signals, before) = (signals, sigset_t())
+    pthread_sigmask(SIG_BLOCK, &signals, &before)
+    return before
   }
 
-  /// ``holdSignals()`` must have been called.
-  ///
   /// - Parameters:
+  ///   - blocked: what ``holdSignals()`` has returned.
   ///   - plan: the descriptor of the first plan; -1 for none.
   init(
-    _ words: [ArgumentWord], preload: String, _ plan: Int32, _ failsWithoutPipeline: Bool, _ folder: AttachFolder
+    _ words: [ArgumentWord], preload: String, _ plan: Int32, _ failsWithoutPipeline: Bool, _ folder: AttachFolder,
+    blocking blocked: sigset_t
   ) throws(CommandError) {
     let others = getenv("LD_PRELOAD").map { String(cString: $0) } ?? ""
     let variables = [
@@ -30,7 +33,7 @@ struct AttachedProgram {
       "SLUICE_ATTACH": "\(plan):\(failsWithoutPipeline ? "fail" : "pass"):\(folder.path)",
       "ASAN_OPTIONS": Self.sanitizerOptions,
     ]
-    process = try Self.spawn(words, variables)
+    process = try Self.spawn(words, variables, blocked)
     if plan >= 0 { close(plan) }
     let process = process
     try SystemThread.begin("sluice-signals") { Self.forwardSignals(to: process) }.detach()
@@ -45,11 +48,13 @@ struct AttachedProgram {
 
   func wait() -> WaitStatus { WaitStatus.wait(for: process) ?? .exited(1) }
 
-  private static func spawn(_ words: [ArgumentWord], _ variables: [String: String]) throws(CommandError) -> pid_t {
+  private static func spawn(
+    _ words: [ArgumentWord], _ variables: [String: String], _ blocked: sigset_t
+  ) throws(CommandError) -> pid_t {
     var program = ProgramStart(words: words.map(\.bytes), environment: variables)
-    program.output = .descriptor(StandardOutput.descriptor)
-    // What the command itself ignores.
-    program.defaultSignals = [SIGPIPE, SIGXFSZ]
+    let output = StandardOutput.descriptor
+    program.output = output < 0 ? .closed : .descriptor(output)
+    program.blockedSignals = blocked
     do { return try program.run() } catch {
       let code: Int32 = error.number == ENOENT ? 127 : 126
       throw CommandError(

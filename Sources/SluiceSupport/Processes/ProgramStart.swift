@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// Starts a program of the system, found on `PATH`, such as a compiler.
 package struct ProgramStart {
@@ -8,6 +8,7 @@ package struct ProgramStart {
     case nothing
     /// This process keeps its own copy open.
     case descriptor(CInt)
+    case closed
   }
 
   /// The error number (errno(3)) of a program that could not be started.
@@ -24,8 +25,8 @@ package struct ProgramStart {
   package var error = Stream.inherited
   /// Whether it leads a process group of its own.
   package var leadsGroup = false
-  /// Whether it blocks no signal, and gets these signals with their default action, whatever holds for this process.
-  package var defaultSignals: [Int32]?
+  /// The signals that it blocks; nil means those of the calling thread.
+  package var blockedSignals: sigset_t?
 
   package init(_ words: [String], environment: [String: String] = [:]) {
     self.init(words: words.map { Array($0.utf8) }, environment: environment)
@@ -47,6 +48,7 @@ package struct ProgramStart {
       case .inherited: break
       case .nothing: posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
       case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+      case .closed: posix_spawn_file_actions_addclose(&actions, number)
       }
     }
     var attributes = posix_spawnattr_t()
@@ -69,13 +71,9 @@ package struct ProgramStart {
       posix_spawnattr_setpgroup(&attributes, 0)
       flags |= POSIX_SPAWN_SETPGROUP
     }
-    if let defaultSignals {
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      posix_spawnattr_setsigmask(&attributes, &signals)
-      for signal in defaultSignals { sigaddset(&signals, signal) }
-      posix_spawnattr_setsigdefault(&attributes, &signals)
-      flags |= POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+    if var blockedSignals {
+      posix_spawnattr_setsigmask(&attributes, &blockedSignals)
+      flags |= POSIX_SPAWN_SETSIGMASK
     }
     posix_spawnattr_setflags(&attributes, Int16(flags))
   }
