@@ -19,12 +19,8 @@ package struct HeaderChanges: Sendable {
 
   package func apply(to fields: inout HeaderFields) {
     for index in removed.indices {
-      let name = removed.buffer.span.extracting(removed.nameRange(at: index))
-      let value = removed.buffer[removed.valueRange(at: index)]
-      let place = fields.indices.first {
-        fields.isName(at: $0, name) && fields.buffer[fields.valueRange(at: $0)] == value
-      }
-      if let place { fields.remove(at: place) }
+      let all = [Bool](repeating: true, count: fields.count)
+      if let place = fields.firstIndex(ofFieldAt: index, in: removed, among: all) { fields.remove(at: place) }
     }
     for index in added.indices {
       fields.append(
@@ -38,15 +34,12 @@ package struct HeaderChanges: Sendable {
     var isLeft = [Bool](repeating: true, count: fields.count)
     var missing = HeaderFields()
     for index in others.indices {
-      let name = others.buffer.span.extracting(others.nameRange(at: index))
-      let value = others.buffer[others.valueRange(at: index)]
-      let same = fields.indices.first {
-        isLeft[$0] && fields.isName(at: $0, name) && fields.buffer[fields.valueRange(at: $0)] == value
-      }
-      if let same {
+      if let same = fields.firstIndex(ofFieldAt: index, in: others, among: isLeft) {
         isLeft[same] = false
       } else {
-        missing.append(name, value.span, marks: others.marks(at: index))
+        missing.append(
+          others.buffer.span.extracting(others.nameRange(at: index)),
+          others.buffer.span.extracting(others.valueRange(at: index)), marks: others.marks(at: index))
       }
     }
     return missing

@@ -88,14 +88,9 @@ package struct HeaderLines: Sendable {
 
   /// Whether one of the wanted fields that are left is this one; it is taken then.
   private func take(_ index: Int, from wanted: HeaderFields, _ isLeft: inout [Bool]) -> Bool {
-    let name = fields.buffer.span.extracting(fields.nameRange(at: index))
-    let value = fields.buffer[fields.valueRange(at: index)]
-    for other in wanted.indices where isLeft[other] && wanted.isName(at: other, name) {
-      guard wanted.buffer[wanted.valueRange(at: other)] == value else { continue }
-      isLeft[other] = false
-      return true
-    }
-    return false
+    guard let same = wanted.firstIndex(ofFieldAt: index, in: fields, among: isLeft) else { return false }
+    isLeft[same] = false
+    return true
   }
 
   private static func line(of fields: HeaderFields, at index: Int) -> [UInt8] {

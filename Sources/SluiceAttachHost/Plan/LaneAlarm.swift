@@ -42,26 +42,37 @@ final class LaneAlarm: Sendable {
 
   func close() { state.update { $0.isClosed = true } }
 
+  private enum Wake {
+    case closed
+    /// A deadline became earlier: the wait is computed again.
+    case changed
+    case due([Int])
+  }
+
   private func serve() {
     while true {
+      switch wait() {
+      case .closed: return
+      case .changed, nil: continue
+      case .due(let lanes):
+        for index in lanes {
+          loops[index].enter()
+          loops[index].leave()
+        }
+      }
+    }
+  }
+
+  /// Nil if nothing happened for the longest wait.
+  private func wait() -> Wake? {
+    let next = state.withLock { $0.due.min() } ?? .distantFuture
+    return state.wait(upTo: min(next.duration(since: loops[0].now), Self.horizon)) { state in
+      if state.isClosed { return .closed }
+      if let earliest = state.due.min(), earliest < next { return .changed }
       let now = loops[0].now
-      let next = state.withLock { $0.due.min() } ?? .distantFuture
-      let wait = min(next.duration(since: now), Self.horizon)
-      // Woken by a change; then the next deadline is computed again.
-      let due: [Int]? = state.wait(upTo: wait) { state in
-        if state.isClosed { return [] }
-        let now = loops[0].now
-        if let earliest = state.due.min(), earliest < next { return [-1] }
-        let due = state.due.indices.filter { state.due[$0] <= now }
-        for index in due { state.due[index] = .distantFuture }
-        return due.isEmpty ? nil : due
-      }
-      guard let due, due != [-1] else { continue }
-      if due.isEmpty { return }
-      for index in due {
-        loops[index].enter()
-        loops[index].leave()
-      }
+      let due = state.due.indices.filter { state.due[$0] <= now }
+      for index in due { state.due[index] = .distantFuture }
+      return due.isEmpty ? nil : .due(due)
     }
   }
 }

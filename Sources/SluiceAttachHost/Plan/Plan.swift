@@ -13,8 +13,6 @@ struct Plan: Sendable {
     var buildID: String?
     /// That of the shared runtime of Swift that it was linked with; nil without one.
     var swiftBuildID: String?
-    /// The version in the plugin's note.
-    var version: String?
   }
 
   var configuration: Configuration
@@ -35,7 +33,7 @@ struct Plan: Sendable {
       guard let copy = entry["copy"]?.string, let hash = entry["hash"]?.string else { throw Malformed() }
       libraries[path] = Library(
         copy: copy, hash: hash, buildID: entry["buildId"]?.string,
-        swiftBuildID: entry["swiftBuildId"]?.string, version: entry["version"]?.string)
+        swiftBuildID: entry["swiftBuildId"]?.string)
     }
     explains = document["explain"]?.bool ?? false
     events = document["events"]?.string

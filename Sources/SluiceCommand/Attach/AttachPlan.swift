@@ -43,8 +43,8 @@ struct AttachPlan: Sendable {
     var staged: [StagedLibrary] = []
     if !configuration.libraries.isEmpty {
       do throws(EngineError) {
-        for library in try Self.stage(configuration) {
-          staged.append(library)
+        staged = try Self.stage(configuration)
+        for library in staged {
           // As the program finds it, to which the configuration has an absolute path.
           libraries[Paths.absolute(library.path)] = Self.entry(library)
         }
@@ -78,13 +78,16 @@ struct AttachPlan: Sendable {
 
   private static func stage(_ configuration: Configuration) throws(EngineError) -> [StagedLibrary] {
     let offer = HostOffer(host: "sluice attach", features: .attached)
+    var known: PluginLoader?
     var staged: [StagedLibrary] = []
     for path in configuration.libraries {
-      let plugin = configuration.plugins.first { $0.library == path }
       do throws(PluginError) {
-        let loader = try PluginLoader(store: configuration.store, offer: offer)
+        // Opened once: that also prunes the store.
+        if known == nil { known = try PluginLoader(store: configuration.store, offer: offer) }
+        guard let loader = known else { continue }
         staged.append(try loader.stage(path, allowing: configuration.allowed(of: path)))
       } catch {
+        let plugin = configuration.plugins.first { $0.library == path }
         throw .plugin(error.named(plugin?.name ?? path), plugin?.location ?? ConfigurationLocation())
       }
     }
@@ -97,7 +100,6 @@ struct AttachPlan: Sendable {
     if library.facts.swiftRuntime == .shared, let id = DynamicLoader.own?.swiftBuildID(of: library.path) {
       entry["swiftBuildId"] = JSONValue(id)
     }
-    if let version = library.facts.note?.version { entry["version"] = JSONValue(version) }
     return entry
   }
 }
