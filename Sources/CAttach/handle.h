@@ -58,13 +58,13 @@ struct handle {
 /// The entry of a handle; NULL if it has none. From any thread.
 struct handle *handle_find(CURL *easy);
 
-/// The entry of a handle, made if there is none; NULL without memory.
+/// The entry of a handle, which is made if it is missing; NULL without memory.
 struct handle *handle_get(CURL *easy, const struct libcurl *curl);
 
 /// Removes and frees the entry.
 void handle_forget(CURL *easy);
 
-/// The entry of a handle that was added to a multi handle; NULL if there is none.
+/// The entry of a handle that was added to a multi handle; NULL if no handle is in it.
 struct handle *handle_find_in(CURLM *multi);
 
 /// Around fork(): keeps the table whole in the child.

@@ -46,7 +46,7 @@ static bool has_foreign_json(void) {
   return false;
 }
 
-/// The entry of the environment for the Swift runtime's backtraces; NULL if there is none.
+/// The entry of the environment for the Swift runtime's backtraces; NULL if it is not set.
 static char **backtrace_entry(void) {
   char **entry = environ;
   while (entry && *entry && strncmp(*entry, "SWIFT_BACKTRACE=", 16) != 0) entry++;

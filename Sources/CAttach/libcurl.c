@@ -27,7 +27,7 @@ struct caller {
 static _Atomic(struct caller *) callers;
 static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 
-/// The loaded library that has the address in one of its segments; NULL if there is none.
+/// The loaded library that has the address in one of its segments; NULL if no library has it.
 static const struct link_map *object_of(const void *address) {
   struct dl_find_object found;
   return _dl_find_object((void *)(uintptr_t)address, &found) == 0 ? found.dlfo_link_map : NULL;

@@ -9,7 +9,7 @@ struct response {
   struct sluice_attach_text *fields;
 };
 
-/// Reads the response to the hop with a number, from 0. Keeps status 0 if there is none.
+/// Reads the response to the hop with a number, from 0. The status is 0 without a response.
 void response_read(struct response *response, const struct handle *handle, int number);
 
 void response_free(struct response *response);

@@ -88,11 +88,9 @@ static bool open_host(void) {
 static void take_plan(uint64_t number) {
   size_t length = 0;
   char *plan = plan_read(number, plan_descriptor, folder, &length);
-  char *message = NULL;
-  if (plan && atomic_load(&host)->take_plan(plan, length, number, &message) == 0) atomic_store(&plan_taken, number);
+  if (plan && atomic_load(&host)->take_plan(plan, length, number) == 0) atomic_store(&plan_taken, number);
   else if (has_spare_descriptor()) atomic_store(&plan_refused, number);
   free(plan);
-  free(message);
 }
 
 static uint64_t newest_plan(void) {

@@ -203,9 +203,8 @@ struct sluice_attach_host {
   /// Makes the pipeline of the plan. Called once in a process, and again after a fork and for each newer plan.
   ///
   /// @param plan the bytes of the plan
-  /// @param message gets a NUL-terminated reason on failure, to be released with free()
   /// @return 0, or -1 without a pipeline; then an earlier plan stays
-  int (*take_plan)(const char *plan, size_t length, uint64_t number, char **message);
+  int (*take_plan)(const char *plan, size_t length, uint64_t number);
   /// Begins a transfer: runs the request stages. Blocks while one of them is suspended, within its deadline.
   /// @return the transfer, for the other functions; NULL with SLUICE_ATTACH_PASS
   void *(*begin)(const struct sluice_attach_request *request, struct sluice_attach_answer *answer);

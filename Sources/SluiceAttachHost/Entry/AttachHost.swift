@@ -1,5 +1,4 @@
 public import CAttachABI
-import Glibc
 import SluiceAssembly
 import SluiceSupport
 
@@ -26,7 +25,7 @@ enum AttachHost {
     table.initialize(
       to: sluice_attach_host(
         abi: SLUICE_ATTACH_ABI,
-        take_plan: { AttachHost.takePlan($0, $1, $2, $3) },
+        take_plan: { AttachHost.takePlan($0, $1, $2) },
         begin: { AttachHost.begin($0, $1) },
         issue: { AttachHost.issue($0, $1, $2) },
         end: { AttachHost.end($0, $1) },
@@ -35,10 +34,7 @@ enum AttachHost {
     return UnsafePointer(table)
   }
 
-  private static func takePlan(
-    _ bytes: UnsafePointer<CChar>?, _ length: Int, _ number: UInt64,
-    _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-  ) -> Int32 {
+  private static func takePlan(_ bytes: UnsafePointer<CChar>?, _ length: Int, _ number: UInt64) -> Int32 {
     let (known, folder) = state.withLock { ($0.pipeline, $0.folder) }
     let reporter = FileReporter(folder: folder)
     do {
@@ -49,7 +45,6 @@ enum AttachHost {
       return 0
     } catch {
       reporter.log(LogLine(level: .error, message: "plan \(number) cannot be used: \(error)"))
-      message?.pointee = strdup("\(error)")
       return -1
     }
   }

@@ -26,7 +26,7 @@ final class AttachedTransport: Transport {
     throw TransportError(.bodyFile, "a stage has set a body from a file, which libcurl does not take here")
   }
 
-  /// A hop that no program asked for; there is none, since a transaction here makes one attempt.
+  /// For a hop that no program asked for, which cannot happen: a transaction here makes one attempt.
   private final class Unexpected: Transfer {
     func cancel() {}
     func proceed(_ disposition: BodyDisposition) {}

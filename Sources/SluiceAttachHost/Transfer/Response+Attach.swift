@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 
 extension Response {
-  /// Nil if there is none.
+  /// Nil without a response.
   init?(_ form: sluice_attach_response, _ facts: sluice_attach_facts?) {
     guard (200...999).contains(form.status) else { return nil }
     var fields = HeaderFields()

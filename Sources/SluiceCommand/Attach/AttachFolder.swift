@@ -29,10 +29,7 @@ final class AttachFolder: @unchecked Sendable {
   private static func make() throws(CommandError) -> String {
     let base = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
     for base in [base, "/tmp"] where base.hasPrefix("/") {
-      var template = Array("\(base)/sluice-attach-XXXXXX".utf8CString)
-      if mkdtemp(&template) != nil {
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      }
+      if let path = Paths.makeFolder("\(base)/sluice-attach-") { return path }
     }
     throw CommandError(.failed, "attach: cannot make a folder in /tmp: \(SystemError.text())")
   }
@@ -61,8 +58,8 @@ final class AttachFolder: @unchecked Sendable {
 
   /// Writes a plan, and makes it the newest. Programs take it with their next transfer.
   ///
-  /// - Returns: for the first plan, the descriptor that programs inherit; -1 if there is none, so that they read the
-  ///   file.
+  /// - Returns: for the first plan, the descriptor that programs inherit; -1 if none could be made, so that they read
+  ///   the file.
   @discardableResult
   func publish(_ plan: [UInt8]) throws(CommandError) -> Int32 {
     planCount += 1

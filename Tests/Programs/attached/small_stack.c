@@ -1,4 +1,4 @@
-// A transfer on a thread with a stack of so many KiB.
+// A transfer on a thread with a stack of the given size in KiB.
 #include "client.h"
 
 #include <pthread.h>

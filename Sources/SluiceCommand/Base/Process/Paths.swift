@@ -23,6 +23,13 @@ enum Paths {
     return "\(String(cString: folder))/\(path)"
   }
 
+  /// Makes a folder of the user's alone, under a new name that begins so. Nil with `errno` set.
+  static func makeFolder(_ beginning: String) -> String? {
+    var template = Array("\(beginning)XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { return nil }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
   static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

@@ -44,11 +44,10 @@ final class SourceFolder {
   static var base: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
   private static func make(in base: String) throws(CommandError) -> String {
-    var template = Array("\(base)/\(prefix)XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else {
+    guard let path = Paths.makeFolder("\(base)/\(prefix)") else {
       throw CommandError(.failed, "cannot make a folder in \(base): \(String(cString: strerror(errno)))")
     }
-    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return path
   }
 
   /// The path at which the engine's process with that number writes the record of a crash.
