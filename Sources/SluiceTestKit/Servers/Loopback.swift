@@ -1,22 +1,24 @@
 import Glibc
+import SluiceSupport
 
 /// Addresses and ports of this machine.
 package enum Loopback {
   static let socketType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
 
   /// A port on which no program listened a moment ago, for programs that cannot report the port that they chose.
+  /// No two calls in this process return the same port.
   ///
-  /// It is below the ports that the kernel chooses by itself. So only another caller of this function can take it
-  /// first, on 127.0.0.1 and on `::1`; if that happens, the caller must try again.
+  /// It is below the ports that the kernel chooses by itself. So only another process that calls this function can
+  /// take it first, on 127.0.0.1 and on `::1`; if that happens, the caller must try again.
   package static func freePort() throws -> UInt16 {
-    let range = try FileTree.readText("/proc/sys/net/ipv4/ip_local_port_range")
-    let first = range.split(whereSeparator: \.isWhitespace).first.flatMap { UInt16($0) } ?? 32768
     for _ in 0..<100 {
-      let port = UInt16.random(in: first / 3..<max(first, 2))
+      let port = candidates.withLock { $0.next() }
       if (try? ListeningSocket(port: port)) != nil { return port }
     }
-    throw TestKitError("no free port from \(first / 3) to \(first)")
+    throw TestKitError("no free port from \(candidates.withLock(\.range))")
   }
+
+  private static let candidates = Locked(PortCycle())
 
   /// The port that a socket is bound to.
   static func port(of socket: FileDescriptor) -> UInt16 {
@@ -41,5 +43,23 @@ package enum Loopback {
     }
     defer { freeaddrinfo(found) }
     return try body(address, found.pointee.ai_addrlen)
+  }
+}
+
+/// The ports below those that the kernel chooses, in order, from a random one on.
+private struct PortCycle {
+  let range: Range<UInt16>
+  private var port: UInt16
+
+  init() {
+    let text = (try? FileTree.readText("/proc/sys/net/ipv4/ip_local_port_range")) ?? ""
+    let first = text.split(whereSeparator: \.isWhitespace).first.flatMap { UInt16($0) } ?? 32768
+    range = first / 3..<max(first, 2)
+    port = UInt16.random(in: range)
+  }
+
+  mutating func next() -> UInt16 {
+    defer { port = port + 1 < range.upperBound ? port + 1 : range.lowerBound }
+    return port
   }
 }
