@@ -47,6 +47,7 @@ let package = Package(
     .library(name: "SluiceCookies", targets: ["SluiceCookies"]),
     .library(name: "SluiceFoundation", targets: ["SluiceFoundation"]),
     .library(name: "SluiceControl", targets: ["SluiceControl"]),
+    .library(name: "SluiceUpdate", targets: ["SluiceUpdate", "SluiceUpdateRules"]),
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
     // What a program imports only if it names the types: values of them come with the engine.
@@ -242,6 +243,15 @@ let package = Package(
       ],
       swiftSettings: strict),
     // Apart from the engine, because few programs replay: journals as text and JSON, recordings, and their comparison.
+    // What a client accepts of signed releases.
+    .target(name: "SluiceUpdateRules", dependencies: ["SluiceMessages"], swiftSettings: pure),
+    .target(
+      name: "SluiceUpdate",
+      dependencies: [
+        "SluiceUpdateRules", "SluiceClient", "Sluice", "SluiceEngine", "SluiceAssembly", "SluiceTrial",
+        "SluicePluginFile", "SluicePluginImage", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport",
+        "CCrypto",
+      ], swiftSettings: strict),
     .target(
       name: "SluiceReplay",
       dependencies: [
@@ -305,8 +315,8 @@ let package = Package(
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
-        "Sluice", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay", "SluiceServer", "SluicePipeline",
-        "SluiceRecords",
+        "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
+        "SluiceServer", "SluicePipeline", "SluiceRecords",
         "SluiceTraceContext", "SluiceCurl", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
         "SluiceSupport", "CAttachABI", "CLinux",
@@ -432,6 +442,13 @@ let package = Package(
       [
         "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
         "SluiceServer", "SluiceSupport",
+      ]),
+    tests("SluiceUpdateRules", ["SluiceMessages"]),
+    tests(
+      "SluiceUpdate",
+      [
+        "SluiceUpdateRules", "Sluice", "SluiceEngine", "SluiceAssembly", "SluiceTrial", "SluicePipeline",
+        "SluiceMessages", "SluiceJSON", "SluiceServer", "SluiceSupport",
       ]),
     tests("SluiceAttachRules", ["SluiceMessages"]),
     tests("CacheRules", ["SluiceMessages"]),

@@ -12,12 +12,19 @@ enum CommandLineTool {
     BenchCommand.description, ReplayCommand.description, EchoCommand.description,
     VerifyTraceCommand.description, CtlCommand.status, CtlCommand.swap, CtlCommand.rollback, CtlCommand.metrics,
     CtlCommand.notify,
+    UpdateCommand.check, UpdateCommand.apply, UpdateCommand.status,
+    PublishCommand.begin, PublishCommand.newKey, PublishCommand.add, PublishCommand.sign, PublishCommand.timestamp,
+    PublishCommand.rotate, PublishCommand.show,
     InspectCommand.description, ValidateCommand.description, NewCommand.description, BuildCommand.description,
     CompletionCommand.description, VersionCommand.description, HelpCommand.description,
   ]
 
   static let tree = CommandTree(
-    commands, groups: ["ctl": "Talk to a running engine", "plugin": "Create, build, inspect and check plugins"])
+    commands,
+    groups: [
+      "ctl": "Talk to a running engine", "plugin": "Create, build, inspect and check plugins",
+      "publish": "Make signed releases of plugins", "update": "Install signed releases of plugins",
+    ])
 
   /// - Parameter words: the program's name first.
   static func run(_ words: [ArgumentWord]) -> ExitStatus {

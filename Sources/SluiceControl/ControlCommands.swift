@@ -52,6 +52,7 @@ struct ControlCommands: Sendable {
       "version": JSONValue(Engine.version), "pid": JSONValue(Int64(getpid())),
       "startedAt": JSONValue(UniversalTime.text(started)),
     ]
+    document["update"] = await engine.updateStatus
     return document
   }
 
@@ -151,6 +152,7 @@ extension NotificationResult {
         "plugin": JSONValue(stage), "pluginId": JSONValue(id), "generation": JSONValue(Int64(generation)),
       ]
     case .program: document["taker"] = ["program": true]
+    case .updater: document["taker"] = ["updater": true]
     case nil: break
     }
     return document

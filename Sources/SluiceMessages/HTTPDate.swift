@@ -44,25 +44,25 @@ extension HTTPDate: CustomStringConvertible {
 }
 
 /// A date of the proleptic Gregorian calendar with a time of day.
-struct DateFields {
-  var year: Int
+package struct DateFields {
+  package var year: Int
   /// 1…12.
-  var month: Int
+  package var month: Int
   /// 1…31.
-  var day: Int
-  var hour = 0
-  var minute = 0
+  package var day: Int
+  package var hour = 0
+  package var minute = 0
   /// 60 in a leap second.
-  var second = 0
+  package var second = 0
 
-  init(year: Int, month: Int, day: Int) {
+  package init(year: Int, month: Int, day: Int) {
     self.year = year
     self.month = month
     self.day = day
   }
 
   /// Counts in eras of 400 years, and in years that begin with March, so that a leap day is the last day of its year.
-  init(daysSince1970: Int64) {
+  package init(daysSince1970: Int64) {
     let (era, dayOfEra) = (daysSince1970 + 719_468).quotientAndFloorRemainder(146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -73,7 +73,7 @@ struct DateFields {
   }
 
   /// Nil for an impossible date or time.
-  var secondsSince1970: Int64? {
+  package var secondsSince1970: Int64? {
     guard (1...12).contains(month), day >= 1, hour < 24, minute < 60, second <= 60 else { return nil }
     let days = daysSince1970
     let isInMonth = DateFields(daysSince1970: days).month == month

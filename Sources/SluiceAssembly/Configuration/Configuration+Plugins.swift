@@ -7,17 +7,18 @@ import SluicePluginImage
 
 extension Configuration {
   mutating func readPlugins(_ node: ConfigurationNode) throws(ConfigurationError) {
-    for (name, member) in try node.members() { plugins.append(try Self.plugin(name, member)) }
+    for (name, member) in try node.members() { plugins.append(try plugin(name, member)) }
   }
 
-  private static func plugin(_ name: String, _ node: ConfigurationNode) throws(ConfigurationError)
-    -> PluginConfiguration
-  {
+  private func plugin(_ name: String, _ node: ConfigurationNode) throws(ConfigurationError) -> PluginConfiguration {
     guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 }) else {
       throw node.error("a plugin's name has 1 to 64 printable ASCII characters without spaces and quotes")
     }
-    try node.checkObject(["library", "builtin", "config", "deadline", "onFault", "delivery", "build", "allow"])
+    try node.checkObject([
+      "library", "builtin", "release", "config", "deadline", "onFault", "delivery", "build", "allow",
+    ])
     var plugin = PluginConfiguration(name: name, source: try source(node), location: node.location)
+    plugin.releaseID = try node["release"].map { release throws(ConfigurationError) in try Self.releaseID(release) }
     if let config = node["config"] { plugin.config = try config.resolvingAllReferences() }
     plugin.deadline = try node["deadline"]?.duration()
     plugin.onFault = try node["onFault"]?.word(FaultPolicy.self)
@@ -25,7 +26,10 @@ extension Configuration {
       guard plugin.library != nil else {
         throw build.error("a built-in is part of the engine", advice: "leave the key out")
       }
-      guard try !isInstalled(node) else {
+      guard plugin.releaseID == nil else {
+        throw build.error("a plugin of a release is not built here", advice: "leave the key out")
+      }
+      guard try !Self.isInstalled(node) else {
         throw build.error(
           "an installed plugin is not built", advice: "leave the key out, or write the path of the library")
       }
@@ -46,19 +50,32 @@ extension Configuration {
     return plugin
   }
 
-  private static func source(_ node: ConfigurationNode) throws(ConfigurationError) -> PluginConfiguration.Source {
-    switch (node["library"], node["builtin"]) {
-    case (let library?, nil): return .library(path: try library.library())
-    case (nil, let builtin?):
-      let name = try builtin.string()
-      guard BuiltInName(rawValue: name) != nil else {
-        let names = BuiltInName.allCases.map(\.rawValue).joined(separator: ", ")
-        throw builtin.error("no built-in is named \(PlainText.quote(name)); there are \(names)")
-      }
-      return .builtin(name)
-    case (nil, nil): throw node.error("expected \"library\" with the path of a plugin, or \"builtin\" with its name")
-    case (_?, _?): throw node.error("has both \"library\" and \"builtin\"", advice: "keep one of them")
+  private func source(_ node: ConfigurationNode) throws(ConfigurationError) -> PluginConfiguration.Source {
+    let given = ["library", "builtin", "release"].filter { node[$0] != nil }
+    guard given.count < 2 else {
+      throw node.error("has both \"\(given[0])\" and \"\(given[1])\"", advice: "keep one of them")
     }
+    if let library = node["library"] { return .library(path: try library.library()) }
+    if let release = node["release"] { return try self.release(release) }
+    guard let builtin = node["builtin"] else {
+      throw node.error(
+        "expected \"library\" with the path of a plugin, \"builtin\" with its name, or \"release\" with its id in signed "
+          + "releases")
+    }
+    let name = try builtin.string()
+    guard BuiltInName(rawValue: name) != nil else {
+      let names = BuiltInName.allCases.map(\.rawValue).joined(separator: ", ")
+      throw builtin.error("no built-in is named \(PlainText.quote(name)); there are \(names)")
+    }
+    return .builtin(name)
+  }
+
+  private func release(_ node: ConfigurationNode) throws(ConfigurationError) -> PluginConfiguration.Source {
+    guard let update else {
+      throw node.error(
+        "there is no \"update\" that says where releases come from", advice: "add \"update\" with \"url\" and \"root\"")
+    }
+    return .library(path: update.path(of: try Self.releaseID(node)))
   }
 
   /// Whether the library is given by the name of an installed plugin.

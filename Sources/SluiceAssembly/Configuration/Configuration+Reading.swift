@@ -47,8 +47,9 @@ extension Configuration {
   private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {
     try root.checkObject([
       "plugins", "request", "issue", "response", "tracers", "deadline", "transport", "retry", "redirects", "validate",
-      "requestId", "serviceName", "redact", "swap", "limits", "watchdog", "store", "control", "attach",
+      "requestId", "serviceName", "redact", "swap", "limits", "watchdog", "store", "control", "update", "attach",
     ])
+    if let node = root["update"] { try readUpdate(node) }
     if let node = root["plugins"] { try readPlugins(node) }
     request = try stages(root["request"])
     issue = try stages(root["issue"])

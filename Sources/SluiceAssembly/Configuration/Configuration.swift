@@ -62,6 +62,8 @@ public struct Configuration: Sendable {
   public var store: String?
   /// The control socket; nil means none.
   public var control: ControlPlace?
+  /// Signed releases of the plugins; nil means none. An engine alone ignores it: see `Updater` in SluiceUpdate.
+  public var update: UpdateSettings?
   /// How the pipeline behaves inside programs under `sluice attach`; an engine ignores it.
   public var attach = AttachSettings()
 
@@ -116,6 +118,8 @@ public struct PluginConfiguration: Sendable {
   public var allowed: Set<LibraryHazard> = []
   /// How its tracer gets events; a built-in cannot be queued.
   public var delivery = Delivery.inline
+  /// The id of the plugin in signed releases; nil if its library does not come from one.
+  package var releaseID: String?
   package var location: ConfigurationLocation
 
   /// An instance without permissions for its library, whose tracer is called on the event loop.

@@ -58,6 +58,9 @@ extension EngineError {
     if error.code == .trialUnavailable, error.advice == nil {
       error.advice = "set \"swap.trial\" to \"0s\" to load libraries without a trial"
     }
+    if error.code == .notFound, plugin?.releaseID != nil {
+      error.advice = "install a release: sluice update apply"
+    }
     self = .plugin(error, plugin?.location ?? ConfigurationLocation())
   }
 }

@@ -22,13 +22,23 @@ enum EngineStart {
   }
 
   /// - Parameters:
+  ///   - updates: what is done about signed releases.
   ///   - trial: tries libraries out before they are loaded; nil loads them without a trial.
   ///   - wrap: what is put around the transport of each loop.
   static func engine(
-    _ configuration: Configuration, trial: HelperTrial? = HelperTrial(warn: warn), wrap: TransportWrapper? = nil
+    _ configuration: Configuration, updates: EngineUpdates = .installed, trial: HelperTrial? = HelperTrial(warn: warn),
+    wrap: TransportWrapper? = nil
   ) throws(CommandError) -> Engine {
     // Exit functions that libraries have registered then run after the command's own.
     defer { ProcessEnd.watch() }
+    return try updates.start(configuration) { configuration throws(CommandError) in
+      try started(configuration, trial, wrap)
+    }
+  }
+
+  private static func started(
+    _ configuration: Configuration, _ trial: HelperTrial?, _ wrap: TransportWrapper?
+  ) throws(CommandError) -> Engine {
     do {
       return try Engine(
         configuration, sources: [:], trial: trial, minimumLogLevel: LogOutput.minimumLevel, wrap: wrap

@@ -56,13 +56,26 @@ extension ToolProcess {
   /// Runs it without input. Returns its status and what it wrote to both streams. Nil if it cannot be started, does not
   /// end in time or writes too much; in the last two cases every descendant of this process is killed.
   func outcome(within limit: Duration) -> (status: Int32, text: String)? {
+    run(.nothing, collectsErrors: true, within: limit).map { ($0.status, String(decoding: $0.bytes, as: UTF8.self)) }
+  }
+
+  /// Runs it with a file as its input, and its messages on standard error. Returns its status and its output; nil as in
+  /// ``outcome(within:)``.
+  func bytes(from input: CInt, within limit: Duration) -> (status: Int32, bytes: [UInt8])? {
+    run(.descriptor(input), collectsErrors: false, within: limit)
+  }
+
+  private func run(
+    _ input: ProgramStart.Stream, collectsErrors: Bool, within limit: Duration
+  ) -> (status: Int32, bytes: [UInt8])? {
     let end = MonotonicClock.now + limit
     var ends: [CInt] = [-1, -1]
     guard sluice_adopt_orphans() == 0, pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var program = ProgramStart(words, environment: environment)
-    (program.input, program.output, program.error) = (.nothing, .descriptor(ends[1]), .descriptor(ends[1]))
+    (program.input, program.output) = (input, .descriptor(ends[1]))
+    program.error = collectsErrors ? .descriptor(ends[1]) : .inherited
     let started = try? program.run()
     close(ends[1])
     guard let process = started else { return nil }
@@ -70,7 +83,7 @@ extension ToolProcess {
       TrialSupervisor.endDescendants(andGroup: process)
       return nil
     }
-    return (status.shellStatus, String(decoding: bytes, as: UTF8.self))
+    return (status.shellStatus, bytes)
   }
 
   /// Reads to the end of the output; nil if the end does not come in time.

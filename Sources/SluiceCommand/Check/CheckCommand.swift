@@ -48,7 +48,7 @@ enum CheckCommand {
     guard case .library(let path) = plugin.source,
       let error = PluginReport(path, allowing: configuration.allowed(of: path)).error
     else { return nil }
-    return EngineStart.failure(.plugin(error.named(plugin.name), plugin.location))
+    return EngineStart.failure(EngineError(error.named(plugin.name), of: path, in: configuration))
   }
 
   private static func words(_ file: String, _ configuration: Configuration) -> String {

@@ -53,7 +53,7 @@ struct CheckTrial {
     throws(CommandError)
   {
     begin("while the engine was started, perhaps in activate of a plugin")
-    let engine = try EngineStart.engine(configuration, trial: nil)
+    let engine = try EngineStart.engine(configuration, updates: .ignored, trial: nil)
     begin("while the engine was ended, perhaps in deactivate or destroy of a plugin")
     WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
     begin("after the engine had ended")

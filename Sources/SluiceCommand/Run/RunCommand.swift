@@ -69,7 +69,7 @@ enum RunCommand {
     let sides = try SideOutputs(arguments, besides: inputFile)
     var configuration = settings.configuration
     sides.append(to: &configuration)
-    let engine = try EngineStart.engine(configuration, wrap: sides.wrapper)
+    let engine = try EngineStart.engine(configuration, updates: .followed, wrap: sides.wrapper)
     let output = try output(arguments, after: earlier, besides: inputFile)
     let session = RunSession(settings, engine, input, output, sides, resumed: resumed)
     interruption.onSignal { session.stop() }

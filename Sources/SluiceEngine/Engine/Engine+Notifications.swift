@@ -8,7 +8,8 @@ import Synchronization
 
 extension Engine {
   /// Offers a notification to the plugins in the order of the configuration until one takes it, and waits for its outcome.
-  /// A notification that no plugin takes goes to the handler of the program, once.
+  /// A notification that no plugin takes goes to the handler of the program, once. With signed releases
+  /// (``Configuration/update``), the topic `ota_update` goes to the updater instead.
   ///
   /// From any thread; the outcome comes exactly once, even if the engine is shut down meanwhile. Cancelling the task
   /// does not cancel a notification.
@@ -43,6 +44,9 @@ extension Engine {
   private func deliver(
     _ topic: String, _ payload: JSONValue, _ deadline: Duration
   ) async -> (NotificationResult.Taker?, NotificationResult.Outcome) {
+    if topic == Self.updateTopic, let updater = updater.withLock({ $0 }) {
+      return (.updater, .ended(await updater.update(payload)))
+    }
     let end = swaps.runtime.now + deadline
     for name in swaps.published.parts.map(\.plugin.name) {
       while let plugin = swaps.published.part(name)?.instance, plugin.takesNotifications {

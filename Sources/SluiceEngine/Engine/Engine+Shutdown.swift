@@ -26,6 +26,7 @@ extension Engine {
   /// Does the work of ``shutdown(drain:deactivation:)``; returns what keeps the loops that were left behind.
   package func end(drain: Duration, deactivation: Duration) async -> [LoopObstacle] {
     guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return [] }
+    await updater.withLock { $0 }?.engineWillEnd()
     let began = MonotonicClock.now
     // Concurrently: waiting for one takes no time from the others.
     let silent = await withTaskGroup(of: Worker?.self) { group in

@@ -29,6 +29,8 @@ public final class Engine: Sendable {
   let isHosted: Bool
   private let unsentFields = UnsentFields()
   private let delegate: (any TransactionDelegate)?
+  /// Keeps the plugins current; nil without one.
+  let updater = Locked<(any EngineUpdater)?>(nil)
   let notificationHandler = Locked<(@Sendable (String, JSONValue) async -> WorkOutcome?)?>(nil)
 
   /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.

@@ -9,6 +9,8 @@ public struct NotificationResult: Sendable, Hashable {
     case plugin(stage: String, id: String, generation: Int)
     /// The program's own handler, see ``Engine/setNotificationHandler(_:)``.
     case program
+    /// The updater of signed releases, which takes the topic `ota_update`.
+    case updater
   }
 
   /// How a notification ended.

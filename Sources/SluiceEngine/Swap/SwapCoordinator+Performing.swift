@@ -75,6 +75,7 @@ extension SwapCoordinator {
       Task.detached { [self] in _ = await submit(.breach(snapshot: snapshot), reason: reason) }
     case .stoodProbation(let number):
       log(LogLine(level: .info, message: "snapshot \(number) has passed its probation"))
+      observer.withLock { $0 }?.probationWasPassed(snapshot: number)
     case .watchLeases(let number, let loops): watchLeases(number, loops)
     case .expire(let number, let loops): expire(number, loops)
     case .countCompletions(let number): countCompletions(number)
@@ -150,7 +151,9 @@ extension SwapCoordinator {
     let (bad, good, reason) = state.withLock { state in
       (state.snapshot(worse), state.snapshot(better), state.requests[id]?.reason ?? "")
     }
-    for record in bad?.generations ?? [] where good?.holds(record) == false {
+    let refused = (bad?.generations ?? []).filter { good?.holds($0) == false }
+    observer.withLock { $0 }?.buildsWereRefused(refused.map(\.hash.hex), because: reason)
+    for record in refused {
       do { try registry.refusals?.add(record.hash.hex, because: reason) } catch {
         log(
           LogLine(

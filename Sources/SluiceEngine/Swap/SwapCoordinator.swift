@@ -19,6 +19,7 @@ final class SwapCoordinator: Sendable {
   let log: @Sendable (LogLine) -> Void
   let state: Monitor<SwapState>
   let watchdog: Watchdog
+  let observer = Locked<(any SwapObserver)?>(nil)
 
   /// Creates and starts the first snapshot; blocks. If a step fails, the earlier steps are undone.
   init(
@@ -125,6 +126,7 @@ extension SwapCoordinator {
     }
     guard let request else { return }
     say(report)
+    observer.withLock { $0 }?.swapEnded(report)
     request.answer(report, error)
   }
 

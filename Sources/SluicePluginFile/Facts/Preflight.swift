@@ -2,6 +2,9 @@ package import SluicePluginImage
 
 /// Decides about a library before any of its code runs.
 package enum Preflight {
+  /// The name of this machine, as ``LibraryFacts/machine`` has it.
+  package static var hostMachine: String { MachineName.of(MachineName.host) }
+
   /// Reads the facts, and refuses a library that this host cannot use.
   package static func facts(of image: LibraryImage, for host: HostOffer = HostOffer()) throws(PluginError)
     -> LibraryFacts

@@ -87,14 +87,16 @@ final class DevEngine: Sendable {
     configuration.control = place
     TaskPool.start()
     defer { ProcessEnd.watch() }
-    do {
-      let trial = HelperTrial { subject, words in
-        reporter.log(LogLine(level: .warning, message: "\(subject): \(words)"))
-      }
-      engine = try Engine(configuration, sources: order.sources, trial: trial, minimumLogLevel: .info) {
-        reporter.log($0)
-      }
-    } catch { throw EngineStart.failure(error) }
+    let trial = HelperTrial { subject, words in
+      reporter.log(LogLine(level: .warning, message: "\(subject): \(words)"))
+    }
+    engine = try EngineUpdates.followed.start(configuration) { configuration throws(CommandError) in
+      do throws(EngineError) {
+        return try Engine(configuration, sources: order.sources, trial: trial, minimumLogLevel: .info) {
+          reporter.log($0)
+        }
+      } catch { throw EngineStart.failure(error) }
+    }
     pulse = EnginePulse(engine, reporter)
     reporter.adopt(engine)
     reporter.adopt(configuration.redaction)

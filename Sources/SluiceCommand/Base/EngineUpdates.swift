@@ -1,0 +1,48 @@
+import Sluice
+import SluicePluginImage
+import SluiceTrial
+import SluiceUpdate
+import SluiceUpdateRules
+
+/// What the engine of a command does with signed releases (``Configuration/update``).
+enum EngineUpdates {
+  /// Nothing: what is installed is loaded as it is.
+  case ignored
+  /// The installed release is checked before the start, and a first one is installed.
+  case installed
+  /// Also, the engine looks for releases while it runs.
+  case followed
+
+  /// - Parameter start: starts the engine with the configuration that it is given.
+  func start(
+    _ configuration: Configuration, _ start: (Configuration) throws(CommandError) -> Engine
+  ) throws(CommandError) -> Engine {
+    guard configuration.update != nil, self != .ignored else { return try start(configuration) }
+    TaskPool.start()
+    let updater = try Self.updater(configuration)
+    let ready: Result<Configuration, UpdateError> = WaitingThread.run {
+      do throws(UpdateError) { return .success(try await updater.prepare()) } catch { return .failure(error) }
+    }
+    let prepared: Configuration
+    do { prepared = try ready.get() } catch { throw Self.failure(error) }
+    let engine = try start(prepared)
+    if self == .followed { updater.follow(engine) }
+    return engine
+  }
+
+  static func updater(_ configuration: Configuration) throws(CommandError) -> Updater {
+    do {
+      return try Updater(configuration, trial: HelperTrial(warn: EngineStart.warn)) { LogOutput.show($0) }
+    } catch { throw failure(error) }
+  }
+
+  private static func failure(_ error: UpdateError) -> CommandError {
+    let status: ExitStatus =
+      switch error.code {
+      case .usage: .usage
+      case .refused, .signature, .rollback, .mismatch, .expired, .malformed, .unsupported: .refused
+      default: .failed
+      }
+    return CommandError(status, "update: \(error)")
+  }
+}

@@ -1,0 +1,26 @@
+import CCrypto
+import SluicePluginImage
+
+/// A SHA-256 of bytes that arrive in pieces.
+final class StreamingHash {
+  private let context: OpaquePointer
+
+  /// Nil if libcrypto refuses.
+  init?() {
+    guard let context = EVP_MD_CTX_new() else { return nil }
+    self.context = context
+    guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }
+  }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  func add(_ bytes: [UInt8]) { _ = EVP_DigestUpdate(context, bytes, bytes.count) }
+
+  /// The hash in lower-case hex; call it once.
+  func finish() -> String {
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var length: CUnsignedInt = 0
+    guard EVP_DigestFinal_ex(context, &digest, &length) == 1 else { return "" }
+    return ContentHash.hexadecimal(digest.prefix(Int(length)))
+  }
+}

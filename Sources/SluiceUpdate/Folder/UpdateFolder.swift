@@ -1,0 +1,152 @@
+import Glibc
+import SluiceJSON
+import SluicePluginFile
+import SluicePluginImage
+import SluiceSupport
+import SluiceUpdateRules
+
+/// The folder of an installation:
+///
+///     state                     what was accepted and what serves; see UpdateState
+///     lock                      held while a process changes something here
+///     current                   a link to the release that serves
+///     releases/N/ID.so          links to the builds of a release
+///     releases/N.release.json   the signed document
+///     builds/SHA256.so          every build, by content; never written again
+///     downloads/SHA256.part     unfinished downloads
+///     history.jsonl             what has happened
+struct UpdateFolder: Sendable {
+  let path: String
+
+  /// Makes the folder if it is missing. Only this user may write to it, because what is in it is loaded.
+  init(at path: String) throws(UpdateError) {
+    self.path = path
+    for folder in ["", "/releases", "/builds", "/downloads"] { try DurableFile.makeFolder(path + folder) }
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw DurableFile.failure(path, "cannot be examined") }
+    guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+      throw UpdateError(
+        .state, path, "it must belong to this user, and nobody else may write to it",
+        advice: "chmod 700 \(path), or set update.folder to a folder of yours")
+    }
+  }
+
+  private var statePath: String { "\(path)/state" }
+  private var currentPath: String { "\(path)/current" }
+  var historyPath: String { "\(path)/history.jsonl" }
+  var lockPath: String { "\(path)/lock" }
+  func buildPath(_ hash: String) -> String { "\(path)/builds/\(hash).so" }
+  func downloadPath(_ hash: String) -> String { "\(path)/downloads/\(hash).part" }
+  private func documentPath(_ release: Int64) -> String { "\(path)/releases/\(release).release.json" }
+  func releaseFolder(_ release: Int64) -> String { "\(path)/releases/\(release)" }
+
+  // MARK: State
+
+  /// Nil before the first update.
+  func state() throws(UpdateError) -> UpdateState? {
+    guard let bytes = try DurableFile.readIfPresent(statePath, limitBytes: UpdateState.limitBytes) else { return nil }
+    return try UpdateState(file: bytes, at: statePath)
+  }
+
+  /// Puts the state on disk, and then lets `current` name the release that it says is installed.
+  func save(_ state: UpdateState) throws(UpdateError) {
+    try DurableFile.replace(statePath, with: try state.file)
+    try followLink(state)
+  }
+
+  /// A process may have ended between the state and the link.
+  func followLink(_ state: UpdateState) throws(UpdateError) {
+    let goal = state.installed.map { "releases/\($0)" }
+    guard SymbolicLink.target(currentPath) != goal else { return }
+    guard let goal else { return try DurableFile.remove(currentPath) }
+    let temporary = "\(path)/.\(TemporaryFiles.randomName).link"
+    guard symlink(goal, temporary) == 0 else { throw DurableFile.failure(temporary, "cannot be made") }
+    guard rename(temporary, currentPath) == 0 else {
+      let error = DurableFile.failure(currentPath, "cannot be changed")
+      unlink(temporary)
+      throw error
+    }
+    try DurableFile.syncFolder(of: currentPath)
+  }
+
+  // MARK: Releases
+
+  func write(_ document: SignedDocument, of release: Int64) throws(UpdateError) {
+    try DurableFile.replace(documentPath(release), with: document.file)
+  }
+
+  /// An accepted release. Its signatures were checked when it was accepted.
+  /// - Parameter hash: of its file, as the timestamp had it; nil for a release that is not the newest.
+  func release(_ version: Int64, hash: String? = nil) throws(UpdateError) -> ReleaseDocument {
+    let path = documentPath(version)
+    let bytes = try DurableFile.read(path, limitBytes: UpdateRole.release.limitBytes)
+    if let hash, ContentHash(of: bytes)?.hex != hash {
+      throw UpdateError(.state, path, "it is damaged: its hash is wrong")
+    }
+    let release = try ReleaseDocument(payload: SignedDocument(file: bytes, path).payload)
+    guard release.version == version else {
+      throw UpdateError(.state, path, "it is damaged: it has version \(release.version)")
+    }
+    return release
+  }
+
+  /// Whether the content of a build is on disk and whole.
+  func hasBuild(_ target: ReleaseTarget) -> Bool {
+    guard let bytes = try? DurableFile.readIfPresent(buildPath(target.sha256), limitBytes: Int(target.length)) else {
+      return false
+    }
+    return ContentHash(of: bytes)?.hex == target.sha256
+  }
+
+  /// Makes the links of a release; those that exist stay.
+  func link(_ targets: [ReleaseTarget], of release: Int64) throws(UpdateError) {
+    let folder = releaseFolder(release)
+    try DurableFile.makeFolder(folder)
+    for target in targets {
+      let (link, build) = ("\(folder)/\(target.id).so", "../../builds/\(target.sha256).so")
+      guard symlink(build, link) != 0 else { continue }
+      guard errno == EEXIST else { throw DurableFile.failure(link, "cannot be made") }
+      guard buildHash(target.id, of: release) != target.sha256 else { continue }
+      // The link of an interrupted start from other documents.
+      try DurableFile.remove(link)
+      guard symlink(build, link) == 0 else { throw DurableFile.failure(link, "cannot be made") }
+    }
+    try DurableFile.syncFolder(of: "\(folder)/x")
+  }
+
+  /// The hash of a plugin's build in a release that was set up; nil without one.
+  func buildHash(_ id: String, of release: Int64) -> String? {
+    guard let target = SymbolicLink.target("\(releaseFolder(release))/\(id).so") else { return nil }
+    let name = target.split(separator: "/").last ?? ""
+    return ContentHash(hex: String(name.dropLast(3)))?.hex
+  }
+
+  /// Removes releases and builds that nothing refers to.
+  func prune(_ state: UpdateState) {
+    var kept = Set(state.good)
+    for release in [state.installed, state.accepted?.version, state.probation?.release, state.probation?.previous] {
+      if let release { kept.insert(release) }
+    }
+    var hashes: Set<String> = []
+    for name in FolderListing.names(in: "\(path)/releases") {
+      guard let release = Int64(name.split(separator: ".").first ?? ""), !kept.contains(release) else {
+        if let release = Int64(name) {
+          for link in FolderListing.names(in: releaseFolder(release)) {
+            if let hash = buildHash(String(link.dropLast(3)), of: release) { hashes.insert(hash) }
+          }
+        }
+        continue
+      }
+      if name.hasSuffix(".json") {
+        unlink(documentPath(release))
+      } else {
+        for link in FolderListing.names(in: releaseFolder(release)) { unlink("\(releaseFolder(release))/\(link)") }
+        rmdir(releaseFolder(release))
+      }
+    }
+    for name in FolderListing.names(in: "\(path)/builds") where !hashes.contains(String(name.dropLast(3))) {
+      unlink("\(path)/builds/\(name)")
+    }
+    for name in FolderListing.names(in: "\(path)/downloads") { unlink("\(path)/downloads/\(name)") }
+  }
+}

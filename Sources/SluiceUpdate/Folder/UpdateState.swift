@@ -1,0 +1,69 @@
+import SluiceUpdateRules
+
+/// What an installation remembers. It decides which release serves: the link `current` follows it.
+struct UpdateState: Hashable, Sendable {
+  /// A release that has begun to serve, and has not passed its probation.
+  struct Probation: Hashable, Sendable {
+    var release: Int64
+    /// The release before it; nil if this is the first.
+    var previous: Int64?
+    /// The process in which it serves; nil if that process has ended in order.
+    var owner: ProcessMark?
+  }
+
+  /// A release that is not installed again, unless a command demands it.
+  struct Held: Hashable, Sendable {
+    var release: Int64
+    var reason: String
+  }
+
+  /// The newest release that was accepted.
+  struct Accepted: Hashable, Sendable {
+    var version: Int64
+    /// The SHA-256 of its file.
+    var hash: String
+  }
+
+  /// How the last look for a release ended.
+  struct LastCheck: Hashable, Sendable {
+    var at: UpdateMoment
+    var outcome: String
+    var message: String
+  }
+
+  /// The repository and the channel; a folder belongs to one of them.
+  var url: String
+  var channel: String
+  /// The SHA-256 of the root that the configuration names.
+  var anchor: String
+  /// The file of the newest trusted root.
+  var root: [UInt8]
+  var floors = TrustFloors()
+  var accepted: Accepted?
+  /// Builds that must not serve: the list of the newest accepted release.
+  var revoked: Set<String> = []
+  /// The release that serves.
+  var installed: Int64?
+  /// Releases that have served without a fault, the newest last.
+  var good: [Int64] = []
+  var probation: Probation?
+  /// The builds that have failed, and why.
+  var refused: [String: String] = [:]
+  var held: Held?
+  var lastCheck: LastCheck?
+
+  /// The number of releases in ``good``.
+  static let goodLimit = 8
+
+  mutating func addGood(_ release: Int64) {
+    good.removeAll { $0 == release }
+    good.append(release)
+    good = Array(good.suffix(Self.goodLimit))
+  }
+
+  /// Why a build may not serve; nil if it may.
+  func objection(to hash: String) -> String? {
+    if revoked.contains(hash) { return "it is revoked by release \(accepted?.version ?? 0)" }
+    return refused[hash]
+  }
+}

@@ -1,0 +1,34 @@
+import SluiceUpdateRules
+
+// From an accepted release to builds on disk.
+extension UpdateSession {
+  /// Whether every build that this configuration uses is on disk.
+  func isStaged(_ release: ReleaseDocument) -> Bool {
+    guard let targets = try? targets(of: release) else { return false }
+    return targets.allSatisfy { folder.buildHash($0.id, of: release.version) == $0.sha256 && folder.hasBuild($0) }
+  }
+
+  /// Downloads what is missing, and sets up the folder of the release.
+  func stage(_ release: ReleaseDocument, _ mirror: Mirror) async throws(UpdateError) {
+    try rules.checkExpiry(release)
+    let targets = try targets(of: release)
+    for target in targets where !folder.hasBuild(target) { try await mirror.download(target, into: folder) }
+    try folder.link(targets, of: release.version)
+  }
+
+  /// The builds for this machine, none of which is refused.
+  private func targets(of release: ReleaseDocument) throws(UpdateError) -> [ReleaseTarget] {
+    var targets: [ReleaseTarget] = []
+    for id in updater.ids {
+      let target = try rules.target(id, of: release, for: updater.offer)
+      if let objection = state.objection(to: target.sha256) {
+        throw UpdateError(
+          .refused, "release \(release.version)",
+          "its build of \"\(id)\" (\(target.sha256.prefix(12))) is refused: \(objection)",
+          advice: "the publisher must make a release without it")
+      }
+      targets.append(target)
+    }
+    return targets
+  }
+}

@@ -1,0 +1,197 @@
+import SluiceAssembly
+import SluiceEngine
+import SluiceMessages
+import SluicePluginFile
+import SluicePluginImage
+import SluiceUpdateRules
+
+/// One change of an installation, with its lock, from beginning to end. Used by one task.
+final class UpdateSession {
+  let updater: Updater
+  let rules: UpdateRules
+  /// The time at which it began (TUF §5.1).
+  let start: UpdateMoment
+  var state: UpdateState
+  /// Whether there was a state on disk.
+  private(set) var isKnown: Bool
+  private let lock: FolderLock
+
+  private init(
+    _ updater: Updater, _ lock: FolderLock, _ start: UpdateMoment, _ state: UpdateState, isKnown: Bool
+  ) {
+    self.updater = updater
+    self.lock = lock
+    self.start = start
+    self.state = state
+    self.isKnown = isKnown
+    rules = updater.rules(start)
+  }
+
+  var folder: UpdateFolder { updater.folder }
+
+  /// Takes the lock and reads the state; a missing state is made of the configured root.
+  static func begin(_ updater: Updater) async throws(UpdateError) -> UpdateSession {
+    let lock = try await FolderLock.take(updater.folder)
+    let start = updater.clock()
+    let (anchor, hash) = try updater.anchor()
+    guard let state = try updater.folder.state() else {
+      let root = try RootDocument(payload: anchor.payload)
+      var state = UpdateState(
+        url: "\(updater.settings.url)", channel: updater.settings.channel, anchor: hash, root: anchor.file)
+      state.floors.root = TrustFloors.Floor(version: root.version, created: root.created)
+      return UpdateSession(updater, lock, start, state, isKnown: false)
+    }
+    guard state.url == "\(updater.settings.url)", state.channel == updater.settings.channel else {
+      throw UpdateError(
+        .state, updater.folder.path,
+        "it belongs to channel \"\(state.channel)\" of \(state.url)", advice: "set another update.folder")
+    }
+    let session = UpdateSession(updater, lock, start, state, isKnown: true)
+    try updater.folder.followLink(state)
+    try session.adopt(anchor, hash)
+    try session.judgeEndedProbation()
+    return session
+  }
+
+  /// Lets others change the installation; nothing may be saved afterwards.
+  func end() { lock.release() }
+
+  func save() throws(UpdateError) {
+    try folder.save(state)
+    isKnown = true
+  }
+
+  /// The trusted root.
+  func root() throws(UpdateError) -> RootDocument {
+    try RootDocument(payload: SignedDocument(file: state.root, "root").payload)
+  }
+
+  /// A root that the operator has put in place of the configured one is trusted if it is newer. This is the way back from
+  /// lost keys.
+  private func adopt(_ anchor: SignedDocument, _ hash: String) throws(UpdateError) {
+    guard hash != state.anchor else { return }
+    let (trusted, configured) = (try root(), try RootDocument(payload: anchor.payload))
+    state.anchor = hash
+    if configured.version > trusted.version {
+      state.floors = rules.floors(state.floors, after: configured, following: trusted)
+      state.root = anchor.file
+      updater.note(
+        UpdateEvent(
+          kind: .root, release: nil, hash: hash,
+          message: "root \(configured.version) of the configuration takes the place of root \(trusted.version)"))
+    }
+    try save()
+  }
+
+  /// A process that ended without its farewell while a release was on probation has probably crashed because of it.
+  private func judgeEndedProbation() throws(UpdateError) {
+    guard let probation = state.probation, let owner = probation.owner, !owner.isRunning else { return }
+    guard !owner.isOfEarlierBoot else {
+      // The machine went down: the next process begins the probation again.
+      state.probation?.owner = nil
+      return try save()
+    }
+    let reason = "process \(owner.pid) ended without farewell while release \(probation.release) was on probation"
+    try giveUp(probation.release, probation.previous, because: reason, refusing: nil)
+  }
+
+  /// Leaves a release that has failed.
+  /// - Parameter hashes: the builds that have failed; nil means all that the release has brought.
+  func giveUp(
+    _ release: Int64, _ previous: Int64?, because reason: String, refusing hashes: Set<String>?
+  ) throws(UpdateError) {
+    for id in updater.ids {
+      guard let hash = folder.buildHash(id, of: release) else { continue }
+      let isNew = previous.flatMap { folder.buildHash(id, of: $0) } != hash
+      guard hashes.map({ $0.contains(hash) }) ?? isNew, state.refused[hash] == nil else { continue }
+      state.refused[hash] = reason
+      updater.note(UpdateEvent(kind: .refused, release: release, plugin: id, hash: hash, message: reason))
+    }
+    state.held = UpdateState.Held(release: release, reason: reason)
+    state.good.removeAll { $0 == release }
+    if state.probation?.release == release { state.probation = nil }
+    guard state.installed == release else { return try save() }
+    // What is revoked must not come back in this way; without another release its plugins are switched off.
+    let isUsable = previous.map { unusable(in: $0).isEmpty } ?? false
+    let next = isUsable ? previous : fallback() ?? previous
+    state.installed = next
+    try save()
+    updater.note(
+      UpdateEvent(
+        kind: .returned, release: next,
+        message: next.map { "release \($0) serves again: \(reason)" }
+          ?? "release \(release) is not installed any more, and there is none before it: \(reason)"))
+  }
+
+  // MARK: What serves
+
+  /// The ids without a build in a release, or with one that may not serve.
+  func unusable(in release: Int64?) -> [String] {
+    guard let release else { return updater.ids }
+    return updater.ids.filter { id in
+      guard let hash = folder.buildHash(id, of: release) else { return true }
+      return state.objection(to: hash) != nil
+    }
+  }
+
+  /// Why plugins must be switched off, by their names in the configuration: their builds may not serve, and there is no
+  /// other.
+  func disablingReasons() -> [String: String] {
+    guard let installed = state.installed else { return [:] }
+    var reasons: [String: String] = [:]
+    for plugin in updater.configuration.plugins {
+      guard let id = plugin.releaseID, let hash = folder.buildHash(id, of: installed),
+        let objection = state.objection(to: hash)
+      else { continue }
+      reasons[plugin.name] =
+        "plugin \"\(plugin.name)\" is switched off: its build \(hash.prefix(12)) of release \(installed) may not serve ("
+        + "\(objection)), and no other build is installed; install a newer release: sluice update apply"
+    }
+    return reasons
+  }
+
+  /// The newest release before the installed one that may serve; nil without one.
+  func fallback() -> Int64? {
+    state.good.last { release in
+      release != state.installed && unusable(in: release).isEmpty
+        && (try? folder.release(release)).map { document in
+          document.targets.allSatisfy { target in
+            !updater.ids.contains(target.id) || folder.buildHash(target.id, of: release) != target.sha256
+              || folder.hasBuild(target)
+          }
+        } ?? false
+    }
+  }
+
+  /// Makes a release serve. The caller lets the engine load it afterwards.
+  /// - Parameters:
+  ///   - isReturn: to a release that has passed its probation before.
+  ///   - owner: the process in which it is on probation; nil means the next one that starts.
+  func activate(_ release: Int64, isReturn: Bool, owner: ProcessMark? = .current, message: String) throws(UpdateError) {
+    let previous = state.installed
+    state.installed = release
+    state.probation =
+      isReturn ? nil : UpdateState.Probation(release: release, previous: previous, owner: owner)
+    if state.held?.release == release { state.held = nil }
+    try save()
+    updater.note(UpdateEvent(kind: isReturn ? .returned : .installed, release: release, message: message))
+  }
+}
+
+extension Updater {
+  func rules(_ start: UpdateMoment) -> UpdateRules {
+    UpdateRules(
+      start: start, channel: settings.channel, built: UpdateMoment(seconds: Product.madeAtSeconds), verifier: verifier)
+  }
+
+  /// The root that the configuration names, which is trusted as it is, and the hash of its file.
+  func anchor() throws(UpdateError) -> (SignedDocument, hash: String) {
+    let bytes = try DurableFile.read(settings.root, limitBytes: UpdateRole.root.limitBytes)
+    guard let hash = ContentHash(of: bytes) else { throw Ed25519Verifier.unavailable }
+    let document = try SignedDocument(file: bytes, settings.root)
+    let root = try RootDocument(payload: document.payload)
+    // Checked against damage: an operator may copy a wrong file.
+    _ = try rules(clock()).authenticated(document, as: .root, by: root)
+    return (document, hash.hex)
+  }
+}

@@ -1,0 +1,251 @@
+import SluiceAssembly
+import SluiceEngine
+import SluiceMessages
+import SluicePluginFile
+import SluicePluginImage
+import SluiceSupport
+import SluiceTrial
+import SluiceUpdateRules
+
+// One look for a release: refresh, download, activate, and what follows from revoked builds.
+extension Updater {
+  private enum Step {
+    case unchanged(String)
+    case staged(Int64)
+    case activated(Int64, previous: Int64?)
+  }
+
+  func look(_ timing: Timing, retriesHeld: Bool) async throws(UpdateError) -> UpdateResult {
+    let engine = service.withLock { $0.engine }
+    var result = UpdateResult(action: .none, message: "")
+    do throws(UpdateError) {
+      switch try await find(timing, retriesHeld: retriesHeld, engine) {
+      case .unchanged(let message): result.message = message
+      case .staged(let release):
+        result.action = .staged
+        result.message =
+          "release \(release) is verified and downloaded; it is installed at the next start, or by \"sluice update apply\""
+      case .activated(let release, let previous):
+        try await serve(release, previous, engine)
+        (result.action, result.message) = (.installed, "release \(release) is installed")
+      }
+    } catch { (result.action, result.message, result.error) = (.failed, "\(error)", error) }
+    guard timing != .never else { return result }
+    // Revoked builds must go, and what others have installed must be followed, whether or not a release was found.
+    if let words = try await withdraw(engine) { (result.action, result.message) = (.withdrawn, words) }
+    try await follow(installed: engine)
+    return result
+  }
+
+  /// Refreshes, downloads, and decides what to do.
+  private func find(
+    _ timing: Timing, retriesHeld: Bool, _ engine: Engine?
+  ) async throws(UpdateError) -> Step {
+    let session = try await UpdateSession.begin(self)
+    // The engine loads without the lock, so that others need not wait for a trial.
+    defer { session.end() }
+    let (release, isStaged) = try await Mirror.with(settings.url, configuration) {
+      mirror throws(UpdateError) -> (ReleaseDocument, Bool) in
+      let release = try await session.refresh(mirror)
+      if retriesHeld { session.forgive(release) }
+      guard session.needs(release), timing != .never else { return (release, false) }
+      let wasStaged = session.isStaged(release)
+      try await session.stage(release, mirror)
+      return (release, !wasStaged)
+    }
+    guard session.needs(release) else { return .unchanged(session.wordsForNothing(release)) }
+    guard timing != .never else {
+      return .unchanged("release \(release.version) is available; to install it: sluice update apply")
+    }
+    let mustLeave = session.state.installed != nil && !session.unusable(in: session.state.installed).isEmpty
+    let isImmediate =
+      switch timing {
+      case .immediate: true
+      case .later, .never: false
+      case .configured: settings.immediate || mustLeave
+      }
+    guard isImmediate else {
+      guard isStaged else { return .unchanged("release \(release.version) waits for the next start") }
+      note(UpdateEvent(kind: .staged, release: release.version, message: "its builds are verified and on disk"))
+      return .staged(release.version)
+    }
+    return try activate(session, release, engine)
+  }
+
+  private func activate(
+    _ session: UpdateSession, _ release: ReleaseDocument, _ engine: Engine?
+  ) throws(UpdateError) -> Step {
+    if engine == nil { try tryOut(session, release.version) }
+    let previous = session.state.installed
+    try session.activate(
+      release.version, isReturn: false, owner: engine == nil ? nil : .current,
+      message: previous.map { "it takes the place of release \($0)" } ?? "it is the first one")
+    session.folder.prune(session.state)
+    return .activated(release.version, previous: previous)
+  }
+
+  /// Tries the builds of a release out in a child process, if there is no engine that would.
+  func tryOut(_ session: UpdateSession, _ release: Int64) throws(UpdateError) {
+    guard let trial else { return }
+    var candidate = configuration
+    for index in candidate.plugins.indices {
+      guard let id = candidate.plugins[index].releaseID else { continue }
+      candidate.plugins[index].source = .library(path: "\(folder.releaseFolder(release))/\(id).so")
+    }
+    let reason: EngineError?
+    do { reason = try Engine.trialRefusals(of: candidate, trial: trial).first } catch { reason = error }
+    guard let reason else { return }
+    try refuse(session, release, session.state.installed, reason)
+    throw UpdateError(.refused, "release \(release)", "\(reason)")
+  }
+
+  /// Notes that a release was refused before it served; a fault of its builds is remembered.
+  private func refuse(
+    _ session: UpdateSession, _ release: Int64, _ previous: Int64?, _ reason: EngineError
+  ) throws(UpdateError) {
+    guard let error = reason.underlying as? PluginError, error.isRefusal, error.code != .trialUnavailable else {
+      return
+    }
+    var ids = configuration.plugins.compactMap(\.releaseID)
+    if case .plugin(_, let path?) = error.subject {
+      let named = ids.filter { path.hasSuffix("/\($0).so") }
+      if !named.isEmpty { ids = named }
+    }
+    let hashes = Set(ids.compactMap { folder.buildHash($0, of: release) })
+    try session.giveUp(release, previous, because: "\(reason)", refusing: hashes)
+  }
+
+  /// Lets the engine load a release that was activated; without an engine it serves from the next start.
+  private func serve(_ release: Int64, _ previous: Int64?, _ engine: Engine?) async throws(UpdateError) {
+    guard let engine else { return }
+    let answer = await load(engine)
+    let session = try await UpdateSession.begin(self)
+    defer { session.end() }
+    guard session.state.installed == release else { return }
+    switch answer {
+    case nil:
+      // Without a probation of the engine the release is as good as the others.
+      if configuration.swap.probation == nil { try session.pass(release) }
+    case let error?:
+      if let cause = error.underlying, (cause.underlying as? PluginError)?.isRefusal == true {
+        try refuse(session, release, previous, cause)
+      }
+      if session.state.installed == release {
+        session.state.installed = previous
+        session.state.probation = nil
+        try session.save()
+      }
+      throw UpdateError(.refused, "release \(release)", "\(error.report)", advice: "the builds that served serve on")
+    }
+  }
+
+  /// Publishes what `current` names. Nil if the engine serves it.
+  private func load(_ engine: Engine) async -> SwapError? {
+    let before = service.withLock { service in
+      defer { service.beforeDisabling = nil }
+      return service.beforeDisabling
+    }
+    do throws(SwapError) {
+      if let before {
+        _ = try await engine.reload(before)
+      } else {
+        _ = try await engine.swap(plugins: configuration.plugins.filter { $0.releaseID != nil }.map(\.name))
+      }
+      return nil
+    } catch {
+      if let before { service.withLock { $0.beforeDisabling = before } }
+      return error
+    }
+  }
+
+  /// Ends the service of revoked builds: with an older release that may serve, or by switching the plugins off.
+  /// - Returns: what was done; nil if nothing had to be done.
+  func withdraw(_ engine: Engine?) async throws(UpdateError) -> String? {
+    let session = try await UpdateSession.begin(self)
+    defer { session.end() }
+    if let engine { forbid(session.state, engine) }
+    guard let installed = session.state.installed, !session.unusable(in: installed).isEmpty else { return nil }
+    if let good = session.fallback() {
+      let words = "release \(good) serves again, since a build of release \(installed) may not serve any more"
+      try session.activate(good, isReturn: true, message: words)
+      session.end()
+      if let engine, let error = await load(engine) {
+        throw UpdateError(.refused, "release \(good)", "\(error.report)")
+      }
+      return words
+    }
+    let reasons = session.disablingReasons()
+    session.end()
+    guard let engine, !reasons.isEmpty, service.withLock({ $0.beforeDisabling == nil }) else { return nil }
+    let before = engine.currentConfiguration
+    do { _ = try await engine.reload(before.disabling(reasons)) } catch {
+      throw UpdateError(.refused, "release \(installed)", "its plugins cannot be switched off: \(error.report)")
+    }
+    service.withLock { $0.beforeDisabling = before }
+    let words = reasons.sorted { $0.key < $1.key }.map(\.value).joined(separator: "; ")
+    note(UpdateEvent(kind: .revoked, release: installed, message: words))
+    return words
+  }
+
+  /// Makes the engine refuse builds that may not serve, whoever asks for them.
+  func forbid(_ state: UpdateState, _ engine: Engine) {
+    for hash in Set(state.refused.keys).union(state.revoked).subtracting(service.withLock { $0.forbidden }) {
+      // A list that cannot be written is kept in memory.
+      try? engine.refuse(hash: hash, because: state.objection(to: hash) ?? "")
+      service.withLock { _ = $0.forbidden.insert(hash) }
+    }
+  }
+
+  /// Loads what another process has installed in the meantime.
+  private func follow(installed engine: Engine?) async throws(UpdateError) {
+    guard let engine, let state = try folder.state(), let installed = state.installed,
+      service.withLock({ $0.beforeDisabling == nil })
+    else { return }
+    let status = await engine.status
+    let isBehind = configuration.plugins.contains { plugin in
+      guard let id = plugin.releaseID, let hash = folder.buildHash(id, of: installed) else { return false }
+      return status.serving(plugin.name).map { $0.hash != hash } ?? false
+    }
+    guard isBehind else { return }
+    // A command without an engine has installed it: its probation is here.
+    if state.probation?.release == installed, state.probation?.owner == nil {
+      let session = try await UpdateSession.begin(self)
+      defer { session.end() }
+      if session.state.probation?.release == installed, session.state.probation?.owner == nil {
+        session.state.probation?.owner = .current
+        try session.save()
+      }
+    }
+    if let error = await load(engine) {
+      throw UpdateError(.refused, "release \(installed)", "another process has installed it; here: \(error.report)")
+    }
+  }
+}
+
+extension UpdateSession {
+  /// Whether a release is to be installed.
+  func needs(_ release: ReleaseDocument) -> Bool {
+    guard state.held?.release != release.version else { return false }
+    return state.installed != release.version || !unusable(in: release.version).isEmpty
+  }
+
+  /// Forgets what was held against a release.
+  func forgive(_ release: ReleaseDocument) {
+    if state.held?.release == release.version { state.held = nil }
+    for target in release.targets { state.refused[target.sha256] = nil }
+  }
+
+  func pass(_ release: Int64) throws(UpdateError) {
+    state.addGood(release)
+    if state.probation?.release == release { state.probation = nil }
+    try save()
+    updater.note(UpdateEvent(kind: .passed, release: release, message: "it has passed its probation"))
+  }
+
+  func wordsForNothing(_ release: ReleaseDocument) -> String {
+    if let held = state.held, held.release == release.version {
+      return "release \(held.release) is not installed: \(held.reason)"
+    }
+    return "release \(release.version) is the newest, and serves already"
+  }
+}

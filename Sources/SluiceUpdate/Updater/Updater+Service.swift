@@ -1,0 +1,261 @@
+public import SluiceAssembly
+public import SluiceEngine
+package import SluiceJSON
+package import SluiceMessages
+import SluicePluginFile
+import SluicePluginImage
+import SluiceSupport
+public import SluiceUpdateRules
+
+// The life with an engine.
+extension Updater: EngineUpdater {
+  // MARK: Before the start
+
+  /// Makes the folder ready for an engine: leaves a release that failed, installs the first one or one that waits, and
+  /// switches off plugins whose builds may not serve. Blocks for a trial.
+  ///
+  /// - Returns: the configuration to start the engine with.
+  /// - Throws: if a plugin has no build, and none can be installed.
+  public func prepare() async throws(UpdateError) -> Configuration {
+    try await useWhatIsStaged()
+    if try isIncomplete() {
+      let result = await check(.immediate)
+      if let error = result.error, try isIncomplete() { throw error }
+    }
+    let session = try await UpdateSession.begin(self)
+    defer { session.end() }
+    guard ids.allSatisfy({ Self.hasBuild($0, session.state, folder) }) else {
+      throw UpdateError(
+        .refused, "channel \"\(settings.channel)\"",
+        session.state.held.map { "release \($0.release) is not installed: \($0.reason)" } ?? "no release is installed",
+        advice: "\"sluice update status\" says more")
+    }
+    if session.state.probation?.release == session.state.installed, session.state.probation?.owner == nil {
+      session.state.probation?.owner = .current
+      try session.save()
+    }
+    return configuration.disabling(session.disablingReasons())
+  }
+
+  /// Leaves a release that may not serve, and installs one that waits.
+  private func useWhatIsStaged() async throws(UpdateError) {
+    let session = try await UpdateSession.begin(self)
+    defer { session.end() }
+    if session.state.installed != nil, !session.unusable(in: session.state.installed).isEmpty,
+      let good = session.fallback()
+    {
+      try session.activate(good, isReturn: true, message: "the release that was installed may not serve")
+    }
+    guard let accepted = session.state.accepted,
+      let release = try? folder.release(accepted.version, hash: accepted.hash),
+      session.needs(release), session.isStaged(release), (try? session.rules.checkExpiry(release)) != nil,
+      (try? session.rules.checkClock(session.state.floors)) != nil
+    else { return }
+    do throws(UpdateError) {
+      try tryOut(session, release.version)
+      try session.activate(release.version, isReturn: false, owner: nil, message: "it has waited for this start")
+    } catch { note(UpdateEvent(kind: .failed, release: release.version, message: "\(error)")) }
+  }
+
+  /// Whether a plugin has no build that could be loaded.
+  private func isIncomplete() throws(UpdateError) -> Bool {
+    guard let state = try folder.state() else { return true }
+    return !ids.allSatisfy { Self.hasBuild($0, state, folder) }
+  }
+
+  private static func hasBuild(_ id: String, _ state: UpdateState, _ folder: UpdateFolder) -> Bool {
+    state.installed.flatMap { folder.buildHash(id, of: $0) } != nil
+  }
+
+  // MARK: With an engine
+
+  /// Keeps an engine current from now on: by the schedule, by the notification `ota_update`, and after what the engine
+  /// itself decides. Call it once, with an engine of the configuration that ``prepare()`` returned. Ends with the engine.
+  public func follow(_ engine: Engine) {
+    let state = (try? folder.state()) ?? nil
+    if let state { forbid(state, engine) }
+    let isDisabled = engine.currentConfiguration.plugins.contains { plugin in
+      guard configuration.plugins.contains(where: { $0.name == plugin.name && $0.releaseID != nil }) else {
+        return false
+      }
+      if case .code = plugin.source { return true }
+      return false
+    }
+    service.withLock { service in
+      service.engine = engine
+      service.beforeDisabling = isDisabled ? configuration : nil
+    }
+    engine.setUpdater(self)
+    let startProbation = state?.probation.flatMap { $0.owner == .current ? $0.release : nil }
+    let probation = configuration.swap.probation?.duration ?? .zero
+    let task = Task.detached { [weak self] in
+      await withTaskGroup(of: Void.self) { group in
+        if let startProbation {
+          group.addTask { await self?.passStart(of: startProbation, after: probation) }
+        }
+        group.addTask { await self?.runSchedule() }
+      }
+    }
+    service.withLock { $0.schedule = task }
+  }
+
+  /// A release that served from the start has no older snapshot to be compared with: it must only live long enough.
+  private func passStart(of release: Int64, after duration: Duration) async {
+    try? await Task.sleep(for: duration)
+    guard !Task.isCancelled, let session = try? await UpdateSession.begin(self) else { return }
+    defer { session.end() }
+    guard session.state.installed == release, session.state.probation?.owner == .current else { return }
+    try? session.pass(release)
+  }
+
+  private func runSchedule() async {
+    guard let every = settings.every else { return }
+    while !Task.isCancelled {
+      _ = await check()
+      // Engines that were started together do not ask together for ever.
+      try? await Task.sleep(for: every * Double.random(in: 0.9...1.1))
+    }
+  }
+
+  package func update(_ payload: JSONValue) async -> WorkOutcome {
+    let version = payload["version"]?.integer
+    let immediate = payload["immediate"]?.bool
+    let knowsVersion = payload["version"].map { $0.isNull || version.map { $0 > 0 } ?? false } ?? true
+    let knowsTiming = payload["immediate"].map { $0.isNull || immediate != nil } ?? true
+    guard payload.isObject, knowsVersion, knowsTiming else {
+      note(
+        UpdateEvent(
+          kind: .failed,
+          message:
+            "a notification \"\(Engine.updateTopic)\" expects {\"version\": INTEGER, \"immediate\": true or false}"))
+      return .failed
+    }
+    let timing: Timing = immediate.map { $0 ? .immediate : .later } ?? .configured
+    return await check(timing, minimum: version).outcome
+  }
+
+  package func engineWillEnd() async {
+    let (schedule, notes) = service.withLock { service in
+      service.isEnding = true
+      return (service.schedule, service.notes)
+    }
+    schedule?.cancel()
+    await schedule?.value
+    await notes?.value
+    if let session = try? await UpdateSession.begin(self) {
+      if session.state.probation?.owner == .current {
+        session.state.probation?.owner = nil
+        try? session.save()
+      }
+      session.end()
+    }
+    service.withLock { $0.engine = nil }
+  }
+
+  // MARK: What the engine reports
+
+  package func swapEnded(_ report: SwapReport) {
+    guard report.trigger == .rollback, report.outcome == .rolledBack else { return }
+    later { updater in await updater.noteReturnByOperator() }
+  }
+
+  package func buildsWereRefused(_ hashes: [String], because reason: String) {
+    later { updater in await updater.noteBreach(Set(hashes), reason) }
+  }
+
+  package func probationWasPassed(snapshot: Int) {
+    later { updater in
+      guard let session = try? await UpdateSession.begin(updater) else { return }
+      defer { session.end() }
+      guard let probation = session.state.probation, probation.release == session.state.installed,
+        probation.owner == .current
+      else { return }
+      try? session.pass(probation.release)
+    }
+  }
+
+  /// Runs after what was reported before.
+  private func later(_ work: @escaping @Sendable (Updater) async -> Void) {
+    service.withLock { service in
+      guard !service.isEnding else { return }
+      let before = service.notes
+      service.notes = Task.detached { [weak self] in
+        await before?.value
+        if let self { await work(self) }
+      }
+    }
+  }
+
+  private func noteBreach(_ hashes: Set<String>, _ reason: String) async {
+    guard let session = try? await UpdateSession.begin(self) else { return }
+    defer { session.end() }
+    guard let installed = session.state.installed,
+      ids.contains(where: { folder.buildHash($0, of: installed).map(hashes.contains) ?? false })
+    else { return }
+    let previous = session.state.probation?.previous ?? session.state.good.last { $0 != installed }
+    do throws(UpdateError) {
+      try session.giveUp(installed, previous, because: "it failed its probation: \(reason)", refusing: hashes)
+      session.end()
+      // The engine has returned to the snapshot before, whose builds may have been revoked in the meantime.
+      _ = try await withdraw(service.withLock { $0.engine })
+    } catch { note(UpdateEvent(kind: .failed, release: installed, message: "\(error)")) }
+  }
+
+  private func noteReturnByOperator() async {
+    guard let engine = service.withLock({ $0.engine }) else { return }
+    let status = await engine.status
+    guard let session = try? await UpdateSession.begin(self) else { return }
+    defer { session.end() }
+    guard let installed = session.state.installed else { return }
+    let serving = configuration.plugins.compactMap { plugin in
+      plugin.releaseID.flatMap { id in status.serving(plugin.name).map { (id, $0.hash) } }
+    }
+    guard serving.contains(where: { folder.buildHash($0.0, of: installed) != $0.1 }) else { return }
+    let candidates = [session.state.probation?.previous].compactMap(\.self) + session.state.good.reversed()
+    let release = candidates.first { release in
+      release != installed && serving.allSatisfy { folder.buildHash($0.0, of: release) == $0.1 }
+    }
+    session.state.held = UpdateState.Held(release: installed, reason: "a command has returned to the release before it")
+    session.state.probation = nil
+    session.state.installed = release ?? installed
+    do throws(UpdateError) {
+      try session.save()
+      note(
+        UpdateEvent(
+          kind: .held, release: installed,
+          message:
+            "a command has returned to \(release.map { "release \($0)" } ?? "other builds"); it is not installed "
+            + "again by itself"))
+    } catch { note(UpdateEvent(kind: .failed, release: installed, message: "\(error)")) }
+  }
+
+  // MARK: Status
+
+  package var statusDocument: JSONValue { get async { status() } }
+
+  /// What is installed, what was refused and what has happened; docs/updates.md describes its members.
+  package func status() -> JSONValue {
+    let document: JSONValue = [
+      "url": JSONValue("\(settings.url)"), "channel": JSONValue(settings.channel), "folder": JSONValue(folder.path),
+    ]
+    do throws(UpdateError) {
+      if let state = try folder.state() {
+        state.describe(in: document)
+        document["accepted"] = state.accepted.map { JSONValue($0.version) }
+        document["good"] = .array(of: state.good.map { JSONValue($0) })
+        document["revoked"] = .array(of: state.revoked.sorted())
+        document["root"] = state.floors.root.map { JSONValue($0.version) }
+        let disabled = JSONValue.object()
+        for plugin in configuration.plugins {
+          guard let id = plugin.releaseID, let installed = state.installed,
+            let hash = folder.buildHash(id, of: installed), let objection = state.objection(to: hash)
+          else { continue }
+          disabled[plugin.name] = JSONValue("build \(hash.prefix(12)): \(objection)")
+        }
+        if disabled.count > 0 { document["disabled"] = disabled }
+      }
+    } catch { document["error"] = JSONValue("\(error)") }
+    document["history"] = .array(of: history.newest(20))
+    return document
+  }
+}

@@ -1,0 +1,93 @@
+import SluiceMessages
+
+/// All plugins of a channel at one version.
+package struct ReleaseDocument: Sendable, Hashable {
+  package var channel: String
+  package var version: Int64
+  package var created: UpdateMoment
+  package var expires: UpdateMoment
+  /// The lowest ABI revision of a host that may install this release.
+  package var minimumABI: UInt32
+  package var targets: [ReleaseTarget]
+  /// Builds that must not serve any more: SHA-256 in lower-case hex.
+  package var revoked: Set<String>
+
+  package init(
+    channel: String, version: Int64, created: UpdateMoment, expires: UpdateMoment, minimumABI: UInt32,
+    targets: [ReleaseTarget], revoked: Set<String>
+  ) {
+    self.channel = channel
+    self.version = version
+    self.created = created
+    self.expires = expires
+    self.minimumABI = minimumABI
+    self.targets = targets
+    self.revoked = revoked
+  }
+}
+
+/// One build of one plugin.
+package struct ReleaseTarget: Sendable, Hashable {
+  /// The largest library that a client downloads, in bytes.
+  package static let limitBytes: Int64 = 256 << 20
+
+  /// Names the plugin in configurations; a portable name of a file.
+  package var id: String
+  /// The plugin's own version, for people.
+  package var version: String
+  /// The name of the machine, such as `x86_64`.
+  package var architecture: String
+  /// The ABI revisions that the build can be used with.
+  package var abi: ClosedRange<UInt32>
+  /// SHA-256 in lower-case hex.
+  package var sha256: String
+  /// In bytes.
+  package var length: Int64
+  /// The features of the host that the build requires.
+  package var features: [String]
+
+  package init(
+    id: String, version: String, architecture: String, abi: ClosedRange<UInt32>, sha256: String, length: Int64,
+    features: [String]
+  ) {
+    self.id = id
+    self.version = version
+    self.architecture = architecture
+    self.abi = abi
+    self.sha256 = sha256
+    self.length = length
+    self.features = features
+  }
+
+  /// Whether a text can be the id of a plugin.
+  package static func isID(_ text: String) -> Bool { PortableName.isValid(text, limit: 128) }
+}
+
+/// The newest release of a channel.
+package struct TimestampDocument: Sendable, Hashable {
+  /// How long a timestamp may be valid: whoever withholds newer ones is noticed after this time.
+  package static let longestLife = Duration.seconds(72 * 3600)
+
+  package var channel: String
+  package var version: Int64
+  package var created: UpdateMoment
+  package var expires: UpdateMoment
+  package var releaseVersion: Int64
+  /// The SHA-256 of the file of the release, in lower-case hex.
+  package var releaseHash: String
+  /// The length of that file in bytes.
+  package var releaseLength: Int64
+
+  package init(
+    channel: String, version: Int64, created: UpdateMoment, expires: UpdateMoment, releaseVersion: Int64,
+    releaseHash: String, releaseLength: Int64
+  ) {
+    self.channel = channel
+    self.version = version
+    self.created = created
+    self.expires = expires
+    self.releaseVersion = releaseVersion
+    self.releaseHash = releaseHash
+    self.releaseLength = releaseLength
+  }
+}

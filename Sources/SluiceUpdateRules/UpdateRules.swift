@@ -1,0 +1,247 @@
+import SluiceMessages
+
+/// What a client may accept, given what it has seen. The steps are those of the client workflow of TUF (specification
+/// 1.0.33, section 5); each function names its step.
+///
+/// A document is used in this order: signatures over its bytes (``authenticated(_:as:by:)``), then parsing, which is the
+/// caller's, then the checks of its role. No function changes anything.
+package struct UpdateRules: Sendable {
+  /// By how much the clock of the publisher may be ahead of the clock of this machine.
+  package static let clockTolerance = Duration.seconds(60)
+  /// The most roots that one update follows; the next update follows more.
+  package static let rootLimit = 32
+
+  /// The time at which the update began; every expiry is compared with it (§5.1).
+  package let start: UpdateMoment
+  package let channel: String
+  /// When this program was made; a clock before it is wrong.
+  package let built: UpdateMoment
+  package let verifier: any SignatureVerifier
+
+  package init(start: UpdateMoment, channel: String, built: UpdateMoment, verifier: any SignatureVerifier) {
+    self.start = start
+    self.channel = channel
+    self.built = built
+    self.verifier = verifier
+  }
+
+  // MARK: Clock
+
+  /// Refuses to go on with a clock that is before a time at which it cannot be.
+  package func checkClock(_ floors: TrustFloors) throws(UpdateError) {
+    if start < built { throw clockError("before this version of Sluice was made (\(built))") }
+    if let newest = floors.newestCreated, start + Self.clockTolerance < newest {
+      throw clockError("before the newest signed document was made (\(newest))")
+    }
+  }
+
+  private func clockError(_ reason: String) -> UpdateError {
+    UpdateError(
+      .clock, "the clock", "\(start) is \(reason); nothing is installed",
+      advice: "set the clock; the plugins that serve go on")
+  }
+
+  // MARK: Signatures
+
+  /// Checks that enough different keys of the role have signed, and returns the payload. Keys that the role does not
+  /// have do not count, and each key counts once (§5.3.4, §5.4.2, §5.5.3).
+  package func authenticated(
+    _ document: SignedDocument, as role: UpdateRole, by root: RootDocument
+  ) throws(UpdateError) -> [UInt8] {
+    let expected = role.payloadType(channel: channel)
+    guard document.payloadType == expected else {
+      throw UpdateError(
+        .mismatch, role.rawValue, "its type is \(Self.quoted(document.payloadType)), expected \"\(expected)\"",
+        advice: "a document of another role or channel was put in its place")
+    }
+    let signers = try self.signers(of: document, as: role, by: root)
+    let needed = root.keys(of: role).threshold
+    guard signers.count >= needed else {
+      throw UpdateError(
+        .signature, role.rawValue,
+        "\(signers.count) of the \(root.keys(of: role).keys.count) keys that root \(root.version) names have signed, "
+          + "\(needed) must")
+    }
+    return document.payload
+  }
+
+  /// The keys of the role with a valid signature.
+  package func signers(
+    of document: SignedDocument, as role: UpdateRole, by root: RootDocument
+  ) throws(UpdateError) -> Set<KeyID> {
+    let keys = root.keys(of: role).keys
+    let message = document.signedBytes
+    var valid: Set<KeyID> = []
+    for signature in document.signatures where keys.contains(signature.key) && !valid.contains(signature.key) {
+      guard let key = root.keys[signature.key] else { continue }
+      if try verifier.isValid(signature.bytes, of: message, by: key) { valid.insert(signature.key) }
+    }
+    return valid
+  }
+
+  // MARK: Root
+
+  /// The next root after a trusted one (§5.3.4, §5.3.5). Its expiry does not matter yet (§5.3.6), and it must also be
+  /// signed by its own keys: call ``authenticated(_:as:by:)`` with both.
+  package func check(root next: RootDocument, after trusted: RootDocument) throws(UpdateError) {
+    guard next.version == trusted.version + 1 else {
+      throw UpdateError(
+        next.version > trusted.version ? .mismatch : .rollback, "root",
+        "its version is \(next.version), expected \(trusted.version + 1)")
+    }
+    try checkCreated(next.created, UpdateRole.root)
+  }
+
+  /// The last root of the chain (§5.3.10).
+  package func checkExpiry(root: RootDocument) throws(UpdateError) {
+    try checkExpiry(root.expires, .root, "the publisher must rotate it; see docs/updates.md")
+  }
+
+  /// The floors after a new root: a role whose keys were changed begins without a floor, so that whoever had the old keys
+  /// cannot block updates with a high version (§5.3.11).
+  package func floors(
+    _ floors: TrustFloors, after next: RootDocument, following trusted: RootDocument
+  ) -> TrustFloors {
+    var floors = floors
+    floors.root = TrustFloors.Floor(version: next.version, created: next.created)
+    if next.keys(of: .timestamp) != trusted.keys(of: .timestamp) { floors.timestamp = nil }
+    if next.keys(of: .release) != trusted.keys(of: .release) {
+      floors.release = nil
+      // A timestamp names a version of the release.
+      floors.timestamp = nil
+    }
+    return floors
+  }
+
+  // MARK: Timestamp
+
+  /// Whether the timestamp is new (§5.4.3, §5.4.4). An equal version means that there is no update.
+  package func isNew(_ timestamp: TimestampDocument, _ floors: TrustFloors) throws(UpdateError) -> Bool {
+    try checkChannel(timestamp.channel, .timestamp)
+    if let floor = floors.timestamp, timestamp.version < floor.version {
+      throw rollback(.timestamp, timestamp.version, floor.version)
+    }
+    if let floor = floors.release, timestamp.releaseVersion < floor.version {
+      throw UpdateError(
+        .rollback, "timestamp",
+        "it names release \(timestamp.releaseVersion), but release \(floor.version) was accepted before")
+    }
+    try checkCreated(timestamp.created, .timestamp)
+    guard timestamp.expires.seconds - timestamp.created.seconds <= TimestampDocument.longestLife.components.seconds
+    else {
+      throw UpdateError(
+        .malformed, "timestamp",
+        "it is valid from \(timestamp.created) to \(timestamp.expires), which is longer than 72 hours")
+    }
+    try checkExpiry(
+      timestamp.expires, .timestamp, "the mirror is out of date, or withholds newer files; ask its owner")
+    return floors.timestamp.map { timestamp.version > $0.version } ?? true
+  }
+
+  // MARK: Release
+
+  /// The release that a trusted timestamp names (§5.5.2 to §5.5.6, §5.6.2 to §5.6.5). Its hash and length were compared
+  /// with ``check(_:of:hash:length:)`` before.
+  package func check(
+    _ release: ReleaseDocument, named timestamp: TimestampDocument, _ floors: TrustFloors
+  ) throws(UpdateError) {
+    try checkChannel(release.channel, .release)
+    guard release.version == timestamp.releaseVersion else {
+      throw UpdateError(
+        .mismatch, "release", "its version is \(release.version), but the timestamp names \(timestamp.releaseVersion)")
+    }
+    if let floor = floors.release, release.version < floor.version {
+      throw rollback(.release, release.version, floor.version)
+    }
+    try checkCreated(release.created, .release)
+    try checkExpiry(release)
+  }
+
+  /// A release is installed only as long as it is valid; what was installed before goes on serving (§5.6.5).
+  package func checkExpiry(_ release: ReleaseDocument) throws(UpdateError) {
+    try checkExpiry(release.expires, .release, "the publisher must sign a newer release")
+  }
+
+  /// Compares content with what a signed document says of it (§5.5.2, §5.7.2).
+  package static func check(
+    _ subject: String, length: Int64, hash: String, expectedLength: Int64, expectedHash: String
+  ) throws(UpdateError) {
+    guard length == expectedLength else {
+      throw UpdateError(.mismatch, subject, "it has \(length) bytes, expected \(expectedLength)")
+    }
+    guard hash == expectedHash else {
+      throw UpdateError(
+        .mismatch, subject, "its SHA-256 is \(hash.prefix(12))…, expected \(expectedHash.prefix(12))…")
+    }
+  }
+
+  /// The build of a plugin for this machine; the one with the highest ABI revision if several fit.
+  package func target(
+    _ id: String, of release: ReleaseDocument, for offer: UpdateOffer
+  ) throws(UpdateError) -> ReleaseTarget {
+    guard release.minimumABI <= offer.abi.upperBound else {
+      throw unsupported(
+        release, "it needs a host with ABI \(release.minimumABI), this host has \(offer.abi.upperBound)",
+        "install a newer version of Sluice")
+    }
+    let builds = release.targets.filter { $0.id == id }
+    guard !builds.isEmpty else { throw unsupported(release, "it has no plugin \"\(id)\"") }
+    let native = builds.filter { $0.architecture == offer.architecture }
+    guard !native.isEmpty else {
+      let machines = Set(builds.map(\.architecture)).sorted().joined(separator: ", ")
+      throw unsupported(release, "plugin \"\(id)\" has builds for \(machines), this machine is \(offer.architecture)")
+    }
+    let usable = native.filter { $0.abi.overlaps(offer.abi) }
+    guard !usable.isEmpty else {
+      let ranges = native.map { "\($0.abi.lowerBound) to \($0.abi.upperBound)" }.joined(separator: ", ")
+      throw unsupported(
+        release,
+        "plugin \"\(id)\" is built for ABI \(ranges), this host has \(offer.abi.lowerBound) to \(offer.abi.upperBound)")
+    }
+    let complete = usable.filter { Set($0.features).isSubset(of: offer.features) }
+    guard let best = complete.max(by: { $0.abi.upperBound < $1.abi.upperBound }) else {
+      let missing = Set(usable.flatMap(\.features)).subtracting(offer.features).sorted().joined(separator: ", ")
+      throw unsupported(release, "plugin \"\(id)\" requires \(missing), which this host does not offer")
+    }
+    guard !release.revoked.contains(best.sha256) else {
+      throw UpdateError(
+        .refused, "release \(release.version)",
+        "it revokes the build of \"\(id)\" that it names (\(best.sha256.prefix(12)))")
+    }
+    return best
+  }
+
+  // MARK: Common
+
+  private func checkChannel(_ channel: String, _ role: UpdateRole) throws(UpdateError) {
+    guard channel == self.channel else {
+      throw UpdateError(
+        .mismatch, role.rawValue, "it belongs to channel \(Self.quoted(channel)), expected \"\(self.channel)\"")
+    }
+  }
+
+  private func checkExpiry(_ expires: UpdateMoment, _ role: UpdateRole, _ advice: String) throws(UpdateError) {
+    guard start < expires else {
+      throw UpdateError(.expired, role.rawValue, "it expired at \(expires)", advice: advice)
+    }
+  }
+
+  /// A document from the future means that this machine's clock is behind.
+  private func checkCreated(_ created: UpdateMoment, _ role: UpdateRole) throws(UpdateError) {
+    guard created <= start + Self.clockTolerance else {
+      throw clockError("before the \(role.rawValue) was made (\(created))")
+    }
+  }
+
+  private func rollback(_ role: UpdateRole, _ version: Int64, _ floor: Int64) -> UpdateError {
+    UpdateError(
+      .rollback, role.rawValue, "its version is \(version), but version \(floor) was accepted before",
+      advice: "the mirror is out of date, or replays an old file")
+  }
+
+  private func unsupported(_ release: ReleaseDocument, _ reason: String, _ advice: String? = nil) -> UpdateError {
+    UpdateError(.unsupported, "release \(release.version)", reason, advice: advice)
+  }
+
+  private static func quoted(_ text: String) -> String { PlainText.quote(text) }
+}

@@ -1,0 +1,102 @@
+import Sluice
+import SluiceEngine
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceSupport
+import SluiceTestKit
+import SluiceUpdate
+import SluiceUpdateRules
+
+/// A machine that installs releases: its configuration, its folder, its clock.
+final class UpdatedMachine: Sendable {
+  let releases: ReleaseServer
+  let files: TemporaryDirectory
+  /// Seconds that are added to the time.
+  let clockError = Locked<Int64>(0)
+  /// The log of its updaters.
+  let lines = Watched<[String]>([])
+
+  init(_ releases: ReleaseServer) throws {
+    self.releases = releases
+    files = try TemporaryDirectory()
+    try files.write(try FileTree.readText(releases.rootFile), to: "root.json")
+  }
+
+  /// - Parameter change: changes members of the configuration's text.
+  func configuration(_ change: (inout Configuration) -> Void = { _ in }) throws -> Configuration {
+    let text = """
+      {"update": {"url": "\(releases.url)", "root": "root.json", "folder": "installed", "every": "0s"},
+       "plugins": {"stamp": {"release": "stamp"}}, "request": ["stamp"], "store": "store",
+       "transport": {"loops": 1}, "retry": {"maxAttempts": 1},
+       "swap": {"trial": "0s", "probation": {"duration": "1h", "transactions": 10}}}
+      """
+    var configuration = try Configuration(text: Array(text.utf8), file: files.path("sluice.json"))
+    change(&configuration)
+    return configuration
+  }
+
+  func updater(_ change: (inout Configuration) -> Void = { _ in }) throws -> Updater {
+    try Updater(
+      try configuration(change), trial: nil, verifier: Ed25519Verifier(),
+      clock: { [clockError] in
+        UpdateMoment(seconds: Updater.now().seconds + clockError.withLock { $0 })
+      }
+    ) { [lines] line in lines.update { $0.append(line.message) } }
+  }
+
+  /// The status as the command shows it.
+  func status() throws -> JSONValue { try updater().status() }
+
+  /// Waits for an event of the updater.
+  func wait(for event: String) async throws {
+    try await lines.wait(for: event) { lines in lines.contains { $0.contains(" \(event): ") } }
+  }
+
+  func path(_ name: String) -> String { files.path("installed/\(name)") }
+}
+
+/// An engine that follows releases, and a server that says which build a request has passed.
+final class UpdatedEngine: Sendable {
+  let updater: Updater
+  let engine: Engine
+  private let echo: EmbeddedServer
+
+  private init(_ updater: Updater, _ engine: Engine, _ echo: EmbeddedServer) {
+    (self.updater, self.engine, self.echo) = (updater, engine, echo)
+  }
+
+  /// Runs the body with an engine on a machine, and ends the engine.
+  static func run<Value>(
+    on machine: UpdatedMachine, _ change: (inout Configuration) -> Void = { _ in },
+    _ body: (UpdatedEngine) async throws -> Value
+  ) async throws -> Value {
+    let updater = try machine.updater(change)
+    let engine = try Engine(try await updater.prepare())
+    updater.follow(engine)
+    let echo = try EmbeddedServer { request in
+      .text(request.headers.first { $0.name.lowercased() == "x-build" }?.value ?? "none")
+    }
+    let running = UpdatedEngine(updater, engine, echo)
+    return try await withCleanup {
+      await engine.shutdown(drain: .zero)
+    } _: {
+      try await body(running)
+    }
+  }
+
+  /// The build that a request passes.
+  func build(_ path: String = "") async throws -> String {
+    let response = try await engine.perform(Request(url: HTTPURL("\(echo.baseURL)/\(path)")))
+    return String(decoding: response.body.bytes ?? [], as: UTF8.self)
+  }
+
+  /// The error code of a request; nil if it succeeds.
+  func failure() async -> ErrorCode? {
+    do {
+      _ = try await build()
+      return nil
+    } catch { return (error as? TransactionError)?.code }
+  }
+}
