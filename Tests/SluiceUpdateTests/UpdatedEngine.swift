@@ -97,6 +97,6 @@ final class UpdatedEngine: Sendable {
     do {
       _ = try await build()
       return nil
-    } catch { return (error as? TransactionError)?.code }
+    } catch { return (error as? TransactionFailure)?.error.code }
   }
 }
