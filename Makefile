@@ -64,6 +64,7 @@ check:
 	scripts/check-docs.sh
 	scripts/make-docs.sh
 	scripts/check-commands.sh
+	scripts/check-updates.sh
 	scripts/check-c-plugins.sh
 	scripts/check-examples.sh
 	scripts/check-install.sh

@@ -55,7 +55,8 @@ final class Mirror: Sendable {
     var request = Request(url: url)
     request.options.attemptTimeout = Self.documentLimit
     let (body, response) = try await open(request, url)
-    if response.status == 404 || response.status == 410 { return nil }
+    // Stores of objects answer 403 for what they do not have.
+    if [403, 404, 410].contains(response.status) { return nil }
     try Self.check(response.status, url)
     var bytes: [UInt8] = []
     try await Self.read(body, url) { piece throws(UpdateError) in

@@ -98,7 +98,7 @@ extension UpdateSession {
   ) async throws(UpdateError) -> [UInt8] {
     guard let bytes = try await mirror.document(name, limitBytes: limitBytes) else {
       throw UpdateError(
-        .network, "\(updater.settings.url)/\(name)", "status 404",
+        .network, "\(updater.settings.url)/\(name)", "the server does not have it",
         advice: "check update.url and update.channel; the publisher may not have made a timestamp yet")
     }
     return bytes

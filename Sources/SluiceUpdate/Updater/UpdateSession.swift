@@ -139,7 +139,7 @@ final class UpdateSession {
   func disablingReasons() -> [String: String] {
     guard let installed = state.installed else { return [:] }
     var reasons: [String: String] = [:]
-    for plugin in updater.configuration.plugins {
+    for plugin in updater.plugins {
       guard let id = plugin.releaseID, let hash = folder.buildHash(id, of: installed),
         let objection = state.objection(to: hash)
       else { continue }
@@ -152,11 +152,12 @@ final class UpdateSession {
 
   /// The newest release before the installed one that may serve; nil without one.
   func fallback() -> Int64? {
-    state.good.last { release in
+    let ids = updater.ids
+    return state.good.last { release in
       release != state.installed && unusable(in: release).isEmpty
         && (try? folder.release(release)).map { document in
           document.targets.allSatisfy { target in
-            !updater.ids.contains(target.id) || folder.buildHash(target.id, of: release) != target.sha256
+            !ids.contains(target.id) || folder.buildHash(target.id, of: release) != target.sha256
               || folder.hasBuild(target)
           }
         } ?? false

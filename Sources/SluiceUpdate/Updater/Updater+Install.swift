@@ -106,7 +106,7 @@ extension Updater {
     guard let error = reason.underlying as? PluginError, error.isRefusal, error.code != .trialUnavailable else {
       return
     }
-    var ids = configuration.plugins.compactMap(\.releaseID)
+    var ids = ids
     if case .plugin(_, let path?) = error.subject {
       let named = ids.filter { path.hasSuffix("/\($0).so") }
       if !named.isEmpty { ids = named }
@@ -149,7 +149,7 @@ extension Updater {
       if let before {
         _ = try await engine.reload(before)
       } else {
-        _ = try await engine.swap(plugins: configuration.plugins.filter { $0.releaseID != nil }.map(\.name))
+        _ = try await engine.swap(plugins: self.plugins.map(\.name))
       }
       return nil
     } catch {
@@ -202,7 +202,7 @@ extension Updater {
       service.withLock({ $0.beforeDisabling == nil })
     else { return }
     let status = await engine.status
-    let isBehind = configuration.plugins.contains { plugin in
+    let isBehind = plugins.contains { plugin in
       guard let id = plugin.releaseID, let hash = folder.buildHash(id, of: installed) else { return false }
       return status.serving(plugin.name).map { $0.hash != hash } ?? false
     }

@@ -16,7 +16,11 @@ extension Updater: EngineUpdater {
   ///
   /// - Returns: the configuration to start the engine with.
   /// - Throws: if a plugin has no build, and none can be installed.
-  public func prepare() async throws(UpdateError) -> Configuration {
+  public func prepare() async throws(UpdateError) -> Configuration { try await prepare(isFollowed: true) }
+
+  /// - Parameter isFollowed: whether ``follow(_:)`` comes next. Otherwise the engine is too short-lived to judge a
+  ///   release.
+  package func prepare(isFollowed: Bool) async throws(UpdateError) -> Configuration {
     try await useWhatIsStaged()
     if try isIncomplete() {
       let result = await check(.immediate)
@@ -30,7 +34,7 @@ extension Updater: EngineUpdater {
         session.state.held.map { "release \($0.release) is not installed: \($0.reason)" } ?? "no release is installed",
         advice: "\"sluice update status\" says more")
     }
-    if session.state.probation?.release == session.state.installed, session.state.probation?.owner == nil {
+    if isFollowed, session.state.probation?.release == session.state.installed, session.state.probation?.owner == nil {
       session.state.probation?.owner = .current
       try session.save()
     }
@@ -74,13 +78,7 @@ extension Updater: EngineUpdater {
   public func follow(_ engine: Engine) {
     let state = (try? folder.state()) ?? nil
     if let state { forbid(state, engine) }
-    let isDisabled = engine.currentConfiguration.plugins.contains { plugin in
-      guard configuration.plugins.contains(where: { $0.name == plugin.name && $0.releaseID != nil }) else {
-        return false
-      }
-      if case .code = plugin.source { return true }
-      return false
-    }
+    let isDisabled = engine.currentConfiguration.plugins.contains { $0.releaseID != nil && $0.library == nil }
     service.withLock { service in
       service.engine = engine
       service.beforeDisabling = isDisabled ? configuration : nil
@@ -207,7 +205,7 @@ extension Updater: EngineUpdater {
     guard let session = try? await UpdateSession.begin(self) else { return }
     defer { session.end() }
     guard let installed = session.state.installed else { return }
-    let serving = configuration.plugins.compactMap { plugin in
+    let serving = plugins.compactMap { plugin in
       plugin.releaseID.flatMap { id in status.serving(plugin.name).map { (id, $0.hash) } }
     }
     guard serving.contains(where: { folder.buildHash($0.0, of: installed) != $0.1 }) else { return }
@@ -246,7 +244,7 @@ extension Updater: EngineUpdater {
         document["revoked"] = .array(of: state.revoked.sorted())
         document["root"] = state.floors.root.map { JSONValue($0.version) }
         let disabled = JSONValue.object()
-        for plugin in configuration.plugins {
+        for plugin in plugins {
           guard let id = plugin.releaseID, let installed = state.installed,
             let hash = folder.buildHash(id, of: installed), let objection = state.objection(to: hash)
           else { continue }

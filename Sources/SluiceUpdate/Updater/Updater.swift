@@ -20,8 +20,6 @@ public import SluiceUpdateRules
 public final class Updater: Sendable {
   let configuration: Configuration
   let settings: UpdateSettings
-  /// The ids of the plugins in releases.
-  let ids: [String]
   let folder: UpdateFolder
   let history: UpdateHistory
   let verifier: any SignatureVerifier
@@ -68,7 +66,6 @@ public final class Updater: Sendable {
     }
     self.configuration = configuration
     self.settings = settings
-    ids = Set(configuration.plugins.compactMap(\.releaseID)).sorted()
     folder = try UpdateFolder(at: settings.folder)
     history = UpdateHistory(path: folder.historyPath)
     self.verifier = verifier
@@ -83,6 +80,17 @@ public final class Updater: Sendable {
   package static let now: @Sendable () -> UpdateMoment = {
     UpdateMoment(seconds: UniversalTime.now.components.seconds)
   }
+
+  // MARK: What it keeps current
+
+  /// The plugins that come from releases; an engine may have got another configuration since its start.
+  var plugins: [PluginConfiguration] {
+    let engine = service.withLock { $0.engine }
+    return (engine?.currentConfiguration ?? configuration).plugins.filter { $0.releaseID != nil }
+  }
+
+  /// Their ids in releases.
+  var ids: [String] { Set(plugins.compactMap(\.releaseID)).sorted() }
 
   // MARK: Looking for a release
 
