@@ -21,7 +21,9 @@ enum EngineUpdates {
     TaskPool.start()
     let updater = try Self.updater(configuration)
     let ready: Result<Configuration, UpdateError> = WaitingThread.run {
-      do throws(UpdateError) { return .success(try await updater.prepare(isFollowed: self == .followed)) } catch { return .failure(error) }
+      do throws(UpdateError) { return .success(try await updater.prepare(isFollowed: self == .followed)) } catch {
+        return .failure(error)
+      }
     }
     let prepared: Configuration
     do { prepared = try ready.get() } catch { throw Self.failure(error) }
