@@ -1,7 +1,7 @@
 import SluiceMessages
 
 /// What a client may accept, given what it has seen. The steps are those of the client workflow of TUF (specification
-/// 1.0.33, section 5); each function names its step.
+/// 1.0.34, section 5); each function names its step.
 ///
 /// A document is used in this order: signatures over its bytes (``authenticated(_:as:by:)``), then parsing, which is the
 /// caller's, then the checks of its role. No function changes anything.

@@ -11,7 +11,7 @@ struct StatusText {
   }
 
   var text: String {
-    [PrintableText.of(head), generations, history, PrintableText.of(refused)].filter { !$0.isEmpty }
+    [PrintableText.of(head), updates, generations, history, PrintableText.of(refused)].filter { !$0.isEmpty }
       .joined(separator: "\n")
   }
 
@@ -64,6 +64,10 @@ struct StatusText {
     }
     if wait["hasDied"]?.bool == true { return start + "its thread was ended" + (place.map { " \($0)" } ?? "") }
     return start + (place ?? "no plugin is called there")
+  }
+
+  private var updates: String {
+    status["update"].map { "updates from channel \(UpdateText($0).text)" } ?? ""
   }
 
   private var generations: String {

@@ -45,7 +45,9 @@ extension UpdateState {
     floors.timestamp = try Self.floor(reader, "timestampFloor")
     floors.release = try Self.floor(reader, "releaseFloor")
     if let accepted = try reader.optionalObject("accepted") {
-      self.accepted = Accepted(version: try accepted.version("version"), hash: try accepted.hash("sha256"))
+      self.accepted = Accepted(
+        version: try accepted.version("version"), hash: try accepted.hash("sha256"),
+        keys: try accepted.strings("keys", limit: 64).compactMap { KeyID(hex: $0) })
     }
     revoked = Set(try reader.strings("revoked", limit: 16384))
     installed = try reader.optionalVersion("installed")
@@ -90,7 +92,9 @@ extension UpdateState {
     ] {
       document[key] = floor.map { ["version": JSONValue($0.version), "created": JSONValue("\($0.created)")] }
     }
-    document["accepted"] = accepted.map { ["version": JSONValue($0.version), "sha256": JSONValue($0.hash)] }
+    document["accepted"] = accepted.map {
+      ["version": JSONValue($0.version), "sha256": JSONValue($0.hash), "keys": .array(of: $0.keys.map(\.hex))]
+    }
     describe(in: document)
     if let probation, let owner = probation.owner {
       document["probation"]?["process"] = [

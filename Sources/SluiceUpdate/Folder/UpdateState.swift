@@ -22,6 +22,8 @@ struct UpdateState: Hashable, Sendable {
     var version: Int64
     /// The SHA-256 of its file.
     var hash: String
+    /// The keys whose signatures were valid.
+    var keys: [KeyID]
   }
 
   /// How the last look for a release ended.

@@ -17,6 +17,13 @@ extension UpdateSession {
     {
       return release
     }
+    if let accepted = state.accepted, isAccepted(accepted), accepted.version == timestamp.releaseVersion,
+      accepted.hash != timestamp.releaseHash
+    {
+      throw UpdateError(
+        .rollback, "release \(accepted.version)", "it was accepted before with other content",
+        advice: "the publisher must give it a higher version")
+    }
     return try await release(mirror, root, timestamp)
   }
 
@@ -77,14 +84,14 @@ extension UpdateSession {
     try rules.check(release, named: timestamp, state.floors)
     try folder.write(document, of: release.version)
     state.floors.release = TrustFloors.Floor(version: release.version, created: release.created)
-    state.accepted = UpdateState.Accepted(version: release.version, hash: hash)
+    let keys = try rules.signers(of: document, as: .release, by: root).sorted()
+    state.accepted = UpdateState.Accepted(version: release.version, hash: hash, keys: keys)
     let newlyRevoked = release.revoked.subtracting(state.revoked)
     state.revoked = release.revoked
     try save()
-    let keys = try rules.signers(of: document, as: .release, by: root)
     updater.note(
       UpdateEvent(
-        kind: .accepted, release: release.version, hash: hash, keys: Array(keys),
+        kind: .accepted, release: release.version, hash: hash, keys: keys,
         message: "its signatures are valid; it expires at \(release.expires)"))
     for hash in newlyRevoked.sorted() {
       updater.note(

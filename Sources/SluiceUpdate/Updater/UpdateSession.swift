@@ -173,9 +173,16 @@ final class UpdateSession {
     state.installed = release
     state.probation =
       isReturn ? nil : UpdateState.Probation(release: release, previous: previous, owner: owner)
-    if state.held?.release == release { state.held = nil }
+    if !isReturn { state.held = nil }
     try save()
-    updater.note(UpdateEvent(kind: isReturn ? .returned : .installed, release: release, message: message))
+    note(isReturn ? .returned : .installed, release, message)
+  }
+
+  /// Writes a line about a release, with its hash and its signers if it is the newest.
+  func note(_ kind: UpdateEvent.Kind, _ release: Int64, _ message: String) {
+    let accepted = state.accepted.flatMap { $0.version == release ? $0 : nil }
+    updater.note(
+      UpdateEvent(kind: kind, release: release, hash: accepted?.hash, keys: accepted?.keys ?? [], message: message))
   }
 }
 

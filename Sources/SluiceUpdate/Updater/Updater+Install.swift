@@ -66,7 +66,7 @@ extension Updater {
       }
     guard isImmediate else {
       guard isStaged else { return .unchanged("release \(release.version) waits for the next start") }
-      note(UpdateEvent(kind: .staged, release: release.version, message: "its builds are verified and on disk"))
+      session.note(.staged, release.version, "its builds are verified and on disk")
       return .staged(release.version)
     }
     return try activate(session, release, engine)
@@ -239,7 +239,7 @@ extension UpdateSession {
     state.addGood(release)
     if state.probation?.release == release { state.probation = nil }
     try save()
-    updater.note(UpdateEvent(kind: .passed, release: release, message: "it has passed its probation"))
+    note(.passed, release, "it has passed its probation")
   }
 
   func wordsForNothing(_ release: ReleaseDocument) -> String {
