@@ -91,11 +91,16 @@ struct UpdateFolder: Sendable {
   }
 
   /// Whether the content of a build is on disk and whole.
-  func hasBuild(_ target: ReleaseTarget) -> Bool {
-    guard let bytes = try? DurableFile.readIfPresent(buildPath(target.sha256), limitBytes: Int(target.length)) else {
-      return false
-    }
-    return ContentHash(of: bytes)?.hex == target.sha256
+  func hasBuild(_ hash: String) -> Bool {
+    let limit = Int(ReleaseTarget.limitBytes)
+    guard let bytes = try? DurableFile.readIfPresent(buildPath(hash), limitBytes: limit) else { return false }
+    return ContentHash(of: bytes)?.hex == hash
+  }
+
+  /// Forgets the build of a plugin in a release.
+  func removeBuild(_ hash: String, of id: String, in release: Int64) {
+    unlink("\(releaseFolder(release))/\(id).so")
+    unlink(buildPath(hash))
   }
 
   /// Makes the links of a release; those that exist stay.

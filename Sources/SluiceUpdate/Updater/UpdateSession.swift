@@ -150,17 +150,23 @@ final class UpdateSession {
     return reasons
   }
 
+  /// Forgets builds of the installed release that were damaged on disk, so that they are downloaded again.
+  func dropDamagedBuilds() {
+    guard let installed = state.installed else { return }
+    for id in updater.ids {
+      guard let hash = folder.buildHash(id, of: installed), !folder.hasBuild(hash) else { continue }
+      folder.removeBuild(hash, of: id, in: installed)
+      updater.note(
+        UpdateEvent(
+          kind: .failed, release: installed, plugin: id, hash: hash, message: "this build is missing or damaged on disk"))
+    }
+  }
+
   /// The newest release before the installed one that may serve; nil without one.
   func fallback() -> Int64? {
-    let ids = updater.ids
-    return state.good.last { release in
+    state.good.last { release in
       release != state.installed && unusable(in: release).isEmpty
-        && (try? folder.release(release)).map { document in
-          document.targets.allSatisfy { target in
-            !ids.contains(target.id) || folder.buildHash(target.id, of: release) != target.sha256
-              || folder.hasBuild(target)
-          }
-        } ?? false
+        && updater.ids.allSatisfy { id in folder.buildHash(id, of: release).map(folder.hasBuild) ?? false }
     }
   }
 

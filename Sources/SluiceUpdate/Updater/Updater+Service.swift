@@ -45,6 +45,7 @@ extension Updater: EngineUpdater {
   private func useWhatIsStaged() async throws(UpdateError) {
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
+    session.dropDamagedBuilds()
     if session.state.installed != nil, !session.unusable(in: session.state.installed).isEmpty,
       let good = session.fallback()
     {
