@@ -5,7 +5,9 @@ extension UpdateSession {
   /// Whether every build that this configuration uses is on disk.
   func isStaged(_ release: ReleaseDocument) -> Bool {
     guard let targets = try? targets(of: release) else { return false }
-    return targets.allSatisfy { folder.buildHash($0.id, of: release.version) == $0.sha256 && folder.hasBuild($0.sha256) }
+    return targets.allSatisfy {
+      folder.buildHash($0.id, of: release.version) == $0.sha256 && folder.hasBuild($0.sha256)
+    }
   }
 
   /// Downloads what is missing, and sets up the folder of the release.

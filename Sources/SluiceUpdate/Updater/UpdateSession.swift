@@ -158,7 +158,8 @@ final class UpdateSession {
       folder.removeBuild(hash, of: id, in: installed)
       updater.note(
         UpdateEvent(
-          kind: .failed, release: installed, plugin: id, hash: hash, message: "this build is missing or damaged on disk"))
+          kind: .failed, release: installed, plugin: id, hash: hash, message: "this build is missing or damaged on disk"
+        ))
     }
   }
 
