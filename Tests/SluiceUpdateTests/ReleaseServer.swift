@@ -47,11 +47,34 @@ final class ReleaseServer: Sendable {
   var url: String { server.baseURL }
   var rootFile: String { files.path("repository/root.json") }
 
+  static let timestampPath = "stable/timestamp.json"
+  static func releasePath(_ version: Int64) -> String { "stable/\(version).release.json" }
+  static func rootPath(_ version: Int64) -> String { "\(version).root.json" }
+  static func targetPath(_ hash: String) -> String { "targets/\(hash).so" }
+
   /// The paths of all requests so far, without the first slash.
   var requestedPaths: [String] { requests.withLock { $0 } }
 
   /// Answers requests in place of the files; nil sends the file.
   func intercept(_ answer: Answer?) { self.answer.withLock { $0 = answer } }
+
+  /// Answers requests for this path alone.
+  func intercept(_ path: String, _ answer: @escaping @Sendable (ServerRequest) -> ServerResponse) {
+    intercept { requested, request in requested == path ? answer(request) : nil }
+  }
+
+  /// Never answers requests for this path. The signal is set when one has come.
+  func withhold(_ path: String) -> Signal {
+    let reached = Signal()
+    intercept(path) { _ in
+      reached.set()
+      return .deferred { _ in }
+    }
+    return reached
+  }
+
+  /// How often a path was requested.
+  func requestCount(_ path: String) -> Int { requestedPaths.count { $0 == path } }
 
   func path(_ name: String) -> String { files.path("repository/\(name)") }
 

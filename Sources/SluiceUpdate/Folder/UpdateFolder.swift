@@ -21,13 +21,15 @@ struct UpdateFolder: Sendable {
   /// Makes the folder if it is missing. Only this user may write to it, because what is in it is loaded.
   init(at path: String) throws(UpdateError) {
     self.path = path
-    for folder in ["", "/releases", "/builds", "/downloads"] { try DurableFile.makeFolder(path + folder) }
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw DurableFile.failure(path, "cannot be examined") }
-    guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
-      throw UpdateError(
-        .state, path, "it must belong to this user, and nobody else may write to it",
-        advice: "chmod 700 \(path), or set update.folder to a folder of yours")
+    for folder in [path, "\(path)/releases", "\(path)/builds", "\(path)/downloads"] {
+      try DurableFile.makeFolder(folder)
+      var status = stat()
+      guard stat(folder, &status) == 0 else { throw DurableFile.failure(folder, "cannot be examined") }
+      guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+        throw UpdateError(
+          .state, folder, "it must belong to this user, and nobody else may write to it",
+          advice: "chmod 700 \(folder), or set update.folder to a folder of yours")
+      }
     }
   }
 
@@ -71,8 +73,9 @@ struct UpdateFolder: Sendable {
 
   // MARK: Releases
 
-  func write(_ document: SignedDocument, of release: Int64) throws(UpdateError) {
-    try DurableFile.replace(documentPath(release), with: document.file)
+  /// - Parameter file: as it was fetched, because its hash is that of these bytes.
+  func write(_ file: [UInt8], of release: Int64) throws(UpdateError) {
+    try DurableFile.replace(documentPath(release), with: file)
   }
 
   /// An accepted release. Its signatures were checked when it was accepted.
@@ -91,27 +94,35 @@ struct UpdateFolder: Sendable {
   }
 
   /// Whether the content of a build is on disk and whole.
-  func hasBuild(_ target: ReleaseTarget) -> Bool {
-    guard let bytes = try? DurableFile.readIfPresent(buildPath(target.sha256), limitBytes: Int(target.length)) else {
-      return false
+  func hasBuild(_ hash: String) -> Bool {
+    guard let file = FileDescriptor(opening: buildPath(hash), O_RDONLY | O_NONBLOCK | O_NOFOLLOW),
+      file.status()?.isRegularFile == true, let digest = StreamingHash()
+    else { return false }
+    while let piece = DescriptorPiece.read(file.raw) {
+      if piece.isEmpty { return digest.finish() == hash }
+      digest.add(piece)
     }
-    return ContentHash(of: bytes)?.hex == target.sha256
+    return false
   }
 
   /// Makes the links of a release; those that exist stay.
-  func link(_ targets: [ReleaseTarget], of release: Int64) throws(UpdateError) {
+  /// - Returns: whether something has changed.
+  func link(_ targets: [ReleaseTarget], of release: Int64) throws(UpdateError) -> Bool {
     let folder = releaseFolder(release)
     try DurableFile.makeFolder(folder)
+    var isChanged = false
     for target in targets {
       let (link, build) = ("\(folder)/\(target.id).so", "../../builds/\(target.sha256).so")
+      guard buildHash(target.id, of: release) != target.sha256 else { continue }
+      isChanged = true
       guard symlink(build, link) != 0 else { continue }
       guard errno == EEXIST else { throw DurableFile.failure(link, "cannot be made") }
-      guard buildHash(target.id, of: release) != target.sha256 else { continue }
       // The link of an interrupted start from other documents.
       try DurableFile.remove(link)
       guard symlink(build, link) == 0 else { throw DurableFile.failure(link, "cannot be made") }
     }
     try DurableFile.syncFolder(of: "\(folder)/x")
+    return isChanged
   }
 
   /// The hash of a plugin's build in a release that was set up; nil without one.
@@ -120,6 +131,9 @@ struct UpdateFolder: Sendable {
     let name = target.split(separator: "/").last ?? ""
     return ContentHash(hex: String(name.dropLast(3)))?.hex
   }
+
+  /// Whether a plugin's build in a release that was set up is on disk and whole.
+  func hasWholeBuild(_ id: String, of release: Int64) -> Bool { buildHash(id, of: release).map(hasBuild) ?? false }
 
   /// Removes releases and builds that nothing refers to.
   func prune(_ state: UpdateState) {

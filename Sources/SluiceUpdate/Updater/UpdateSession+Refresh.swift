@@ -21,14 +21,15 @@ extension UpdateSession {
   }
 
   /// A release whose role has lost its floor must be verified again.
-  private func isAccepted(_ accepted: UpdateState.Accepted) -> Bool {
+  func isAccepted(_ accepted: UpdateState.Accepted) -> Bool {
     state.floors.release?.version == accepted.version
   }
 
   private func followRoots(_ mirror: Mirror) async throws(UpdateError) -> RootDocument {
     var trusted = try root()
     for _ in 0..<UpdateRules.rootLimit {
-      let name = "\(trusted.version + 1).root.json"
+      guard let version = trusted.nextVersion else { break }
+      let name = "\(version).root.json"
       guard let bytes = try await mirror.document(name, limitBytes: UpdateRole.root.limitBytes) else { break }
       let document = try SignedDocument(file: bytes, name)
       let payload = try rules.authenticated(document, as: .root, by: trusted)
@@ -57,6 +58,7 @@ extension UpdateSession {
     let timestamp = try TimestampDocument(payload: payload)
     if try rules.isNew(timestamp, state.floors) {
       state.floors.timestamp = TrustFloors.Floor(version: timestamp.version, created: timestamp.created)
+      state.floors.namedRelease = timestamp.releaseVersion
       try save()
     }
     return timestamp
@@ -75,8 +77,10 @@ extension UpdateSession {
     let payload = try rules.authenticated(document, as: .release, by: root)
     let release = try ReleaseDocument(payload: payload)
     try rules.check(release, named: timestamp, state.floors)
-    try folder.write(document, of: release.version)
+    try folder.write(bytes, of: release.version)
     state.floors.release = TrustFloors.Floor(version: release.version, created: release.created)
+    // After a change of keys, another document may have the same version: it is not the one that has failed.
+    if state.accepted?.hash != hash, state.held?.release == release.version { state.held = nil }
     state.accepted = UpdateState.Accepted(version: release.version, hash: hash)
     let newlyRevoked = release.revoked.subtracting(state.revoked)
     state.revoked = release.revoked

@@ -5,15 +5,18 @@ extension UpdateSession {
   /// Whether every build that this configuration uses is on disk.
   func isStaged(_ release: ReleaseDocument) -> Bool {
     guard let targets = try? targets(of: release) else { return false }
-    return targets.allSatisfy { folder.buildHash($0.id, of: release.version) == $0.sha256 && folder.hasBuild($0) }
+    return targets.allSatisfy {
+      folder.buildHash($0.id, of: release.version) == $0.sha256 && folder.hasBuild($0.sha256)
+    }
   }
 
   /// Downloads what is missing, and sets up the folder of the release.
-  func stage(_ release: ReleaseDocument, _ mirror: Mirror) async throws(UpdateError) {
+  /// - Returns: whether the release has other builds now than before.
+  func stage(_ release: ReleaseDocument, _ mirror: Mirror) async throws(UpdateError) -> Bool {
     try rules.checkExpiry(release)
     let targets = try targets(of: release)
-    for target in targets where !folder.hasBuild(target) { try await mirror.download(target, into: folder) }
-    try folder.link(targets, of: release.version)
+    for target in targets where !folder.hasBuild(target.sha256) { try await mirror.download(target, into: folder) }
+    return try folder.link(targets, of: release.version)
   }
 
   /// The builds for this machine, none of which is refused.

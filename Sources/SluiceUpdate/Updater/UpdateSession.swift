@@ -153,14 +153,13 @@ final class UpdateSession {
   /// The newest release before the installed one that may serve; nil without one.
   func fallback() -> Int64? {
     state.good.last { release in
-      release != state.installed && unusable(in: release).isEmpty
-        && (try? folder.release(release)).map { document in
-          document.targets.allSatisfy { target in
-            !updater.ids.contains(target.id) || folder.buildHash(target.id, of: release) != target.sha256
-              || folder.hasBuild(target)
-          }
-        } ?? false
+      release != state.installed && canServe(release)
     }
+  }
+
+  /// Whether a release has all builds, whole and not refused.
+  func canServe(_ release: Int64) -> Bool {
+    unusable(in: release).isEmpty && updater.ids.allSatisfy { folder.hasWholeBuild($0, of: release) }
   }
 
   /// Makes a release serve. The caller lets the engine load it afterwards.
@@ -168,7 +167,8 @@ final class UpdateSession {
   ///   - isReturn: to a release that has passed its probation before.
   ///   - owner: the process in which it is on probation; nil means the next one that starts.
   func activate(_ release: Int64, isReturn: Bool, owner: ProcessMark? = .current, message: String) throws(UpdateError) {
-    let previous = state.installed
+    // Other builds of the same release: it cannot be returned to.
+    let previous = state.installed == release ? state.good.last { $0 != release } : state.installed
     state.installed = release
     state.probation =
       isReturn ? nil : UpdateState.Probation(release: release, previous: previous, owner: owner)

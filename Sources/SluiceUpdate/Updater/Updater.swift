@@ -30,6 +30,7 @@ public final class Updater: Sendable {
   let log: @Sendable (LogLine) -> Void
   /// The time; tests set it.
   let clock: @Sendable () -> UpdateMoment
+  let limits: MirrorLimits
   let service = Locked(Service())
 
   /// What an updater knows of its engine.
@@ -59,7 +60,8 @@ public final class Updater: Sendable {
 
   package init(
     _ configuration: Configuration, trial: (any LibraryTrial)?, verifier: any SignatureVerifier,
-    clock: @escaping @Sendable () -> UpdateMoment, log: @escaping @Sendable (LogLine) -> Void
+    clock: @escaping @Sendable () -> UpdateMoment, limits: MirrorLimits = MirrorLimits(),
+    log: @escaping @Sendable (LogLine) -> Void
   ) throws(UpdateError) {
     guard let settings = configuration.update else {
       throw UpdateError(
@@ -78,6 +80,7 @@ public final class Updater: Sendable {
     self.trial = trial
     self.log = log
     self.clock = clock
+    self.limits = limits
   }
 
   package static let now: @Sendable () -> UpdateMoment = {
