@@ -129,6 +129,44 @@ import Testing
     #expect(releases.requestCount(path) == 1)
   }
 
+  /// Otherwise a mirror that sends slowly could keep every engine from its start and from its end.
+  @Test func `an engine starts and ends while another process waits for a build`() async throws {
+    let (machine, releases) = (machine, releases)
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    try await releases.publish("1.1")
+    let reached = releases.withhold(ReleaseServer.targetPath(try await releases.target("1.1").sha256))
+    async let waiting = machine.look()
+    try await reached.wait(for: "the request of the build")
+    let build = try await UpdatedEngine.run(on: machine) { try await $0.build() }
+    #expect(build == "1.0")
+    releases.release()
+    let result = try await waiting
+    #expect(result.action == .installed && result.release == 2, "\(result)")
+  }
+
+  @Test func `what is learned while another process waits for a build is kept`() async throws {
+    let (machine, releases) = (machine, releases)
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine, { $0.swap.probation?.duration = .milliseconds(1) }) { running in
+      try await machine.wait(for: "passed")
+      try await releases.publish("1.1")
+      let second = await running.updater.check()
+      #expect(second.action == .installed, "\(second)")
+      try await releases.publish("1.2")
+      let reached = releases.withhold(ReleaseServer.targetPath(try await releases.target("1.2").sha256))
+      async let waiting = running.updater.check()
+      try await reached.wait(for: "the request of the build")
+      _ = try await running.engine.rollback()
+      try await machine.wait(for: "held")
+      releases.release()
+      let third = await waiting
+      #expect(third.action == .installed && third.release == 3, "\(third)")
+      let history = try FileTree.readText(machine.path("history.jsonl"))
+      #expect(history.contains("\"event\":\"held\""), "\(history)")
+    }
+  }
+
   @Test func `engines of one folder follow each other`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { first in

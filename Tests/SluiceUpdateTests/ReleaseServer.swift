@@ -17,6 +17,7 @@ final class ReleaseServer: Sendable {
   private let server: EmbeddedServer
   private let requests: Locked<[String]>
   private let answer: Locked<Answer?>
+  private let withheld = Locked<[(String, ServerRequest, DeferredResponse)]>([])
 
   static let plugin = "stamp"
 
@@ -63,14 +64,26 @@ final class ReleaseServer: Sendable {
     intercept { requested, request in requested == path ? answer(request) : nil }
   }
 
-  /// Never answers requests for this path. The signal is set when one has come.
+  /// Answers no more requests for this path. The signal is set when one has come.
   func withhold(_ path: String) -> Signal {
-    let reached = Signal()
-    intercept(path) { _ in
-      reached.set()
-      return .deferred { _ in }
+    let (reached, withheld) = (Signal(), withheld)
+    intercept(path) { request in
+      .deferred { answer in
+        withheld.withLock { $0.append((path, request, answer)) }
+        reached.set()
+      }
     }
     return reached
+  }
+
+  /// Answers what was withheld, and everything from now on.
+  func release() {
+    intercept(nil)
+    let held = withheld.withLock { withheld in
+      defer { withheld = [] }
+      return withheld
+    }
+    for (path, request, answer) in held { answer.complete(with: Self.file(self.path(path), request)) }
   }
 
   /// How often a path was requested.

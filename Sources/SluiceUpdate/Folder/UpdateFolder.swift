@@ -9,6 +9,7 @@ import SluiceUpdateRules
 ///
 ///     state                     what was accepted and what serves; see UpdateState
 ///     lock                      held while a process changes something here
+///     fetch                     held while a process fetches documents and builds
 ///     current                   a link to the release that serves
 ///     releases/N/ID.so          links to the builds of a release
 ///     releases/N.release.json   the signed document
@@ -37,6 +38,7 @@ struct UpdateFolder: Sendable {
   private var currentPath: String { "\(path)/current" }
   var historyPath: String { "\(path)/history.jsonl" }
   var lockPath: String { "\(path)/lock" }
+  var fetchLockPath: String { "\(path)/fetch" }
   func buildPath(_ hash: String) -> String { "\(path)/builds/\(hash).so" }
   func downloadPath(_ hash: String) -> String { "\(path)/downloads/\(hash).part" }
   private func documentPath(_ release: Int64) -> String { "\(path)/releases/\(release).release.json" }

@@ -30,7 +30,7 @@ extension UpdateSession {
     for _ in 0..<UpdateRules.rootLimit {
       guard let version = trusted.nextVersion else { break }
       let name = "\(version).root.json"
-      guard let bytes = try await mirror.document(name, limitBytes: UpdateRole.root.limitBytes) else { break }
+      guard let bytes = try await document(mirror, name, UpdateRole.root.limitBytes) else { break }
       let document = try SignedDocument(file: bytes, name)
       let payload = try rules.authenticated(document, as: .root, by: trusted)
       let next = try RootDocument(payload: payload)
@@ -100,12 +100,18 @@ extension UpdateSession {
   private func required(
     _ mirror: Mirror, _ name: String, _ limitBytes: Int
   ) async throws(UpdateError) -> [UInt8] {
-    guard let bytes = try await mirror.document(name, limitBytes: limitBytes) else {
+    guard let bytes = try await document(mirror, name, limitBytes) else {
       throw UpdateError(
         .network, "\(updater.settings.url)/\(name)", "status 404",
         advice: "check update.url and update.channel; the publisher may not have made a timestamp yet")
     }
     return bytes
+  }
+
+  private func document(
+    _ mirror: Mirror, _ name: String, _ limitBytes: Int
+  ) async throws(UpdateError) -> [UInt8]? {
+    try await unlocked { () throws(UpdateError) in try await mirror.document(name, limitBytes: limitBytes) }
   }
 
   private static func hash(_ bytes: [UInt8]) throws(UpdateError) -> String {

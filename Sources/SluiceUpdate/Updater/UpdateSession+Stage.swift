@@ -15,7 +15,12 @@ extension UpdateSession {
   func stage(_ release: ReleaseDocument, _ mirror: Mirror) async throws(UpdateError) -> Bool {
     try rules.checkExpiry(release)
     let targets = try targets(of: release)
-    for target in targets where !folder.hasBuild(target.sha256) { try await mirror.download(target, into: folder) }
+    let missing = targets.filter { !folder.hasBuild($0.sha256) }
+    if !missing.isEmpty {
+      try await unlocked { () throws(UpdateError) in
+        for target in missing { try await mirror.download(target, into: folder) }
+      }
+    }
     return try folder.link(targets, of: release.version)
   }
 

@@ -41,13 +41,16 @@ extension Updater {
   private func find(
     _ timing: Timing, retriesHeld: Bool, _ engine: Engine?
   ) async throws(UpdateError) -> Step {
+    // Whoever waits for this finds the builds on disk afterwards.
+    let fetching = try await FolderLock.take(folder.fetchLockPath, within: limits.build)
+    defer { fetching.release() }
     let session = try await UpdateSession.begin(self)
     // The engine loads without the lock, so that others need not wait for a trial.
     defer { session.end() }
     let (release, isStaged, isChanged) = try await Mirror.with(settings.url, configuration, limits) {
       mirror throws(UpdateError) -> (ReleaseDocument, Bool, Bool) in
       let release = try await session.refresh(mirror)
-      if retriesHeld { session.forgive(release) }
+      if retriesHeld { try session.forgive(release) }
       guard session.needs(release), timing != .never else { return (release, false, false) }
       let wasStaged = session.isStaged(release)
       let isChanged = try await session.stage(release, mirror)
@@ -231,9 +234,10 @@ extension UpdateSession {
   }
 
   /// Forgets what was held against a release.
-  func forgive(_ release: ReleaseDocument) {
+  func forgive(_ release: ReleaseDocument) throws(UpdateError) {
     if state.held?.release == release.version { state.held = nil }
     for target in release.targets { state.refused[target.sha256] = nil }
+    try save()
   }
 
   func pass(_ release: Int64) throws(UpdateError) {
