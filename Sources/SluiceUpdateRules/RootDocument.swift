@@ -30,6 +30,9 @@ package struct RootDocument: Sendable, Hashable {
     self.roles = roles
   }
 
+  /// The version of the root after this one; nil if there can be none.
+  package var nextVersion: Int64? { version < .max ? version + 1 : nil }
+
   /// Roles without keys need more signatures than there can be.
   package func keys(of role: UpdateRole) -> RoleKeys { roles[role] ?? RoleKeys(keys: [], threshold: .max) }
 }

@@ -15,6 +15,8 @@ package struct TrustFloors: Sendable, Hashable {
   package var root: Floor?
   package var timestamp: Floor?
   package var release: Floor?
+  /// The version that the newest timestamp has named; that release may not have been fetched yet (§5.4.3).
+  package var namedRelease: Int64?
 
   package init() {}
 

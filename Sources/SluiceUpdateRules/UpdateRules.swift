@@ -84,10 +84,10 @@ package struct UpdateRules: Sendable {
   /// The next root after a trusted one (§5.3.4, §5.3.5). Its expiry does not matter yet (§5.3.6), and it must also be
   /// signed by its own keys: call ``authenticated(_:as:by:)`` with both.
   package func check(root next: RootDocument, after trusted: RootDocument) throws(UpdateError) {
-    guard next.version == trusted.version + 1 else {
+    guard next.version == trusted.nextVersion else {
       throw UpdateError(
         next.version > trusted.version ? .mismatch : .rollback, "root",
-        "its version is \(next.version), expected \(trusted.version + 1)")
+        "its version is \(next.version), and the root before it has \(trusted.version)")
     }
     try checkCreated(next.created, UpdateRole.root)
   }
@@ -104,11 +104,11 @@ package struct UpdateRules: Sendable {
   ) -> TrustFloors {
     var floors = floors
     floors.root = TrustFloors.Floor(version: next.version, created: next.created)
-    if next.keys(of: .timestamp) != trusted.keys(of: .timestamp) { floors.timestamp = nil }
-    if next.keys(of: .release) != trusted.keys(of: .release) {
-      floors.release = nil
-      // A timestamp names a version of the release.
-      floors.timestamp = nil
+    let isReleaseChanged = next.keys(of: .release) != trusted.keys(of: .release)
+    if isReleaseChanged { floors.release = nil }
+    // A timestamp names a version of the release.
+    if isReleaseChanged || next.keys(of: .timestamp) != trusted.keys(of: .timestamp) {
+      (floors.timestamp, floors.namedRelease) = (nil, nil)
     }
     return floors
   }
@@ -121,10 +121,11 @@ package struct UpdateRules: Sendable {
     if let floor = floors.timestamp, timestamp.version < floor.version {
       throw rollback(.timestamp, timestamp.version, floor.version)
     }
-    if let floor = floors.release, timestamp.releaseVersion < floor.version {
+    let named = max(floors.release?.version ?? 0, floors.namedRelease ?? 0)
+    if timestamp.releaseVersion < named {
       throw UpdateError(
-        .rollback, "timestamp",
-        "it names release \(timestamp.releaseVersion), but release \(floor.version) was accepted before")
+        .rollback, "timestamp", "it names release \(timestamp.releaseVersion), but release \(named) was named before",
+        advice: "the mirror is out of date, or replays an old file")
     }
     try checkCreated(timestamp.created, .timestamp)
     guard timestamp.expires.seconds - timestamp.created.seconds <= TimestampDocument.longestLife.components.seconds

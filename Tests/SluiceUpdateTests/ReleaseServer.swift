@@ -17,6 +17,7 @@ final class ReleaseServer: Sendable {
   private let server: EmbeddedServer
   private let requests: Locked<[String]>
   private let answer: Locked<Answer?>
+  private let withheld = Locked<[(String, ServerRequest, DeferredResponse)]>([])
 
   static let plugin = "stamp"
 
@@ -47,11 +48,46 @@ final class ReleaseServer: Sendable {
   var url: String { server.baseURL }
   var rootFile: String { files.path("repository/root.json") }
 
+  static let timestampPath = "stable/timestamp.json"
+  static func releasePath(_ version: Int64) -> String { "stable/\(version).release.json" }
+  static func rootPath(_ version: Int64) -> String { "\(version).root.json" }
+  static func targetPath(_ hash: String) -> String { "targets/\(hash).so" }
+
   /// The paths of all requests so far, without the first slash.
   var requestedPaths: [String] { requests.withLock { $0 } }
 
   /// Answers requests in place of the files; nil sends the file.
   func intercept(_ answer: Answer?) { self.answer.withLock { $0 = answer } }
+
+  /// Answers requests for this path alone.
+  func intercept(_ path: String, _ answer: @escaping @Sendable (ServerRequest) -> ServerResponse) {
+    intercept { requested, request in requested == path ? answer(request) : nil }
+  }
+
+  /// Answers no more requests for this path. The signal is set when one has come.
+  func withhold(_ path: String) -> Signal {
+    let (reached, withheld) = (Signal(), withheld)
+    intercept(path) { request in
+      .deferred { answer in
+        withheld.withLock { $0.append((path, request, answer)) }
+        reached.set()
+      }
+    }
+    return reached
+  }
+
+  /// Answers what was withheld, and everything from now on.
+  func release() {
+    intercept(nil)
+    let held = withheld.withLock { withheld in
+      defer { withheld = [] }
+      return withheld
+    }
+    for (path, request, answer) in held { answer.complete(with: Self.file(self.path(path), request)) }
+  }
+
+  /// How often a path was requested.
+  func requestCount(_ path: String) -> Int { requestedPaths.count { $0 == path } }
 
   func path(_ name: String) -> String { files.path("repository/\(name)") }
 

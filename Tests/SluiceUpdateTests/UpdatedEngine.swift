@@ -18,31 +18,45 @@ final class UpdatedMachine: Sendable {
   /// The log of its updaters.
   let lines = Watched<[String]>([])
 
-  init(_ releases: ReleaseServer) throws {
+  /// The address of the repository.
+  private let url: String
+
+  /// - Parameter url: of a mirror; nil means the server itself.
+  init(_ releases: ReleaseServer, url: String? = nil) throws {
     self.releases = releases
+    self.url = url ?? releases.url
     files = try TemporaryDirectory()
     try files.write(try FileTree.readText(releases.rootFile), to: "root.json")
   }
 
-  /// - Parameter change: changes members of the configuration's text.
+  /// The text of its configuration.
+  private var text: String {
+    """
+    {"update": {"url": "\(url)", "root": "root.json", "folder": "installed", "every": "0s"},
+     "plugins": {"stamp": {"release": "stamp"}}, "request": ["stamp"], "store": "store",
+     "transport": {"loops": 1}, "retry": {"maxAttempts": 1},
+     "swap": {"trial": "0s", "probation": {"duration": "1h", "transactions": 10}}}
+    """
+  }
+
+  /// Writes the configuration for the command, and returns its path.
+  func configurationFile() throws -> String { try files.write(text, to: "sluice.json") }
+
+  /// - Parameter change: changes members of the configuration.
   func configuration(_ change: (inout Configuration) -> Void = { _ in }) throws -> Configuration {
-    let text = """
-      {"update": {"url": "\(releases.url)", "root": "root.json", "folder": "installed", "every": "0s"},
-       "plugins": {"stamp": {"release": "stamp"}}, "request": ["stamp"], "store": "store",
-       "transport": {"loops": 1}, "retry": {"maxAttempts": 1},
-       "swap": {"trial": "0s", "probation": {"duration": "1h", "transactions": 10}}}
-      """
     var configuration = try Configuration(text: Array(text.utf8), file: files.path("sluice.json"))
     change(&configuration)
     return configuration
   }
 
-  func updater(_ change: (inout Configuration) -> Void = { _ in }) throws -> Updater {
+  func updater(
+    limits: MirrorLimits = MirrorLimits(), _ change: (inout Configuration) -> Void = { _ in }
+  ) throws -> Updater {
     try Updater(
       try configuration(change), trial: nil, verifier: Ed25519Verifier(),
       clock: { [clockError] in
         UpdateMoment(seconds: Updater.now().seconds + clockError.withLock { $0 })
-      }
+      }, limits: limits
     ) { [lines] line in lines.update { $0.append(line.message) } }
   }
 

@@ -31,22 +31,14 @@ enum EngineStart {
   ) throws(CommandError) -> Engine {
     // Exit functions that libraries have registered then run after the command's own.
     defer { ProcessEnd.watch() }
-    return try updates.start(configuration) { configuration throws(CommandError) in
-      try started(configuration, trial, wrap)
-    }
-  }
-
-  private static func started(
-    _ configuration: Configuration, _ trial: HelperTrial?, _ wrap: TransportWrapper?
-  ) throws(CommandError) -> Engine {
-    do {
-      return try Engine(
+    return try updates.start(configuration) { configuration throws(EngineError) in
+      try Engine(
         configuration, sources: [:], trial: trial, minimumLogLevel: LogOutput.minimumLevel, wrap: wrap
       ) { line in
         if line.swap != nil { ProcessEnd.watch() }
         LogOutput.show(line)
       }
-    } catch { throw failure(error) }
+    }
   }
 
   /// Prints a warning from the trial of a build that is not refused.

@@ -15,9 +15,11 @@ enum EngineUpdates {
 
   /// - Parameter start: starts the engine with the configuration that it is given.
   func start(
-    _ configuration: Configuration, _ start: (Configuration) throws(CommandError) -> Engine
+    _ configuration: Configuration, _ start: (Configuration) throws(EngineError) -> Engine
   ) throws(CommandError) -> Engine {
-    guard configuration.update != nil, self != .ignored else { return try start(configuration) }
+    guard configuration.update != nil, self != .ignored else {
+      do { return try start(configuration) } catch { throw EngineStart.failure(error) }
+    }
     TaskPool.start()
     let updater = try Self.updater(configuration)
     let ready: Result<Configuration, UpdateError> = WaitingThread.run {
@@ -27,7 +29,12 @@ enum EngineUpdates {
     }
     let prepared: Configuration
     do { prepared = try ready.get() } catch { throw Self.failure(error) }
-    let engine = try start(prepared)
+    let engine: Engine
+    do { engine = try start(prepared) } catch {
+      // Otherwise the next process would take this end for a fault of a release on probation.
+      if !(error.underlying is PluginError) { WaitingThread.run { await updater.leaveProbation() } }
+      throw EngineStart.failure(error)
+    }
     if self == .followed { updater.follow(engine) }
     return engine
   }

@@ -8,41 +8,55 @@ import SluicePlugin
 import SluiceSupport
 import SluiceUpdateRules
 
+/// How long a mirror may take, so that a slow one cannot hold an update up.
+package struct MirrorLimits: Sendable {
+  /// For one document.
+  package var document: Duration
+  /// For one build.
+  package var build: Duration
+  /// In which a server may send nothing.
+  package var idle: Duration
+
+  package init(
+    document: Duration = .seconds(30), build: Duration = .seconds(600), idle: Duration = .seconds(30)
+  ) {
+    self.document = document
+    self.build = build
+    self.idle = idle
+  }
+}
+
 /// A repository on a static HTTP server, and the engine without stages that fetches from it. What it serves is not
 /// trusted.
 final class Mirror: Sendable {
-  /// How long a document may take.
-  private static let documentLimit = Duration.seconds(30)
-  /// How long a build may take.
-  private static let buildLimit = Duration.seconds(600)
-  /// How long a server may send nothing.
-  private static let idleLimit = Duration.seconds(30)
-
   private let base: HTTPURL
   private let client: Client
+  private let limits: MirrorLimits
 
-  private init(_ base: HTTPURL, _ client: Client) {
+  private init(_ base: HTTPURL, _ client: Client, _ limits: MirrorLimits) {
     self.base = base
     self.client = client
+    self.limits = limits
   }
 
   /// Runs the work with a mirror, and ends its engine.
   /// - Parameter settings: for proxy and TLS; stages and retries of the configuration do not apply.
   static func with<Value>(
-    _ base: HTTPURL, _ settings: Configuration, _ work: (Mirror) async throws(UpdateError) -> Value
+    _ base: HTTPURL, _ settings: Configuration, _ limits: MirrorLimits,
+    _ work: (Mirror) async throws(UpdateError) -> Value
   ) async throws(UpdateError) -> Value {
     var configuration = Configuration()
     configuration.transport.tls.ca = settings.transport.tls.ca
     configuration.transport.proxy = settings.transport.proxy
     configuration.transport.connectTimeout = settings.transport.connectTimeout
     configuration.transport.loops = 1
-    configuration.deadline = buildLimit
+    configuration.deadline = max(limits.document, limits.build)
     let client: Client
     do { client = try Client(configuration, delegate: SameOrigin()) } catch {
       throw UpdateError(.network, "\(base)", "\(error)")
     }
     let result: Result<Value, UpdateError>
-    do throws(UpdateError) { result = .success(try await work(Mirror(base, client))) } catch {
+    do throws(UpdateError) { result = .success(try await work(Mirror(base, client, limits))) } catch {
       result = .failure(error)
     }
     await client.shutdown(drain: .zero)
@@ -53,7 +67,7 @@ final class Mirror: Sendable {
   func document(_ path: String, limitBytes: Int) async throws(UpdateError) -> [UInt8]? {
     let url = try self.url(path)
     var request = Request(url: url)
-    request.options.attemptTimeout = Self.documentLimit
+    request.options.attemptTimeout = limits.document
     let (body, response) = try await open(request, url)
     // Stores of objects answer 403 for what they do not have.
     if [403, 404, 410].contains(response.status) { return nil }
@@ -88,7 +102,7 @@ final class Mirror: Sendable {
 
   private func fetch(_ url: HTTPURL, _ build: PartialBuild) async throws(UpdateError) {
     var request = Request(url: url)
-    request.options.attemptTimeout = Self.buildLimit
+    request.options.attemptTimeout = limits.build
     if build.count > 0 { request.headers["range"] = "bytes=\(build.count)-" }
     let (body, response) = try await open(request, url)
     switch response.status {
@@ -117,7 +131,7 @@ final class Mirror: Sendable {
     var request = request
     // Lengths and hashes are those of the files.
     request.options.decodesContent = false
-    request.options.idleTimeout = Self.idleLimit
+    request.options.idleTimeout = limits.idle
     request.options.maximumResponseBytes = Int(ReleaseTarget.limitBytes)
     do {
       let (bytes, response) = try await client.bytes(for: request)

@@ -2,7 +2,8 @@ import Glibc
 import SluiceSupport
 import SluiceUpdateRules
 
-/// The right to change an installation. Other processes and other engines of this process wait for it.
+/// A right that one engine of one process has at a time: to change an installation, for a moment, or to fetch for it, as
+/// long as a mirror takes. Others wait for it.
 final class FolderLock: Sendable {
   private let file: FileDescriptor
 
@@ -11,26 +12,28 @@ final class FolderLock: Sendable {
   /// Gives the right back; the end of the object does the same.
   func release() { flock(file.raw, LOCK_UN) }
 
-  /// How long to wait; the longest part of an update that others wait for is a download.
+  /// How long to wait for a change.
   static let limit = Duration.seconds(60)
   private static let pause = Duration.milliseconds(20)
 
   /// Waits for the lock.
   /// - Throws: ``UpdateError/Code/busy`` after the limit.
-  static func take(_ folder: UpdateFolder, within limit: Duration = limit) async throws(UpdateError) -> FolderLock {
+  /// - Parameter path: of the file that stands for the right.
+  static func take(_ path: String, within limit: Duration = limit) async throws(UpdateError) -> FolderLock {
     let deadline = MonotonicClock.now + limit
     while true {
-      guard let file = FileDescriptor(opening: folder.lockPath, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600) else {
-        throw DurableFile.failure(folder.lockPath, "cannot be opened")
+      guard let file = FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600) else {
+        throw DurableFile.failure(path, "cannot be opened")
       }
       if flock(file.raw, LOCK_EX | LOCK_NB) == 0 { return FolderLock(file) }
       guard errno == EWOULDBLOCK || errno == EINTR else {
-        throw DurableFile.failure(folder.lockPath, "cannot be locked")
+        throw DurableFile.failure(path, "cannot be locked")
       }
       guard MonotonicClock.now < deadline, !Task.isCancelled else {
         throw UpdateError(
-          .busy, folder.path, "another process has been changing it for \(limit.components.seconds) s",
-          advice: "\"fuser \(folder.lockPath)\" names it")
+          .busy, DurableFile.folder(of: path),
+          "another process has been working on it for \(limit.components.seconds) s",
+          advice: "\"fuser \(path)\" names it")
       }
       try? await Task.sleep(for: pause)
     }

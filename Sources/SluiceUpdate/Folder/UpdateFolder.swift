@@ -9,6 +9,7 @@ import SluiceUpdateRules
 ///
 ///     state                     what was accepted and what serves; see UpdateState
 ///     lock                      held while a process changes something here
+///     fetch                     held while a process fetches documents and builds
 ///     current                   a link to the release that serves
 ///     releases/N/ID.so          links to the builds of a release
 ///     releases/N.release.json   the signed document
@@ -21,13 +22,15 @@ struct UpdateFolder: Sendable {
   /// Makes the folder if it is missing. Only this user may write to it, because what is in it is loaded.
   init(at path: String) throws(UpdateError) {
     self.path = path
-    for folder in ["", "/releases", "/builds", "/downloads"] { try DurableFile.makeFolder(path + folder) }
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw DurableFile.failure(path, "cannot be examined") }
-    guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
-      throw UpdateError(
-        .state, path, "it must belong to this user, and nobody else may write to it",
-        advice: "chmod 700 \(path), or set update.folder to a folder of yours")
+    for folder in [path, "\(path)/releases", "\(path)/builds", "\(path)/downloads"] {
+      try DurableFile.makeFolder(folder)
+      var status = stat()
+      guard stat(folder, &status) == 0 else { throw DurableFile.failure(folder, "cannot be examined") }
+      guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+        throw UpdateError(
+          .state, folder, "it must belong to this user, and nobody else may write to it",
+          advice: "chmod 700 \(folder), or set update.folder to a folder of yours")
+      }
     }
   }
 
@@ -35,6 +38,7 @@ struct UpdateFolder: Sendable {
   private var currentPath: String { "\(path)/current" }
   var historyPath: String { "\(path)/history.jsonl" }
   var lockPath: String { "\(path)/lock" }
+  var fetchLockPath: String { "\(path)/fetch" }
   func buildPath(_ hash: String) -> String { "\(path)/builds/\(hash).so" }
   func downloadPath(_ hash: String) -> String { "\(path)/downloads/\(hash).part" }
   private func documentPath(_ release: Int64) -> String { "\(path)/releases/\(release).release.json" }
@@ -71,8 +75,9 @@ struct UpdateFolder: Sendable {
 
   // MARK: Releases
 
-  func write(_ document: SignedDocument, of release: Int64) throws(UpdateError) {
-    try DurableFile.replace(documentPath(release), with: document.file)
+  /// - Parameter file: as it was fetched, because its hash is that of these bytes.
+  func write(_ file: [UInt8], of release: Int64) throws(UpdateError) {
+    try DurableFile.replace(documentPath(release), with: file)
   }
 
   /// An accepted release. Its signatures were checked when it was accepted.
@@ -92,9 +97,14 @@ struct UpdateFolder: Sendable {
 
   /// Whether the content of a build is on disk and whole.
   func hasBuild(_ hash: String) -> Bool {
-    let limit = Int(ReleaseTarget.limitBytes)
-    guard let bytes = try? DurableFile.readIfPresent(buildPath(hash), limitBytes: limit) else { return false }
-    return ContentHash(of: bytes)?.hex == hash
+    guard let file = FileDescriptor(opening: buildPath(hash), O_RDONLY | O_NONBLOCK | O_NOFOLLOW),
+      file.status()?.isRegularFile == true, let digest = StreamingHash()
+    else { return false }
+    while let piece = DescriptorPiece.read(file.raw) {
+      if piece.isEmpty { return digest.finish() == hash }
+      digest.add(piece)
+    }
+    return false
   }
 
   /// Forgets the build of a plugin in a release.
@@ -104,19 +114,23 @@ struct UpdateFolder: Sendable {
   }
 
   /// Makes the links of a release; those that exist stay.
-  func link(_ targets: [ReleaseTarget], of release: Int64) throws(UpdateError) {
+  /// - Returns: whether something has changed.
+  func link(_ targets: [ReleaseTarget], of release: Int64) throws(UpdateError) -> Bool {
     let folder = releaseFolder(release)
     try DurableFile.makeFolder(folder)
+    var isChanged = false
     for target in targets {
       let (link, build) = ("\(folder)/\(target.id).so", "../../builds/\(target.sha256).so")
+      guard buildHash(target.id, of: release) != target.sha256 else { continue }
+      isChanged = true
       guard symlink(build, link) != 0 else { continue }
       guard errno == EEXIST else { throw DurableFile.failure(link, "cannot be made") }
-      guard buildHash(target.id, of: release) != target.sha256 else { continue }
       // The link of an interrupted start from other documents.
       try DurableFile.remove(link)
       guard symlink(build, link) == 0 else { throw DurableFile.failure(link, "cannot be made") }
     }
     try DurableFile.syncFolder(of: "\(folder)/x")
+    return isChanged
   }
 
   /// The hash of a plugin's build in a release that was set up; nil without one.
@@ -125,6 +139,9 @@ struct UpdateFolder: Sendable {
     let name = target.split(separator: "/").last ?? ""
     return ContentHash(hex: String(name.dropLast(3)))?.hex
   }
+
+  /// Whether a plugin's build in a release that was set up is on disk and whole.
+  func hasWholeBuild(_ id: String, of release: Int64) -> Bool { buildHash(id, of: release).map(hasBuild) ?? false }
 
   /// Removes releases and builds that nothing refers to.
   func prune(_ state: UpdateState) {

@@ -44,6 +44,7 @@ extension UpdateState {
     floors.root = try Self.floor(reader, "rootFloor")
     floors.timestamp = try Self.floor(reader, "timestampFloor")
     floors.release = try Self.floor(reader, "releaseFloor")
+    floors.namedRelease = try reader.optionalVersion("namedRelease")
     if let accepted = try reader.optionalObject("accepted") {
       self.accepted = Accepted(
         version: try accepted.version("version"), hash: try accepted.hash("sha256"),
@@ -92,6 +93,7 @@ extension UpdateState {
     ] {
       document[key] = floor.map { ["version": JSONValue($0.version), "created": JSONValue("\($0.created)")] }
     }
+    document["namedRelease"] = floors.namedRelease.map { JSONValue($0) }
     document["accepted"] = accepted.map {
       ["version": JSONValue($0.version), "sha256": JSONValue($0.hash), "keys": .array(of: $0.keys.map(\.hex))]
     }

@@ -33,7 +33,7 @@ extension Publication {
   ) throws(UpdateError) -> ReleaseDocument {
     let old = try draft(of: channel)
     var draft = ReleaseDocument(
-      channel: channel, version: newestRelease(of: channel) + 1, created: now, expires: now + life,
+      channel: channel, version: try Self.version(after: newestRelease(of: channel)), created: now, expires: now + life,
       minimumABI: old?.minimumABI ?? 1, targets: old?.targets ?? [], revoked: old?.revoked ?? [])
     try change(&draft)
     let revoked = draft.targets.filter { draft.revoked.contains($0.sha256) }
@@ -121,7 +121,7 @@ extension Publication {
     let release = try SignedDocument(file: bytes, path)
     try release.requireComplete(.release, by: root, channel: channel)
     let timestamp = TimestampDocument(
-      channel: channel, version: (try self.timestamp(of: channel)?.version ?? 0) + 1, created: now,
+      channel: channel, version: try Self.version(after: try self.timestamp(of: channel)?.version ?? 0), created: now,
       expires: now + life, releaseVersion: version, releaseHash: try Self.hash(bytes),
       releaseLength: Int64(bytes.count))
     var document = SignedDocument(
@@ -139,6 +139,11 @@ extension Publication {
       start: UpdateMoment(seconds: 0), channel: channel, built: UpdateMoment(seconds: 0),
       verifier: try Ed25519Verifier())
     return try rules.signers(of: document, as: role, by: root).count
+  }
+
+  static func version(after version: Int64) throws(UpdateError) -> Int64 {
+    guard version < .max else { throw UpdateError(.usage, "version \(version)", "there is no higher one") }
+    return version + 1
   }
 
   static func hash(_ bytes: [UInt8]) throws(UpdateError) -> String {

@@ -25,7 +25,7 @@ extension Publication {
     _ rotations: [Rotation], at now: UpdateMoment, life: Duration
   ) throws(UpdateError) -> RootDocument {
     var next = try root()
-    next.version += 1
+    next.version = try Self.version(after: next.version)
     (next.created, next.expires) = (now, now + life)
     for rotation in rotations {
       var role = next.keys(of: rotation.role)
@@ -65,7 +65,7 @@ extension Publication {
         .usage, "root", "there is no new root to sign", advice: "begin one with \"sluice publish rotate\"")
     }
     let (old, next) = (try root(), try RootDocument(payload: document.payload))
-    guard next.version == old.version + 1 else {
+    guard next.version == old.nextVersion else {
       throw UpdateError(
         .usage, "root", "the draft has version \(next.version), the newest root has \(old.version)",
         advice: "begin it again with \"sluice publish rotate\"")

@@ -28,15 +28,16 @@ extension UpdateSession {
   }
 
   /// A release whose role has lost its floor must be verified again.
-  private func isAccepted(_ accepted: UpdateState.Accepted) -> Bool {
+  func isAccepted(_ accepted: UpdateState.Accepted) -> Bool {
     state.floors.release?.version == accepted.version
   }
 
   private func followRoots(_ mirror: Mirror) async throws(UpdateError) -> RootDocument {
     var trusted = try root()
     for _ in 0..<UpdateRules.rootLimit {
-      let name = "\(trusted.version + 1).root.json"
-      guard let bytes = try await mirror.document(name, limitBytes: UpdateRole.root.limitBytes) else { break }
+      guard let version = trusted.nextVersion else { break }
+      let name = "\(version).root.json"
+      guard let bytes = try await document(mirror, name, UpdateRole.root.limitBytes) else { break }
       let document = try SignedDocument(file: bytes, name)
       let payload = try rules.authenticated(document, as: .root, by: trusted)
       let next = try RootDocument(payload: payload)
@@ -64,6 +65,7 @@ extension UpdateSession {
     let timestamp = try TimestampDocument(payload: payload)
     if try rules.isNew(timestamp, state.floors) {
       state.floors.timestamp = TrustFloors.Floor(version: timestamp.version, created: timestamp.created)
+      state.floors.namedRelease = timestamp.releaseVersion
       try save()
     }
     return timestamp
@@ -82,8 +84,10 @@ extension UpdateSession {
     let payload = try rules.authenticated(document, as: .release, by: root)
     let release = try ReleaseDocument(payload: payload)
     try rules.check(release, named: timestamp, state.floors)
-    try folder.write(document, of: release.version)
+    try folder.write(bytes, of: release.version)
     state.floors.release = TrustFloors.Floor(version: release.version, created: release.created)
+    // After a change of keys, another document may have the same version: it is not the one that has failed.
+    if state.accepted?.hash != hash, state.held?.release == release.version { state.held = nil }
     let keys = try rules.signers(of: document, as: .release, by: root).sorted()
     state.accepted = UpdateState.Accepted(version: release.version, hash: hash, keys: keys)
     let newlyRevoked = release.revoked.subtracting(state.revoked)
@@ -103,12 +107,18 @@ extension UpdateSession {
   private func required(
     _ mirror: Mirror, _ name: String, _ limitBytes: Int
   ) async throws(UpdateError) -> [UInt8] {
-    guard let bytes = try await mirror.document(name, limitBytes: limitBytes) else {
+    guard let bytes = try await document(mirror, name, limitBytes) else {
       throw UpdateError(
         .network, "\(updater.settings.url)/\(name)", "the server does not have it",
         advice: "check update.url and update.channel; the publisher may not have made a timestamp yet")
     }
     return bytes
+  }
+
+  private func document(
+    _ mirror: Mirror, _ name: String, _ limitBytes: Int
+  ) async throws(UpdateError) -> [UInt8]? {
+    try await unlocked { () throws(UpdateError) in try await mirror.document(name, limitBytes: limitBytes) }
   }
 
   private static func hash(_ bytes: [UInt8]) throws(UpdateError) -> String {

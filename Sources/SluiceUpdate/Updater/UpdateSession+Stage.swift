@@ -11,11 +11,17 @@ extension UpdateSession {
   }
 
   /// Downloads what is missing, and sets up the folder of the release.
-  func stage(_ release: ReleaseDocument, _ mirror: Mirror) async throws(UpdateError) {
+  /// - Returns: whether the release has other builds now than before.
+  func stage(_ release: ReleaseDocument, _ mirror: Mirror) async throws(UpdateError) -> Bool {
     try rules.checkExpiry(release)
     let targets = try targets(of: release)
-    for target in targets where !folder.hasBuild(target.sha256) { try await mirror.download(target, into: folder) }
-    try folder.link(targets, of: release.version)
+    let missing = targets.filter { !folder.hasBuild($0.sha256) }
+    if !missing.isEmpty {
+      try await unlocked { () throws(UpdateError) in
+        for target in missing { try await mirror.download(target, into: folder) }
+      }
+    }
+    return try folder.link(targets, of: release.version)
   }
 
   /// The builds for this machine, none of which is refused.

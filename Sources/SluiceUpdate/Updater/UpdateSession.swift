@@ -14,7 +14,7 @@ final class UpdateSession {
   var state: UpdateState
   /// Whether there was a state on disk.
   private(set) var isKnown: Bool
-  private let lock: FolderLock
+  private var lock: FolderLock
 
   private init(
     _ updater: Updater, _ lock: FolderLock, _ start: UpdateMoment, _ state: UpdateState, isKnown: Bool
@@ -31,7 +31,7 @@ final class UpdateSession {
 
   /// Takes the lock and reads the state; a missing state is made of the configured root.
   static func begin(_ updater: Updater) async throws(UpdateError) -> UpdateSession {
-    let lock = try await FolderLock.take(updater.folder)
+    let lock = try await FolderLock.take(updater.folder.lockPath)
     let start = updater.clock()
     let (anchor, hash) = try updater.anchor()
     guard let state = try updater.folder.state() else {
@@ -55,6 +55,21 @@ final class UpdateSession {
 
   /// Lets others change the installation; nothing may be saved afterwards.
   func end() { lock.release() }
+
+  /// Does what may take long without the lock, so that others need not wait for a slow mirror. What they have changed in
+  /// the meantime is read; what was accepted is not among it, because one process fetches at a time.
+  func unlocked<Value>(_ work: () async throws(UpdateError) -> Value) async throws(UpdateError) -> Value {
+    lock.release()
+    let result: Result<Value, UpdateError>
+    do throws(UpdateError) { result = .success(try await work()) } catch { result = .failure(error) }
+    lock = try await FolderLock.take(folder.lockPath)
+    let (root, floors) = (state.root, state.floors)
+    if let changed = try folder.state() { state = changed }
+    guard state.root == root, state.floors == floors else {
+      throw UpdateError(.busy, folder.path, "another process has put a root in place", advice: "look again")
+    }
+    return try result.get()
+  }
 
   func save() throws(UpdateError) {
     try folder.save(state)
@@ -166,9 +181,13 @@ final class UpdateSession {
   /// The newest release before the installed one that may serve; nil without one.
   func fallback() -> Int64? {
     state.good.last { release in
-      release != state.installed && unusable(in: release).isEmpty
-        && updater.ids.allSatisfy { id in folder.buildHash(id, of: release).map(folder.hasBuild) ?? false }
+      release != state.installed && canServe(release)
     }
+  }
+
+  /// Whether a release has all builds, whole and not refused.
+  func canServe(_ release: Int64) -> Bool {
+    unusable(in: release).isEmpty && updater.ids.allSatisfy { folder.hasWholeBuild($0, of: release) }
   }
 
   /// Makes a release serve. The caller lets the engine load it afterwards.
@@ -176,7 +195,8 @@ final class UpdateSession {
   ///   - isReturn: to a release that has passed its probation before.
   ///   - owner: the process in which it is on probation; nil means the next one that starts.
   func activate(_ release: Int64, isReturn: Bool, owner: ProcessMark? = .current, message: String) throws(UpdateError) {
-    let previous = state.installed
+    // Other builds of the same release: it cannot be returned to.
+    let previous = state.installed == release ? state.good.last { $0 != release } : state.installed
     state.installed = release
     state.probation =
       isReturn ? nil : UpdateState.Probation(release: release, previous: previous, owner: owner)

@@ -41,23 +41,29 @@ extension Updater {
   private func find(
     _ timing: Timing, retriesHeld: Bool, _ engine: Engine?
   ) async throws(UpdateError) -> Step {
+    // Whoever waits for this finds the builds on disk afterwards.
+    let fetching = try await FolderLock.take(folder.fetchLockPath, within: limits.build)
+    defer { fetching.release() }
     let session = try await UpdateSession.begin(self)
     // The engine loads without the lock, so that others need not wait for a trial.
     defer { session.end() }
-    let (release, isStaged) = try await Mirror.with(settings.url, configuration) {
-      mirror throws(UpdateError) -> (ReleaseDocument, Bool) in
+    let (release, isStaged, isChanged) = try await Mirror.with(settings.url, configuration, limits) {
+      mirror throws(UpdateError) -> (ReleaseDocument, Bool, Bool) in
       let release = try await session.refresh(mirror)
-      if retriesHeld { session.forgive(release) }
-      guard session.needs(release), timing != .never else { return (release, false) }
+      if retriesHeld { try session.forgive(release) }
+      guard session.needs(release), timing != .never else { return (release, false, false) }
       let wasStaged = session.isStaged(release)
-      try await session.stage(release, mirror)
-      return (release, !wasStaged)
+      let isChanged = try await session.stage(release, mirror)
+      return (release, !wasStaged, isChanged)
     }
-    guard session.needs(release) else { return .unchanged(session.wordsForNothing(release)) }
+    // After a change of keys, the release that is installed may have been published again with other builds.
+    let isReplaced = isChanged && session.state.installed == release.version
+    guard session.needs(release) || isReplaced else { return .unchanged(session.wordsForNothing(release)) }
     guard timing != .never else {
       return .unchanged("release \(release.version) is available; to install it: sluice update apply")
     }
-    let mustLeave = session.state.installed != nil && !session.unusable(in: session.state.installed).isEmpty
+    let mustLeave =
+      isReplaced || session.state.installed != nil && !session.unusable(in: session.state.installed).isEmpty
     let isImmediate =
       switch timing {
       case .immediate: true
@@ -81,7 +87,7 @@ extension Updater {
       release.version, isReturn: false, owner: engine == nil ? nil : .current,
       message: previous.map { "it takes the place of release \($0)" } ?? "it is the first one")
     session.folder.prune(session.state)
-    return .activated(release.version, previous: previous)
+    return .activated(release.version, previous: session.state.probation?.previous)
   }
 
   /// Tries the builds of a release out in a child process, if there is no engine that would.
@@ -165,16 +171,14 @@ extension Updater {
     defer { session.end() }
     if let engine { forbid(session.state, engine) }
     guard let installed = session.state.installed, !session.unusable(in: installed).isEmpty else { return nil }
+    let reasons = session.disablingReasons()
     if let good = session.fallback() {
       let words = "release \(good) serves again, since a build of release \(installed) may not serve any more"
       try session.activate(good, isReturn: true, message: words)
       session.end()
-      if let engine, let error = await load(engine) {
-        throw UpdateError(.refused, "release \(good)", "\(error.report)")
-      }
-      return words
+      guard let engine, let error = await load(engine) else { return words }
+      note(UpdateEvent(kind: .failed, release: good, message: "\(error.report)"))
     }
-    let reasons = session.disablingReasons()
     session.end()
     guard let engine, !reasons.isEmpty, service.withLock({ $0.beforeDisabling == nil }) else { return nil }
     let before = engine.currentConfiguration
@@ -226,13 +230,14 @@ extension UpdateSession {
   /// Whether a release is to be installed.
   func needs(_ release: ReleaseDocument) -> Bool {
     guard state.held?.release != release.version else { return false }
-    return state.installed != release.version || !unusable(in: release.version).isEmpty
+    return state.installed != release.version || !unusable(in: release.version).isEmpty || !isStaged(release)
   }
 
   /// Forgets what was held against a release.
-  func forgive(_ release: ReleaseDocument) {
+  func forgive(_ release: ReleaseDocument) throws(UpdateError) {
     if state.held?.release == release.version { state.held = nil }
     for target in release.targets { state.refused[target.sha256] = nil }
+    try save()
   }
 
   func pass(_ release: Int64) throws(UpdateError) {

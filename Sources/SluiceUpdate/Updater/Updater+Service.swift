@@ -18,8 +18,8 @@ extension Updater: EngineUpdater {
   /// - Throws: if a plugin has no build, and none can be installed.
   public func prepare() async throws(UpdateError) -> Configuration { try await prepare(isFollowed: true) }
 
-  /// - Parameter isFollowed: whether ``follow(_:)`` comes next. Otherwise the engine is too short-lived to judge a
-  ///   release.
+  /// - Parameter isFollowed: whether ``follow(_:)`` is called afterwards; otherwise the engine takes no part in a
+  ///   probation, because nobody would learn that it has ended in order.
   package func prepare(isFollowed: Bool) async throws(UpdateError) -> Configuration {
     try await useWhatIsStaged()
     if try isIncomplete() {
@@ -34,7 +34,9 @@ extension Updater: EngineUpdater {
         session.state.held.map { "release \($0.release) is not installed: \($0.reason)" } ?? "no release is installed",
         advice: "\"sluice update status\" says more")
     }
-    if isFollowed, session.state.probation?.release == session.state.installed, session.state.probation?.owner == nil {
+    if isFollowed, session.state.probation?.release == session.state.installed,
+      session.state.probation?.owner == nil
+    {
       session.state.probation?.owner = .current
       try session.save()
     }
@@ -46,12 +48,10 @@ extension Updater: EngineUpdater {
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
     session.dropDamagedBuilds()
-    if session.state.installed != nil, !session.unusable(in: session.state.installed).isEmpty,
-      let good = session.fallback()
-    {
+    if let installed = session.state.installed, !session.canServe(installed), let good = session.fallback() {
       try session.activate(good, isReturn: true, message: "the release that was installed may not serve")
     }
-    guard let accepted = session.state.accepted,
+    guard let accepted = session.state.accepted, session.isAccepted(accepted),
       let release = try? folder.release(accepted.version, hash: accepted.hash),
       session.needs(release), session.isStaged(release), (try? session.rules.checkExpiry(release)) != nil,
       (try? session.rules.checkClock(session.state.floors)) != nil
@@ -69,7 +69,7 @@ extension Updater: EngineUpdater {
   }
 
   private static func hasBuild(_ id: String, _ state: UpdateState, _ folder: UpdateFolder) -> Bool {
-    state.installed.flatMap { folder.buildHash(id, of: $0) } != nil
+    state.installed.map { folder.hasWholeBuild(id, of: $0) } ?? false
   }
 
   // MARK: With an engine
@@ -141,20 +141,25 @@ extension Updater: EngineUpdater {
     schedule?.cancel()
     await schedule?.value
     await notes?.value
-    if let session = try? await UpdateSession.begin(self) {
-      if session.state.probation?.owner == .current {
-        session.state.probation?.owner = nil
-        try? session.save()
-      }
-      session.end()
-    }
+    await leaveProbation()
     service.withLock { $0.engine = nil }
+  }
+
+  /// The process ends in order, or its engine was not started for a reason that the builds have no part in: the next
+  /// process begins the probation again.
+  package func leaveProbation() async {
+    guard let session = try? await UpdateSession.begin(self) else { return }
+    defer { session.end() }
+    guard session.state.probation?.owner == .current else { return }
+    session.state.probation?.owner = nil
+    try? session.save()
   }
 
   // MARK: What the engine reports
 
   package func swapEnded(_ report: SwapReport) {
-    guard report.trigger == .rollback, report.outcome == .rolledBack else { return }
+    // A return that the engine makes by itself is reported as refused builds.
+    guard report.trigger == .rollback, report.outcome == .published else { return }
     later { updater in await updater.noteReturnByOperator() }
   }
 
@@ -225,6 +230,9 @@ extension Updater: EngineUpdater {
           message:
             "a command has returned to \(release.map { "release \($0)" } ?? "other builds"); it is not installed "
             + "again by itself"))
+      session.end()
+      // Its builds may have been revoked in the meantime.
+      _ = try await withdraw(engine)
     } catch { note(UpdateEvent(kind: .failed, release: installed, message: "\(error)")) }
   }
 

@@ -28,6 +28,7 @@ public final class Updater: Sendable {
   let log: @Sendable (LogLine) -> Void
   /// The time; tests set it.
   let clock: @Sendable () -> UpdateMoment
+  let limits: MirrorLimits
   let service = Locked(Service())
 
   /// What an updater knows of its engine.
@@ -57,7 +58,8 @@ public final class Updater: Sendable {
 
   package init(
     _ configuration: Configuration, trial: (any LibraryTrial)?, verifier: any SignatureVerifier,
-    clock: @escaping @Sendable () -> UpdateMoment, log: @escaping @Sendable (LogLine) -> Void
+    clock: @escaping @Sendable () -> UpdateMoment, limits: MirrorLimits = MirrorLimits(),
+    log: @escaping @Sendable (LogLine) -> Void
   ) throws(UpdateError) {
     guard let settings = configuration.update else {
       throw UpdateError(
@@ -75,6 +77,7 @@ public final class Updater: Sendable {
     self.trial = trial
     self.log = log
     self.clock = clock
+    self.limits = limits
   }
 
   package static let now: @Sendable () -> UpdateMoment = {

@@ -90,12 +90,8 @@ final class DevEngine: Sendable {
     let trial = HelperTrial { subject, words in
       reporter.log(LogLine(level: .warning, message: "\(subject): \(words)"))
     }
-    engine = try EngineUpdates.followed.start(configuration) { configuration throws(CommandError) in
-      do throws(EngineError) {
-        return try Engine(configuration, sources: order.sources, trial: trial, minimumLogLevel: .info) {
-          reporter.log($0)
-        }
-      } catch { throw EngineStart.failure(error) }
+    engine = try EngineUpdates.followed.start(configuration) { configuration throws(EngineError) in
+      try Engine(configuration, sources: order.sources, trial: trial, minimumLogLevel: .info) { reporter.log($0) }
     }
     pulse = EnginePulse(engine, reporter)
     reporter.adopt(engine)

@@ -1,0 +1,137 @@
+import SluiceAssembly
+import SluiceEngine
+import SluiceJSON
+import SluiceMessages
+import SluiceServer
+import SluiceSupport
+import SluiceTestKit
+import SluiceUpdate
+import SluiceUpdateRules
+import Testing
+
+/// Schedules, notifications, and releases that wait for the next start.
+@Suite struct ServiceTests {
+  private let releases: ReleaseServer
+  private let machine: UpdatedMachine
+
+  init() throws {
+    releases = try ReleaseServer()
+    machine = try UpdatedMachine(releases)
+  }
+
+  @Test func `a release that was staged is installed at the next start`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine, { $0.update?.immediate = false }) { running in
+      try await releases.publish("1.1")
+      let first = await running.updater.check()
+      #expect(first.action == .staged && first.release == 1, "\(first)")
+      let second = await running.updater.check()
+      #expect(second.action == .none, "\(second)")
+      let build = try await running.build()
+      #expect(build == "1.0")
+    }
+    // No server is needed.
+    let requests = releases.requestedPaths.count
+    let build = try await UpdatedEngine.run(on: machine) { try await $0.build() }
+    #expect(build == "1.1" && releases.requestedPaths.count == requests)
+  }
+
+  @Test func `a staged release whose time has passed is not installed`() async throws {
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    try await releases.publish("1.1")
+    let staged = try await machine.look(.later)
+    #expect(staged.action == .staged, "\(staged)")
+    machine.clockError.withLock { $0 = 100 * 3600 }
+    let build = try await UpdatedEngine.run(on: machine) { try await $0.build() }
+    #expect(build == "1.0")
+  }
+
+  @Test func `a look by schedule installs a release`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine, { $0.update?.every = .milliseconds(20) }) { running in
+      try await releases.publish("1.1")
+      try await machine.lines.wait(for: "release 2") { lines in
+        lines.contains { $0.contains("release 2 installed: ") }
+      }
+      // A failure that lasts is told once.
+      releases.intercept { _, _ in .text("gone", status: 503) }
+      try await machine.wait(for: "failed")
+    }
+    #expect(machine.lines.value.count { $0.contains(" failed: ") } == 1, "\(machine.lines.value)")
+  }
+
+  // MARK: Notifications
+
+  private static func outcome(
+    _ payload: JSONValue, _ running: UpdatedEngine, topic: String = "ota_update"
+  ) async -> NotificationResult {
+    await running.engine.notify(topic: topic, payload: payload)
+  }
+
+  @Test func `a notification installs a release before a plugin sees it`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine, { $0.update?.immediate = false }) { running in
+      let nothing = await Self.outcome([:], running)
+      #expect(nothing.taker == .updater && nothing.outcome == .ended(.noData), "\(nothing)")
+      try await releases.publish("1.1")
+      let staged = await Self.outcome(["version": 2, "immediate": false], running)
+      #expect(staged.outcome == .ended(.newData), "\(staged)")
+      try machine.expectInstalled(1)
+      let installed = await Self.outcome(["version": 2, "immediate": true], running)
+      #expect(installed.outcome == .ended(.newData), "\(installed)")
+      let build = try await running.build()
+      #expect(build == "1.1")
+      let known = await Self.outcome(["version": 1, "immediate": .null, "more": [1]], running)
+      #expect(known.outcome == .ended(.noData), "\(known)")
+    }
+  }
+
+  @Test func `other topics pass on`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine) { running in
+      let seen = Watched<[String]>([])
+      running.engine.setNotificationHandler { topic, _ in
+        seen.update { $0.append(topic) }
+        return .newData
+      }
+      for topic in ["ota_updates", "OTA_UPDATE", "", "config-changed"] {
+        let result = await Self.outcome([:], running, topic: topic)
+        #expect(result.taker == .program, "\(topic): \(result)")
+      }
+      _ = await Self.outcome([:], running)
+      #expect(seen.value == ["ota_updates", "OTA_UPDATE", "", "config-changed"])
+    }
+  }
+
+  @Test func `a malformed notification fails, and asks no server`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine) { running in
+      let requests = releases.requestedPaths.count
+      let payloads: [JSONValue] = [
+        [], "2", 2, .null, ["version": "2"], ["version": 0], ["version": -1], ["version": 1.5], ["immediate": 1],
+        ["immediate": "true"], ["version": [2]], ["version": true],
+      ]
+      for payload in payloads {
+        let result = await Self.outcome(payload, running)
+        #expect(result.taker == .updater && result.outcome == .ended(.failed), "\(payload): \(result)")
+      }
+      #expect(releases.requestedPaths.count == requests)
+    }
+  }
+
+  @Test func `a release that was announced and is not there is a failure`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine) { running in
+      let result = await Self.outcome(["version": 2], running)
+      #expect(result.outcome == .ended(.failed), "\(result)")
+      let highest = await Self.outcome(["version": JSONValue(Int64.max)], running)
+      #expect(highest.outcome == .ended(.failed), "\(highest)")
+      let status = try machine.status()
+      #expect(status["lastCheck"]?["message"]?.string?.contains("was announced") == true, "\(status)")
+      releases.intercept { _, _ in .text("gone", status: 503) }
+      let unreachable = await Self.outcome(["version": 1], running)
+      #expect(unreachable.outcome == .ended(.failed), "\(unreachable)")
+    }
+  }
+}

@@ -1,0 +1,298 @@
+import SluiceAssembly
+import SluiceEngine
+import SluiceJSON
+import SluiceMessages
+import SluiceServer
+import SluiceSupport
+import SluiceTestKit
+import SluiceUpdate
+import SluiceUpdateRules
+import Testing
+
+/// Attacks on builds and on the way to them (TUF §5.7).
+@Suite struct TargetTests {
+  private let releases: ReleaseServer
+  private let machine: UpdatedMachine
+
+  init() throws {
+    releases = try ReleaseServer()
+    machine = try UpdatedMachine(releases)
+  }
+
+  private func path(_ build: String) async throws -> String {
+    ReleaseServer.targetPath(try await releases.target(build).sha256)
+  }
+
+  // MARK: Other content
+
+  @Test func `the build of another release is refused`() async throws {
+    let (one, two) = (try await path("1.0"), try await path("1.1"))
+    let old = try releases.read(one)
+    try await machine.refuses(.mismatch) {
+      try await releases.publish("1.1")
+      // As long as the one that the release names, or shorter.
+      let padded = old + [UInt8](repeating: 0, count: max(0, try releases.read(two).count - old.count))
+      releases.intercept(two) { _ in ServerResponse(body: .bytes(padded)) }
+    } repair: {
+      releases.intercept(nil)
+    }
+  }
+
+  @Test func `every file is refused that was cut off or changed anywhere`() async throws {
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    try releases.putRoot()
+    try await releases.publish("1.1")
+    let names = [
+      ReleaseServer.rootPath(2), ReleaseServer.timestampPath, ReleaseServer.releasePath(2), try await path("1.1"),
+    ]
+    for name in names {
+      let bytes = try releases.read(name)
+      var damaged = stride(from: 0, to: bytes.count, by: 64).map { bytes.flipped(at: $0) }
+      damaged += stride(from: 0, to: bytes.count, by: 64).map { Array(bytes.prefix($0)) }
+      for file in damaged {
+        releases.intercept(name) { _ in ServerResponse(body: .bytes(file)) }
+        let result = try await machine.look()
+        #expect(result.action == .failed && result.release == 1, "\(name): \(result)")
+      }
+    }
+    releases.intercept(nil)
+    try await machine.installs(2)
+  }
+
+  // MARK: Endless data
+
+  /// A body that is announced with this length, or that has no end.
+  private static func endless(_ byteCount: UInt64 = 1 << 40, isChunked: Bool) -> ServerResponse {
+    ServerResponse(body: .generated(BytePattern([0x41]), byteCount: byteCount, chunked: isChunked))
+  }
+
+  @Test(arguments: [false, true]) func `an endless document is refused`(isChunked: Bool) async throws {
+    for name in [ReleaseServer.rootPath(2), ReleaseServer.timestampPath, ReleaseServer.releasePath(2)] {
+      let releases = try ReleaseServer()
+      let machine = try UpdatedMachine(releases)
+      try await releases.publish("1.0")
+      try await machine.installs(1)
+      try await releases.publish("1.1")
+      releases.intercept(name) { _ in Self.endless(isChunked: isChunked) }
+      let result = try await machine.look()
+      #expect(result.action == .failed, "\(result)")
+      #expect(result.error?.code == .tooLarge || result.error?.code == .network, "\(result)")
+      releases.intercept(nil)
+      try await machine.installs(2)
+    }
+  }
+
+  @Test(arguments: [false, true]) func `an endless build is refused`(isChunked: Bool) async throws {
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    try await releases.publish("1.1")
+    let name = try await path("1.1")
+    let count = try releases.read(name).count
+    releases.intercept(name) { _ in Self.endless(isChunked: isChunked) }
+    let result = try await machine.look()
+    #expect(result.error?.code == .tooLarge || result.error?.code == .network, "\(result)")
+    // Nothing was kept beyond the length that the release names.
+    for part in FileTree.names(in: machine.path("downloads")) {
+      #expect(try FileTree.read(machine.path("downloads/\(part)")).count <= count)
+    }
+    releases.intercept(nil)
+    // What was kept has another hash, and is fetched again.
+    _ = try await machine.look()
+    if try machine.status()["installed"]?.integer != 2 { try await machine.installs(2) }
+  }
+
+  // MARK: Redirects
+
+  @Test func `a redirect to another host is not followed`() async throws {
+    let other = try ReleaseServer()
+    for name in [ReleaseServer.timestampPath, ReleaseServer.releasePath(2), try await path("1.1")] {
+      let releases = try ReleaseServer()
+      try await UpdatedMachine(releases).refuses(.network) {
+        try await releases.publish("1.1")
+        releases.intercept(name) { _ in
+          ServerResponse(status: 302, headers: [HeaderLine("Location", "\(other.url)/\(name)")])
+        }
+      } repair: {
+        releases.intercept(nil)
+      }
+    }
+    #expect(other.requestedPaths.isEmpty)
+  }
+
+  @Test func `a redirect within the origin is followed`() async throws {
+    try await releases.publish("1.0")
+    let (releases, folder) = (releases, releases.path(""))
+    releases.intercept { path, request in
+      guard path.hasPrefix("moved/") else {
+        return ServerResponse(status: 302, headers: [HeaderLine("Location", "\(releases.url)/moved/\(path)")])
+      }
+      return ReleaseServer.file(folder + String(path.dropFirst("moved/".count)), request)
+    }
+    try await machine.installs(1)
+  }
+
+  @Test func `redirects in a circle end`() async throws {
+    try await machine.refuses(.network) {
+      releases.intercept { path, _ in
+        ServerResponse(status: 302, headers: [HeaderLine("Location", "/\(path)")])
+      }
+    }
+  }
+
+  // MARK: Interrupted downloads
+
+  /// A machine behind a mirror, with release 1 installed and release 2 to fetch.
+  private func interrupted(
+    after count: Int, _ body: (RawMirror, UpdatedMachine, _ path: String) async throws -> Void
+  ) async throws {
+    let mirror = try RawMirror(releases)
+    let machine = try UpdatedMachine(releases, url: mirror.url)
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    try await releases.publish("1.1")
+    let path = try await path("1.1")
+    mirror.set(.cuts(after: count), for: path)
+    try await machine.fails(.network)
+    try machine.expectInstalled(1)
+    mirror.set(nil, for: path)
+    try await body(mirror, machine, path)
+  }
+
+  @Test func `a download goes on where it was interrupted`() async throws {
+    try await interrupted(after: 5000) { mirror, machine, _ in
+      try await machine.installs(2)
+      #expect(mirror.requestedRanges == ["bytes=5000-"])
+    }
+  }
+
+  @Test func `a download that was interrupted at its beginning begins again`() async throws {
+    try await interrupted(after: 0) { mirror, machine, _ in
+      try await machine.installs(2)
+      #expect(mirror.requestedRanges == [])
+    }
+  }
+
+  @Test func `a server that sends everything again is no problem`() async throws {
+    try await interrupted(after: 5000) { mirror, machine, path in
+      mirror.set(.sendsAll, for: path)
+      try await machine.installs(2)
+    }
+  }
+
+  @Test func `a server that sends another range is not believed`() async throws {
+    try await interrupted(after: 5000) { mirror, machine, path in
+      mirror.set(.sendsFrom(4000), for: path)
+      try await machine.fails(.network)
+      mirror.set(nil, for: path)
+      try await machine.installs(2)
+    }
+  }
+
+  @Test func `a file that has changed since the interruption is refused, and then fetched anew`() async throws {
+    try await interrupted(after: 5000) { mirror, machine, path in
+      let good = try releases.read(path)
+      try releases.put(good.flipped(at: 6000), at: path)
+      try await machine.fails(.mismatch)
+      try releases.put(good, at: path)
+      try await machine.installs(2)
+      #expect(mirror.requestedRanges == ["bytes=5000-"])
+    }
+  }
+
+  @Test func `a file that has become shorter since the interruption is fetched anew`() async throws {
+    try await interrupted(after: 5000) { _, machine, path in
+      let good = try releases.read(path)
+      try releases.put(Array(good.prefix(4000)), at: path)
+      let result = try await machine.look()
+      #expect(result.action == .failed, "\(result)")
+      try releases.put(good, at: path)
+      _ = try await machine.look()
+      _ = try await machine.look()
+      try machine.expectInstalled(2)
+    }
+  }
+
+  @Test func `what an earlier download has left is not believed`() async throws {
+    try await interrupted(after: 5000) { _, machine, path in
+      let name = "downloads/\(path.split(separator: "/")[1].dropLast(3)).part"
+      let part = try FileTree.read(machine.path(name))
+      #expect(part.count == 5000)
+      try machine.files.write(part.flipped(at: 100), to: "installed/\(name)")
+      try await machine.fails(.mismatch)
+      try await machine.installs(2)
+    }
+  }
+
+  // MARK: Slow data
+
+  @Test func `a mirror that stops in a document, or is slow, is given up`() async throws {
+    for name in [ReleaseServer.timestampPath, ReleaseServer.releasePath(2)] { try await expectGivenUp(name) }
+  }
+
+  @Test func `a mirror that stops in a build, or is slow, is given up`() async throws {
+    try await expectGivenUp(try await path("1.1"))
+  }
+
+  /// Once because nothing comes, once because it takes too long altogether.
+  private func expectGivenUp(_ name: String) async throws {
+    let releases = try ReleaseServer()
+    let mirror = try RawMirror(releases)
+    let machine = try UpdatedMachine(releases, url: mirror.url)
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    try await releases.publish("1.1")
+    mirror.set(.stops(after: 10, reached: Signal()), for: name)
+    for limits in [
+      MirrorLimits(idle: .milliseconds(50)),
+      MirrorLimits(document: .milliseconds(50), build: .milliseconds(50)),
+    ] {
+      let result = try await machine.updater(limits: limits).check(.immediate)
+      #expect(result.error?.code == .network, "\(result)")
+      try machine.expectInstalled(1)
+    }
+    mirror.set(nil, for: name)
+    try await machine.installs(2)
+  }
+
+  // MARK: Builds that cannot be used
+
+  @Test(arguments: ["text", "none"]) func `a build that is no plugin is refused, and the old one serves on`(
+    kind: String
+  ) async throws {
+    let noPlugin = try await PluginCompiler.compile(source: "int answer(void) { return 42; }", name: "none")
+    let bytes = kind == "text" ? Array("this is no library".utf8) : try FileTree.read(noPlugin.path)
+    let hash = try ReleaseServer.hash(bytes)
+    try await releases.publish("1.0")
+    try releases.put(bytes, at: ReleaseServer.targetPath(hash))
+    try await UpdatedEngine.run(on: machine) { running in
+      try releases.putRelease { release in
+        (release.targets[0].sha256, release.targets[0].length) = (hash, Int64(bytes.count))
+      }
+      let result = await running.updater.check()
+      #expect(result.action == .failed && result.error?.code == .refused, "\(result)")
+      let build = try await running.build()
+      #expect(build == "1.0")
+      let status = try machine.status()
+      #expect(status["installed"]?.integer == 1 && status["held"]?["release"]?.integer == 2, "\(status)")
+      #expect(status["refused"]?[hash] != nil, "\(status)")
+      let again = await running.updater.check()
+      #expect(again.action == .none, "\(again)")
+    }
+    #expect(releases.requestCount(ReleaseServer.targetPath(hash)) == 1)
+  }
+
+  @Test func `a build on disk that was damaged is not loaded at the next start`() async throws {
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    let name = try await path("1.0").replacing("targets/", with: "builds/")
+    let good = try FileTree.read(machine.path(name))
+    try machine.files.write(good.flipped(at: good.count / 2), to: "installed/\(name)")
+    releases.intercept { _, _ in .text("gone", status: 503) }
+    await #expect(throws: UpdateError.self) { try await machine.updater().prepare() }
+    releases.intercept(nil)
+    let build = try await UpdatedEngine.run(on: machine) { try await $0.build() }
+    #expect(build == "1.0")
+    #expect(try FileTree.read(machine.path(name)) == good)
+  }
+}
