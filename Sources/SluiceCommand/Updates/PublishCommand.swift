@@ -228,7 +228,7 @@ enum PublishCommand {
     }
     let signers = try signers(arguments, isRequired: draft != nil && rotations.isEmpty)
     let progress = try publication.signRoot(signers)
-    return words(progress, "root", next: "a mirror of \(arguments.operands[0])")
+    return words(progress, "root", next: "copy \(arguments.operands[0]) to the mirrors")
   }
 
   // MARK: Arguments
