@@ -16,7 +16,7 @@ modules=$({
   exports SluicePlugin Sources/SluicePlugin/Plugin/Plugin.swift
   printf '%s\n' SluiceJSON SluiceJSONSchema SluiceMetrics SluiceLoop SluiceIDNA SluiceRecords SluiceReplay \
     SluiceTrial SluicePluginFile SluicePluginImage SluiceCrash SluiceClient SluiceCookies SluiceFoundation SluiceControl \
-    SluiceServer
+    SluiceServer SluiceUpdate SluiceUpdateRules
 } | LC_ALL=C sort -u)
 
 symbols() { # module

@@ -10,7 +10,7 @@
 #
 # The blocks marked ```sh measurement are not run, because they take a release build and minutes. One marked ```text picture
 # is a drawing, and not an output.
-# usage: scripts/check-commands.sh [FILE…]        README.md and docs/command.md unless said
+# usage: scripts/check-commands.sh [FILE…]        README.md, docs/command.md and docs/updates.md unless said
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
@@ -163,7 +163,7 @@ check_text() { # document
   done <"$work/names"
 }
 
-[ $# -gt 0 ] || set -- README.md docs/command.md
+[ $# -gt 0 ] || set -- README.md docs/command.md docs/updates.md
 cd "$repository"
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 passed=0

@@ -14,6 +14,7 @@ let package = Package(
         .product(name: "SluiceJSON", package: "sluice"), .product(name: "SluiceLoop", package: "sluice"),
         .product(name: "SluicePlugin", package: "sluice"), .product(name: "SluiceReplay", package: "sluice"),
         .product(name: "SluiceTraceContext", package: "sluice"), .product(name: "SluiceTrial", package: "sluice"),
+        .product(name: "SluiceUpdate", package: "sluice"),
       ])
   ],
   swiftLanguageModes: [.v6]

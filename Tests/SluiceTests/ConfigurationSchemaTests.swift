@@ -22,6 +22,10 @@ import Testing
   }
 
   private static func plugin(_ members: String) -> String { "{\"plugins\": {\"a\": {\(members)}}}" }
+  private static func update(_ members: String) -> String { "{\"update\": {\(members)}}" }
+  private static func release(_ members: String) -> String {
+    "{\"update\": {\"url\": \"http://a\", \"root\": \"root.json\"}, \"plugins\": {\"a\": {\(members)}}}"
+  }
   private static func stage(_ stage: String) -> String {
     "{\"plugins\": {\"a\": {\"library\": \"a.so\"}}, \"request\": [\(stage)]}"
   }
@@ -94,6 +98,12 @@ import Testing
       #"{"swap": {}}"#,
       #"{"swap": {"generations": 1, "drain": "0s", "probation": {"duration": "0s", "transactions": 1000000}}}"#,
       #"{"swap": {"generations": null, "drain": null, "probation": null}}"#,
+      #"{"update": null}"#, update(#""url": "http://a/b/", "root": "root.json""#),
+      update(#""url": "HTTPS://[::1]:1", "root": {"env": "PATH"}, "channel": "beta-1.2_x", "every": "0s""#),
+      update(#""url": "http://a", "root": "r", "every": "1s", "immediate": false, "folder": "releases""#),
+      update(#""url": "http://a", "root": "r", "channel": null, "every": null, "immediate": null, "folder": null"#),
+      release(#""release": "a""#), release(#""release": "Bearer-auth_1.2", "library": null, "build": null"#),
+      release(#""release": "a", "onFault": "skip", "delivery": "queued", "allow": ["writableCode"], "config": 1"#),
     ]
 
   private static let refused =
@@ -133,6 +143,18 @@ import Testing
       plugin(#""library": "a.so", "build": {"command": [""], "sources": ["."]}"#),
       plugin(#""library": "a.so", "build": {"command": "make", "sources": ["."]}"#),
       plugin(#""builtin": "metrics", "delivery": "queued""#),
+      #"{"update": true}"#, update(""), update(#""url": "http://a""#), update(#""root": "root.json""#),
+      update(#""url": "a", "root": "r""#), update(#""url": "ftp://a", "root": "r""#),
+      update(#""url": "http://a/?b", "root": "r""#), update(#""url": "http://a", "root": 5"#),
+      update(#""url": "http://a", "root": "r", "channel": """#),
+      update(#""url": "http://a", "root": "r", "channel": ".a""#),
+      update(#""url": "http://a", "root": "r", "channel": "a/b""#),
+      update(#""url": "http://a", "root": "r", "every": 5"#),
+      update(#""url": "http://a", "root": "r", "immediate": "yes""#),
+      update(#""url": "http://a", "root": "r", "interval": "1h""#),
+      release(#""release": """#), release(#""release": "../a""#), release(#""release": 5"#),
+      release(#""release": "a", "library": "a.so""#), release(#""release": "a", "builtin": "metrics""#),
+      release(#""release": "a", "build": {"folder": "a"}"#),
       stage("1"), stage("null"), stage("{}"), stage(#"{"plugin": "a", "when": {}}"#),
       stage(#"{"plugin": 1}"#),
       stage(#"{"plugin": "a", "conf": {}}"#),

@@ -4,11 +4,11 @@ _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "send run attach dev check bench replay echo verify-trace ctl plugin completion version help --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "send run attach dev check bench replay echo verify-trace ctl update publish plugin completion version help --help --version" -- "$current")
     return
   fi
   case $command in
-    ctl | plugin) command="$command ${COMP_WORDS[2]-}" ;;
+    ctl | update | publish | plugin) command="$command ${COMP_WORDS[2]-}" ;;
   esac
   if [ "$command" = attach ]; then
     local place=2 word
@@ -32,11 +32,11 @@ _sluice() {
   fi
   # The argument of an option.
   case "$command $previous" in
-    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "attach -c" | "attach --config" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
+    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "attach -c" | "attach --config" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "update check -c" | "update check --config" | "update apply -c" | "update apply --config" | "update status -c" | "update status --config" | "publish init --add" | "publish init --key" | "publish sign --key" | "publish timestamp --key" | "publish rotate --add" | "publish rotate --key" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    "send --output-dir" | "attach --events" | "plugin new -p" | "plugin new --path")
+    "send --output-dir" | "attach --events" | "publish init --keys" | "plugin new -p" | "plugin new --path")
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
@@ -81,14 +81,26 @@ _sluice() {
     "ctl rollback") options="--socket --json --help" ;;
     "ctl metrics") options="--socket --json --prometheus --help" ;;
     "ctl notify") options="--deadline --socket --json --help" ;;
+    "update check") options="--config --json --help" ;;
+    "update apply") options="--config --retry --json --help" ;;
+    "update status") options="--config --json --help" ;;
+    "publish init") options="--keys --add --threshold --key --sign-with --expires --help" ;;
+    "publish key") options="--help" operands="-f" ;;
+    "publish add") options="--channel --id --plugin-version --remove --revoke --allow --from --min-abi --expires --help" operands="-f" ;;
+    "publish sign") options="--channel --key --sign-with --help" ;;
+    "publish timestamp") options="--channel --key --sign-with --expires --help" ;;
+    "publish rotate") options="--add --remove --threshold --key --sign-with --expires --help" ;;
+    "publish show") options="--help" ;;
     "plugin inspect") options="--json --help" operands="-f" ;;
     "plugin validate") options="--config --answer --strict --list --only --seed --deadline --json --help" operands="-f" ;;
     "plugin new") options="--lang --path --help" ;;
     "plugin build") options="--configuration --direct --static-stdlib --help" operands="-d" ;;
     "completion") options="--help" operands="-W bash,zsh,fish" ;;
     "version") options="--help" ;;
-    "help") options="--man --curl --help" operands="-W send,run,attach,dev,check,bench,replay,echo,verify-trace,ctl,plugin,completion,version,help" ;;
+    "help") options="--man --curl --help" operands="-W send,run,attach,dev,check,bench,replay,echo,verify-trace,ctl,update,publish,plugin,completion,version,help" ;;
     "ctl "*) operands="-W status,swap,rollback,metrics,notify" ;;
+    "update "*) operands="-W check,apply,status" ;;
+    "publish "*) operands="-W init,key,add,sign,timestamp,rotate,show" ;;
     "plugin "*) operands="-W inspect,validate,new,build" ;;
   esac
   case $current in

@@ -1,7 +1,7 @@
 # Completion of sluice for fish, written by "sluice completion fish".
 
 complete -c sluice -f
-set -l commands send run attach dev check bench replay echo verify-trace ctl plugin completion version help
+set -l commands send run attach dev check bench replay echo verify-trace ctl update publish plugin completion version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send requests through the pipeline and print the bodies of the responses'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one on each line, and print a result document for each'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a attach -d 'Run a program whose libcurl transfers go through the pipeline'
@@ -12,6 +12,8 @@ complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a replay -d '
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check an event log against the rules of the ledger'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a ctl -d 'Talk to a running engine'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a update -d 'Install signed releases of plugins'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a publish -d 'Make signed releases of plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d 'Create, build, inspect and check plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a completion -d 'Print the script with which a shell completes the command'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a version -d 'Show the version, the plugin ABI and the libraries in use'
@@ -21,6 +23,16 @@ complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subc
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a rollback -d 'Undo the last swap of a running engine'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a metrics -d 'Show the metrics of a running engine and its plugins'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a notify -d 'Offer a notification to the plugins of a running engine'
+complete -c sluice -n "__fish_seen_subcommand_from update; and not __fish_seen_subcommand_from check apply status" -a check -d 'Look for a signed release of the plugins'
+complete -c sluice -n "__fish_seen_subcommand_from update; and not __fish_seen_subcommand_from check apply status" -a apply -d 'Verify and install the newest signed release of the plugins'
+complete -c sluice -n "__fish_seen_subcommand_from update; and not __fish_seen_subcommand_from check apply status" -a status -d 'Show which releases of the plugins are installed, and what has happened'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and not __fish_seen_subcommand_from init key add sign timestamp rotate show" -a init -d 'Begin a repository of signed releases'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and not __fish_seen_subcommand_from init key add sign timestamp rotate show" -a key -d 'Make a key for signing releases'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and not __fish_seen_subcommand_from init key add sign timestamp rotate show" -a add -d 'Put builds of plugins into the next release'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and not __fish_seen_subcommand_from init key add sign timestamp rotate show" -a sign -d 'Sign the next release, and publish it when enough keys have signed'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and not __fish_seen_subcommand_from init key add sign timestamp rotate show" -a timestamp -d 'Publish the newest release to clients'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and not __fish_seen_subcommand_from init key add sign timestamp rotate show" -a rotate -d 'Change the keys of a repository'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and not __fish_seen_subcommand_from init key add sign timestamp rotate show" -a show -d 'Show the keys, releases and drafts of a repository'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect validate new build" -a inspect -d 'Show facts about plugins without running their code'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect validate new build" -a validate -d 'Check that a plugin follows the rules, each check in its own process'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect validate new build" -a new -d 'Create a folder with a plugin that builds at once'
@@ -261,6 +273,73 @@ complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcomma
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -l json -d 'Print the answer as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -s h -l help -d 'Show this help'
 
+# sluice update check
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from check" -s c -l config -rF -d 'The configuration, with "update"'
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from check" -l json -d 'Print the result as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from check" -s h -l help -d 'Show this help'
+
+# sluice update apply
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from apply" -s c -l config -rF -d 'The configuration, with "update"'
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from apply" -l retry -d 'Try a release again that was refused before'
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from apply" -l json -d 'Print the result as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from apply" -s h -l help -d 'Show this help'
+
+# sluice update status
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from status" -s c -l config -rF -d 'The configuration, with "update"'
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from status" -l json -d 'Print the result as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from update; and __fish_seen_subcommand_from status" -s h -l help -d 'Show this help'
+
+# sluice publish init
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from init" -l keys -xa '(__fish_complete_directories)' -d 'Make the keys, as files in this folder'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from init" -l add -rF -d 'A public key of root, release or timestamp; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from init" -l threshold -x -d 'How many keys of a role must sign (default 2, timestamp 1); may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from init" -l key -rF -d 'Sign with this private key; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from init" -l sign-with -x -d 'Sign with a shell command: payload on its standard input, signature on its output; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from init" -l expires -x -d 'How long it is valid (default 8760h)'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from init" -s h -l help -d 'Show this help'
+
+# sluice publish key
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from key" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from key" -F
+
+# sluice publish add
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -l channel -x -d 'The channel (default stable)'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -l id -x -d 'The id of the plugin (default: the file\'s name without lib and .so)'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -l plugin-version -x -d 'The plugin\'s version (default: from the library)'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -l remove -x -d 'Take a plugin out; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -l revoke -x -d 'Forbid a build: engines stop using it; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -l allow -x -d 'Take back --revoke; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -l from -x -d 'Begin with the plugins of release N: a return to older builds'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -l min-abi -x -d 'The lowest ABI of hosts that may install the release'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -l expires -x -d 'How long it is valid (default 2160h)'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from add" -F
+
+# sluice publish sign
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from sign" -l channel -x -d 'The channel (default stable)'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from sign" -l key -rF -d 'Sign with this private key; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from sign" -l sign-with -x -d 'Sign with a shell command: payload on its standard input, signature on its output; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from sign" -s h -l help -d 'Show this help'
+
+# sluice publish timestamp
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from timestamp" -l channel -x -d 'The channel (default stable)'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from timestamp" -l key -rF -d 'Sign with this private key; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from timestamp" -l sign-with -x -d 'Sign with a shell command: payload on its standard input, signature on its output; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from timestamp" -l expires -x -d 'How long it is valid (default 24h)'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from timestamp" -s h -l help -d 'Show this help'
+
+# sluice publish rotate
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from rotate" -l add -rF -d 'Add a public key to root, release or timestamp; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from rotate" -l remove -x -d 'Remove a key by its id or its public file; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from rotate" -l threshold -x -d 'How many keys of a role must sign; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from rotate" -l key -rF -d 'Sign with this private key; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from rotate" -l sign-with -x -d 'Sign with a shell command: payload on its standard input, signature on its output; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from rotate" -l expires -x -d 'How long it is valid (default 8760h)'
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from rotate" -s h -l help -d 'Show this help'
+
+# sluice publish show
+complete -c sluice -n "__fish_seen_subcommand_from publish; and __fish_seen_subcommand_from show" -s h -l help -d 'Show this help'
+
 # sluice plugin inspect
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from inspect" -l json -d 'Print a JSON document for each library, one on each line'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from inspect" -s h -l help -d 'Show this help'
@@ -301,4 +380,4 @@ complete -c sluice -n "__fish_seen_subcommand_from version" -s h -l help -d 'Sho
 complete -c sluice -n "__fish_seen_subcommand_from help" -l man -d 'Print the manual page, for man(1)'
 complete -c sluice -n "__fish_seen_subcommand_from help" -l curl -d 'Print what "sluice send" makes of each option of curl, in Markdown'
 complete -c sluice -n "__fish_seen_subcommand_from help" -s h -l help -d 'Show this help'
-complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run attach dev check bench replay echo verify-trace ctl plugin completion version help'
+complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run attach dev check bench replay echo verify-trace ctl update publish plugin completion version help'

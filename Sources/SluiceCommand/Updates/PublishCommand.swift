@@ -145,6 +145,11 @@ enum PublishCommand {
       }
     }
     for (role, text) in try pairs(arguments, "threshold") { root.roles[role]?.threshold = try threshold(text) }
+    for role in UpdateRole.allCases where root.keys(of: role).keys.isEmpty {
+      throw UpdateError(
+        .usage, "role \(role.rawValue)", "it has no keys",
+        advice: "make keys with --keys DIR, or name a public one with --add \(role.rawValue)=FILE")
+    }
     // Read again as clients read it.
     root = try RootDocument(payload: root.payload)
     _ = try Publication.create(
@@ -158,11 +163,13 @@ enum PublishCommand {
     let changes = ["remove", "revoke", "allow", "from", "min-abi"]
     guard !libraries.isEmpty || changes.contains(where: arguments.has) else {
       throw UpdateError(
-        .usage, "publish add", "nothing to change",
+        .usage, "the release", "nothing would be different",
         advice: "name a library, or use --remove, --revoke, --allow, --from or --min-abi")
     }
     guard libraries.count == 1 || (!arguments.has("id") && !arguments.has("plugin-version")) else {
-      throw UpdateError(.usage, "publish add", "--id and --plugin-version are for one library")
+      throw UpdateError(
+        .usage, "--id and --plugin-version", "they are for one library", advice: "add the libraries one after the other"
+      )
     }
     var targets: [ReleaseTarget] = []
     for library in libraries {
@@ -228,7 +235,7 @@ enum PublishCommand {
     }
     let signers = try signers(arguments, isRequired: draft != nil && rotations.isEmpty)
     let progress = try publication.signRoot(signers)
-    return words(progress, "root", next: "a mirror of \(arguments.operands[0])")
+    return words(progress, "root", next: "copy \(arguments.operands[0]) to the mirrors")
   }
 
   // MARK: Arguments
