@@ -21,6 +21,8 @@ cleanup() {
   # shellcheck disable=SC2086 # the numbers are words
   [ -z "$children" ] || kill $children 2>/dev/null || true
   [ -f nginx.pid ] && kill "$(cat nginx.pid)" 2>/dev/null || true
+  # shellcheck disable=SC2086
+  [ -z "$children" ] || wait $children 2>/dev/null || true
   [ "$status" = 0 ] || { echo "check-updates: what the engine has said:"; cat ./*.log; } >&2
   rm -rf "$work"
 }
@@ -70,10 +72,10 @@ no_failures() { ! grep -F '"error"' "$results" >failures || fail "requests faile
 
 start() { # number of the run
   results=results-$1.jsonl
-  : >"requests-$1"
-  (while [ ! -e stop ]; do echo '{"url": "/item"}'; sleep 0.02; done >>"requests-$1") &
-  children="$children $!"
-  tail -n +1 -f "requests-$1" | "$sluice" run -c sluice.json -o "$results" --no-progress >"run-$1.log" 2>&1 &
+  while [ ! -e stop ]; do
+    if rm crash 2>/dev/null; then echo '{"url": "/crash"}'; else echo '{"url": "/item"}'; fi
+    sleep 0.02
+  done | "$sluice" run -c sluice.json -o "$results" --no-progress >"run-$1.log" 2>&1 &
   engine=$!
   children="$children $engine"
   until_true "the engine answers" "$sluice" ctl status --socket "$work/control"
@@ -130,7 +132,7 @@ say "release 3 (1.2) failed its probation; 1.1 serves, and the hash is refused"
 
 publish build-1.3/stamp.so
 until_true "1.3 serves" serves 1.3
-echo '{"url": "/crash"}' >>requests-1
+touch crash
 until_true "the process has ended" sh -c "! kill -0 $engine"
 start 2
 until_true "1.1 serves after the restart" serves 1.1
