@@ -57,6 +57,37 @@ import Testing
     echo.stop()
   }
 
+  /// A power failure is not the fault of a release.
+  @Test func `a machine that goes down on probation begins it again`() async throws {
+    try await prepareSecond()
+    let (command, echo) = try await running()
+    command.send(signal: SIGKILL)
+    _ = try await command.wait()
+    echo.stop()
+    let state = String(decoding: try FileTree.read(machine.path("state")), as: UTF8.self)
+    let boot = try #require(state.firstRange(of: "\"boot\":\""))
+    let body = state.drop { $0 != "\n" }.dropFirst()
+      .replacing(state[boot.upperBound...].prefix(36), with: String(repeating: "0", count: 36))
+    let hash = try ReleaseServer.hash(Array(body.utf8))
+    try machine.files.write("sluice-updates 1 \(hash)\n\(body)", to: "installed/state")
+    let result = try await machine.look()
+    #expect(result.action == .none && result.release == 2, "\(result)")
+    let status = try machine.status()
+    #expect(status["probation"]?["release"]?.integer == 2 && status["refused"]?.count == 0, "\(status)")
+  }
+
+  /// There is nothing to try: the engine goes on with the build that it has.
+  @Test func `a release with the same builds needs no probation`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine) { running in
+      try await releases.publish("1.0")
+      let result = await running.updater.check()
+      #expect(result.action == .installed && result.release == 2, "\(result)")
+      let status = try machine.status()
+      #expect(status["probation"] == nil && status["good"]?.elements.map(\.integer) == [2], "\(status)")
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a process that ends in order on probation leaves it to the next`(isInterrupted: Bool) async throws {
     try await prepareSecond()

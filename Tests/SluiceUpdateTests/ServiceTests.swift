@@ -61,6 +61,36 @@ import Testing
     #expect(machine.lines.value.count { $0.contains(" failed: ") } == 1, "\(machine.lines.value)")
   }
 
+  @Test func `an engine ends while its look waits for a mirror`() async throws {
+    try await releases.publish("1.0")
+    let limits = MirrorLimits(document: .seconds(3600), build: .seconds(3600), idle: .seconds(3600))
+    try await UpdatedEngine.run(on: machine, limits: limits, { $0.update?.every = .milliseconds(20) }) { _ in
+      try await releases.publish("1.1")
+      let reached = releases.withhold(ReleaseServer.targetPath(try await releases.target("1.1").sha256))
+      try await reached.wait(for: "the request of the build")
+    }
+    try machine.expectInstalled(1)
+  }
+
+  @Test func `an engine whose plugins are switched off takes what another process has installed`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine) { running in
+      let revoked = try await releases.target("1.0").sha256
+      try releases.publish { draft in
+        draft.targets = []
+        draft.revoked = [revoked]
+      }
+      let withdrawn = await running.updater.check()
+      #expect(withdrawn.action == .withdrawn, "\(withdrawn)")
+      try await releases.publish("1.1")
+      try await machine.installs(3)
+      let followed = await running.updater.check()
+      #expect(followed.action == .none && followed.release == 3, "\(followed)")
+      let build = try await running.build()
+      #expect(build == "1.1")
+    }
+  }
+
   // MARK: Notifications
 
   private static func outcome(

@@ -1,3 +1,4 @@
+import Glibc
 import SluiceAssembly
 import SluiceEngine
 import SluiceJSON
@@ -222,6 +223,27 @@ import Testing
       try await machine.fails(.mismatch)
       try await machine.installs(2)
     }
+  }
+
+  @Test func `a download that is longer than the build begins again`() async throws {
+    try await interrupted(after: 5000) { mirror, machine, path in
+      let name = "downloads/\(path.split(separator: "/")[1].dropLast(3)).part"
+      try machine.files.write(releases.read(path) + [0], to: "installed/\(name)")
+      try await machine.installs(2)
+      #expect(mirror.requestedRanges == [])
+    }
+  }
+
+  /// Reading a pipe that nobody writes to would never end.
+  @Test func `a pipe in the place of a download or of the history is not waited for`() async throws {
+    try await releases.publish("1.0")
+    _ = try machine.updater()
+    mkfifo(machine.path("history.jsonl"), 0o600)
+    let part = machine.path("downloads/\(try await releases.target("1.0").sha256).part")
+    mkfifo(part, 0o600)
+    try await machine.fails(.state)
+    unlink(part)
+    try await machine.installs(1)
   }
 
   // MARK: Slow data

@@ -83,10 +83,11 @@ final class UpdatedEngine: Sendable {
 
   /// Runs the body with an engine on a machine, and ends the engine.
   static func run<Value>(
-    on machine: UpdatedMachine, _ change: (inout Configuration) -> Void = { _ in },
+    on machine: UpdatedMachine, limits: MirrorLimits = MirrorLimits(),
+    _ change: (inout Configuration) -> Void = { _ in },
     _ body: (UpdatedEngine) async throws -> Value
   ) async throws -> Value {
-    let updater = try machine.updater(change)
+    let updater = try machine.updater(limits: limits, change)
     let engine = try Engine(try await updater.prepare())
     updater.follow(engine)
     let echo = try EmbeddedServer { request in

@@ -88,6 +88,7 @@ final class Mirror: Sendable {
     guard let file = FileDescriptor(opening: part, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600) else {
       throw DurableFile.failure(part, "cannot be opened")
     }
+    guard file.status()?.isRegularFile == true else { throw UpdateError(.state, part, "is not a regular file") }
     let build = try PartialBuild(file, part, target)
     if build.count < target.length { try await fetch(url, build) }
     do throws(UpdateError) { try build.finish("\(url)") } catch {

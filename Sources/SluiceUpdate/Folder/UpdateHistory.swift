@@ -48,9 +48,8 @@ struct UpdateHistory: Sendable {
 
   /// Adds a line; a file that has grown too long is renamed, in place of an older one.
   func append(_ event: UpdateEvent, at moment: UpdateMoment) {
-    guard let file = FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o600) else {
-      return
-    }
+    guard let file = FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
+    else { return }
     _ = file.writeAll(DocumentText.bytes(event.document(at: moment)))
     if let status = file.status(), status.st_size > Self.limitBytes { rename(path, "\(path).1") }
   }

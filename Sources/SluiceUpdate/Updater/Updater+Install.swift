@@ -130,8 +130,11 @@ extension Updater {
     guard session.state.installed == release else { return }
     switch answer {
     case nil:
-      // Without a probation of the engine the release is as good as the others.
-      if configuration.swap.probation == nil { try session.pass(release) }
+      // Without a probation of the engine the release is as good as the others, and so it is with the same builds.
+      let isSame = previous.map { previous in
+        ids.allSatisfy { folder.buildHash($0, of: release) == folder.buildHash($0, of: previous) }
+      }
+      if configuration.swap.probation == nil || isSame == true { try session.pass(release) }
     case let error?:
       if let cause = error.underlying, (cause.underlying as? PluginError)?.isRefusal == true {
         try refuse(session, release, previous, cause)
@@ -202,15 +205,16 @@ extension Updater {
 
   /// Loads what another process has installed in the meantime.
   private func follow(installed engine: Engine?) async throws(UpdateError) {
-    guard let engine, let state = try folder.state(), let installed = state.installed,
-      service.withLock({ $0.beforeDisabling == nil })
-    else { return }
+    guard let engine, let state = try folder.state(), let installed = state.installed else { return }
+    let hashes = ids.map { folder.buildHash($0, of: installed) }
+    let isUsable = hashes.allSatisfy { hash in hash.map { state.objection(to: $0) == nil } ?? false }
     let status = await engine.status
     let isBehind = plugins.contains { plugin in
       guard let id = plugin.releaseID, let hash = folder.buildHash(id, of: installed) else { return false }
       return status.serving(plugin.name).map { $0.hash != hash } ?? false
     }
-    guard isBehind else { return }
+    let isDisabled = service.withLock { $0.beforeDisabling != nil }
+    guard isDisabled ? isUsable : isBehind else { return }
     // A command without an engine has installed it: its probation is here.
     if state.probation?.release == installed, state.probation?.owner == nil {
       let session = try await UpdateSession.begin(self)
