@@ -31,7 +31,7 @@ fail() {
 }
 
 # The servers are on this machine: no proxy leads to them. Sockets of other engines are not found.
-export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1 http_proxy= HTTP_PROXY= XDG_RUNTIME_DIR="$work/run" LC_ALL=C.UTF-8
+export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1 http_proxy= HTTP_PROXY= XDG_RUNTIME_DIR="$work/run" XDG_CACHE_HOME="$work/cache" LC_ALL=C.UTF-8
 unset TRACEPARENT TRACESTATE BAGGAGE OTEL_PROPAGATORS OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG OTEL_SDK_DISABLED
 export PATH="$repository/.build/debug:$PATH"
 umask 022
