@@ -36,6 +36,14 @@ struct options {
   bool is_incomplete;
   curl_prereq_callback pre_request;
   void *pre_request_data;
+  /// NULL for fwrite.
+  curl_write_callback write_function, header_function;
+  void *write_data, *header_data;
+  /// Without CURLOPT_WRITEDATA, a body goes to standard output.
+  bool has_write_data;
+  /// CURLOPT_HEADER: heads go to `write_function` as well.
+  bool includes_heads;
+  bool follows_redirects;
   char *error_buffer;
 };
 
@@ -51,6 +59,8 @@ struct handle {
   struct transfer *transfer;
   /// Inside curl_easy_perform, which itself adds the handle to a multi handle.
   bool is_performing;
+  /// Inside a callback of the program that this library calls.
+  bool is_in_callback;
   /// The multi handle to which the program has added it. Atomic because curl_multi_cleanup looks at every handle.
   _Atomic(CURLM *) multi;
 };

@@ -78,11 +78,13 @@ INTERPOSED CURLcode curl_easy_perform(CURL *easy) {
   if (!curl->easy_perform) return CURLE_FAILED_INIT;
   if (!handle) handle = meet(easy, curl);
   if (!handle && is_refused_unseen(easy, curl)) return CURLE_OUT_OF_MEMORY;
+  // Libcurl does not know that it is in a callback if this library calls it after the end.
+  if (handle && handle->is_in_callback) return CURLE_FAILED_INIT;
   if (!handle || is_busy(handle)) return curl->easy_perform(easy);
   CURLcode code = transfer_begin(handle);
   if (code != CURLE_OK) return code;
   handle->is_performing = true;
-  code = curl->easy_perform(easy);
+  code = transfer_settle(handle, curl->easy_perform(easy));
   handle->is_performing = false;
   transfer_end(handle, code, false);
   return code;
@@ -91,7 +93,7 @@ INTERPOSED CURLcode curl_easy_perform(CURL *easy) {
 INTERPOSED void curl_easy_reset(CURL *easy) {
   struct handle *handle = known(easy);
   const struct libcurl *curl = libcurl(handle, CALLER);
-  if (handle && !handle->is_performing) transfer_end(handle, CURLE_OK, true);
+  if (handle && !handle->is_performing && !handle->is_in_callback) transfer_end(handle, CURLE_OK, true);
   if (curl->easy_reset) curl->easy_reset(easy);
   if (handle) options_clear(&handle->options);
 }
@@ -148,6 +150,7 @@ INTERPOSED CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
   struct handle *handle = known(easy);
   const struct libcurl *curl = libcurl(handle, CALLER);
   if (!curl->multi_remove_handle) return CURLM_INTERNAL_ERROR;
+  if (handle && handle->is_in_callback) return CURLM_RECURSIVE_API_CALL;
   const CURLMcode code = curl->multi_remove_handle(multi, easy);
   if (code == CURLM_OK && handle && handle->multi == multi) leave_multi(handle);
   return code;
@@ -158,7 +161,9 @@ INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {
   CURLMsg *message = curl->multi_info_read ? curl->multi_info_read(multi, left) : NULL;
   if (!message || message->msg != CURLMSG_DONE) return message;
   struct handle *handle = known(message->easy_handle);
-  if (handle && !handle->is_performing) transfer_end(handle, message->data.result, false);
+  if (!handle || handle->is_performing || handle->is_in_callback) return message;
+  message->data.result = transfer_settle(handle, message->data.result);
+  transfer_end(handle, message->data.result, false);
   return message;
 }
 

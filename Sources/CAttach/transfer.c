@@ -3,6 +3,7 @@
 
 #include "changes.h"
 #include "facts.h"
+#include "reply.h"
 #include "request.h"
 #include "response.h"
 #include "session.h"
@@ -21,6 +22,7 @@ struct transfer {
   /// The session_generation in which it began.
   unsigned generation;
   struct changes changes;
+  struct reply reply;
   /// Hops so far.
   unsigned hops;
   /// The number of the next response in libcurl's memory.
@@ -66,6 +68,7 @@ static void restore(struct handle *handle) {
   const struct options *options = &handle->options;
   const struct libcurl *curl = handle->curl;
   changes_restore(&handle->transfer->changes, handle);
+  reply_unwrap(&handle->transfer->reply, handle);
   if (!curl->is_complete) return;
   curl->easy_setopt(handle->easy, CURLOPT_PREREQFUNCTION, options->pre_request);
   curl->easy_setopt(handle->easy, CURLOPT_PREREQDATA, options->pre_request_data);
@@ -106,6 +109,7 @@ static void issue(const struct sluice_attach_host *host, struct handle *handle) 
   struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PROCEED};
   host->issue(transfer->attached, &hop, &answer);
   if (answer.outcome == SLUICE_ATTACH_REFUSE) refuse(transfer, answer.message.bytes);
+  else if (!reply_expect(&transfer->reply, handle)) refuse(transfer, "sluice: libcurl went on after the response");
   else if (!changes_apply(&transfer->changes, handle, &answer)) give_up(handle);
   response_free(&previous);
   request_free(&request);
@@ -122,6 +126,7 @@ static void prepare_hop(struct handle *handle) {
   } else {
     // What stages have set for the hop before may not be for the origin of this one.
     changes_restore_lines(&transfer->changes, handle);
+    if (transfer->reply.is_wrapped) give_up(handle);
   }
 }
 
@@ -156,6 +161,7 @@ static void close_transfer(struct handle *handle) {
   handle->transfer = NULL;
   drop_refusal(transfer);
   free(transfer->changes.lines);
+  reply_free(&transfer->reply);
   free(transfer);
 }
 
@@ -168,7 +174,8 @@ static void attach(const struct sluice_attach_host *host, struct handle *handle,
   if (answer.outcome == SLUICE_ATTACH_REFUSE) return refuse(transfer, answer.message.bytes);
   if (answer.outcome == SLUICE_ATTACH_PASS) return;
   session_count(SLUICE_ATTACH_COUNT_ATTACHED);
-  if (take_pre_request(handle) && changes_apply(&transfer->changes, handle, &answer)) return;
+  const bool is_held = !answer.holds_response || reply_wrap(&transfer->reply, handle);
+  if (is_held && take_pre_request(handle) && changes_apply(&transfer->changes, handle, &answer)) return;
   restore(handle);
   give_up(handle);
   if (transfer->refusal) take_pre_request(handle);
@@ -266,6 +273,48 @@ bool transfer_begin_in_multi(struct handle *handle) {
   return is_ready;
 }
 
+// MARK: The response
+
+struct reply *transfer_reply(struct handle *handle) { return handle->transfer ? &handle->transfer->reply : NULL; }
+
+bool transfer_refuse(struct handle *handle, const char *message) {
+  if (!handle->transfer->is_given_up) refuse(handle->transfer, message);
+  return !handle->transfer->refusal;
+}
+
+bool transfer_give_up(struct handle *handle) {
+  if (!handle->transfer->is_given_up) give_up(handle);
+  return !handle->transfer->refusal;
+}
+
+bool transfer_receive(
+    struct handle *handle, const struct sluice_attach_text *lines, size_t count, struct sluice_attach_answer *answer) {
+  struct transfer *transfer = handle->transfer;
+  if (transfer->is_given_up) return true;
+  const struct sluice_attach_host *host =
+      transfer->generation == session_generation() ? session_enter_again() : NULL;
+  if (!host) return transfer_give_up(handle);
+  struct sluice_attach_facts facts = {0};
+  long status = 0;
+  handle->curl->easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &status);
+  facts_read(&facts, handle);
+  const struct sluice_attach_head head = {
+      .status = (int32_t)status, .lines = lines, .line_count = count, .facts = &facts};
+  host->receive(transfer->attached, &head, answer);
+  session_leave();
+  if (answer->outcome == SLUICE_ATTACH_REFUSE) refuse(transfer, answer->message.bytes);
+  return answer->outcome != SLUICE_ATTACH_REFUSE;
+}
+
+CURLcode transfer_settle(struct handle *handle, CURLcode code) {
+  if (!handle->transfer) return code;
+  const int kept = errno;
+  const CURLcode settled = handle->transfer->refusal ? code : reply_settle(&handle->transfer->reply, handle, code);
+  if (settled == CURLE_WRITE_ERROR && code != settled) tell(handle, "Failed writing header");
+  errno = kept;
+  return handle->transfer->refusal ? CURLE_ABORTED_BY_CALLBACK : settled;
+}
+
 // MARK: End
 
 /// What libcurl says about the end. The buffer of the program is read only where libcurl has just written to it.
@@ -320,6 +369,7 @@ void transfer_abandon(struct handle *handle) {
 bool transfer_replaces(const struct handle *handle, CURLoption option) {
   if (!handle->transfer) return false;
   if (option == CURLOPT_HTTPHEADER) return handle->transfer->changes.has_new_lines;
+  if (reply_replaces(&handle->transfer->reply, option)) return true;
   return option == CURLOPT_PREREQFUNCTION || option == CURLOPT_PREREQDATA;
 }
 

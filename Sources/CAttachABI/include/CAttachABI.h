@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// The revision of this header. Both libraries must have the same one.
-#define SLUICE_ATTACH_ABI 1u
+#define SLUICE_ATTACH_ABI 2u
 
 /// The variable that switches a program on: `FD:WHEN_MISSING:FOLDER`. The descriptor has the first plan (-1 for none);
 /// without the pipeline a transfer goes on (`pass`) or fails (`fail`); the folder is that of the command.
@@ -158,6 +158,15 @@ struct sluice_attach_hop {
   const struct sluice_attach_facts *facts;
 };
 
+/// The head of the response that the program gets, before it gets any of it.
+struct sluice_attach_head {
+  int32_t status;
+  /// As libcurl gives them, each with its line end: the status line, the fields, and the empty line if it came.
+  const struct sluice_attach_text *lines;
+  size_t line_count;
+  const struct sluice_attach_facts *facts;
+};
+
 /// How a transfer ended.
 struct sluice_attach_end {
   /// The CURLcode.
@@ -186,7 +195,8 @@ struct sluice_attach_answer {
   enum sluice_attach_outcome outcome;
   /// `SLUICE_ATTACH_NEW_…` bits.
   uint32_t changes;
-  /// Each is NUL-terminated, and has the form of a line of CURLOPT_HTTPHEADER.
+  /// Each is NUL-terminated, and has the form of a line of CURLOPT_HTTPHEADER; from `receive`, of a line that libcurl
+  /// gives to CURLOPT_HEADERFUNCTION.
   const struct sluice_attach_text *lines;
   size_t line_count;
   /// NUL-terminated.
@@ -194,6 +204,8 @@ struct sluice_attach_answer {
   struct sluice_attach_text content;
   /// NUL-terminated.
   struct sluice_attach_text message;
+  /// From `begin`: the program must get nothing of the response before `receive` has decided.
+  bool holds_response;
 };
 
 /// The functions of the host library. Each may be called on any thread; calls about one transfer come one after the
@@ -210,7 +222,9 @@ struct sluice_attach_host {
   void *(*begin)(const struct sluice_attach_request *request, struct sluice_attach_answer *answer);
   /// Runs the issue stages of a hop.
   void (*issue)(void *transfer, const struct sluice_attach_hop *hop, struct sluice_attach_answer *answer);
-  /// Ends a transfer, which must not be used afterwards.
+  /// Runs the response stages, at most once for a transfer. Blocks while one of them is suspended, within its deadline.
+  void (*receive)(void *transfer, const struct sluice_attach_head *head, struct sluice_attach_answer *answer);
+  /// Ends a transfer, which must not be used afterwards. Blocks while a stage is suspended that learns of the failure.
   void (*end)(void *transfer, const struct sluice_attach_end *end);
   /// In a child after fork(): drops the pipeline, whose threads do not exist here.
   void (*forked)(void);

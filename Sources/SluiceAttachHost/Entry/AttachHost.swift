@@ -28,6 +28,7 @@ enum AttachHost {
         take_plan: { AttachHost.takePlan($0, $1, $2) },
         begin: { AttachHost.begin($0, $1) },
         issue: { AttachHost.issue($0, $1, $2) },
+        receive: { AttachHost.receive($0, $1, $2) },
         end: { AttachHost.end($0, $1) },
         forked: { AttachHost.forked() },
         close: { AttachHost.close() }))
@@ -58,6 +59,7 @@ enum AttachHost {
       return nil
     }
     begun.transfer.write(begun.answer, to: answer)
+    answer.pointee.holds_response = begun.transfer.holdsResponse
     // Balanced in `end`.
     return Unmanaged.passRetained(begun.transfer).toOpaque()
   }
@@ -69,6 +71,15 @@ enum AttachHost {
     guard let transfer, let hop, let answer else { return }
     let attached = Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeUnretainedValue()
     attached.write(attached.issue(hop.pointee), to: answer)
+  }
+
+  private static func receive(
+    _ transfer: UnsafeMutableRawPointer?, _ head: UnsafePointer<sluice_attach_head>?,
+    _ answer: UnsafeMutablePointer<sluice_attach_answer>?
+  ) {
+    guard let transfer, let head, let answer else { return }
+    let attached = Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeUnretainedValue()
+    attached.write(attached.receive(head.pointee), to: answer)
   }
 
   private static func end(_ transfer: UnsafeMutableRawPointer?, _ end: UnsafePointer<sluice_attach_end>?) {
