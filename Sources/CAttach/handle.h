@@ -5,6 +5,7 @@
 #include "libcurl.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /// Which request libcurl makes, unless CURLOPT_CUSTOMREQUEST names another method.
 enum request_kind { REQUEST_GET, REQUEST_HEAD, REQUEST_POST, REQUEST_POST_FORM, REQUEST_PUT };
@@ -49,6 +50,19 @@ struct options {
 
 struct transfer;
 
+/// Why libcurl does not have a handle that the program has added to a multi handle.
+enum pending_state {
+  PENDING_NOT,
+  /// A request stage is suspended.
+  PENDING_STAGE,
+  /// It can be added as soon as the program is outside of its callbacks.
+  PENDING_CALLBACK,
+  /// Libcurl did not take it. The program does not know yet.
+  PENDING_REPORT,
+  /// … and the program knows.
+  PENDING_REPORTED,
+};
+
 /// An easy handle. One thread at a time uses it, as libcurl demands.
 struct handle {
   struct handle *next;
@@ -63,6 +77,12 @@ struct handle {
   bool is_in_callback;
   /// The multi handle to which the program has added it. Atomic because curl_multi_cleanup looks at every handle.
   _Atomic(CURLM *) multi;
+  enum pending_state pending;
+  struct handle *next_pending;
+  /// Milliseconds of the monotonic clock.
+  int64_t pending_since;
+  /// For curl_multi_info_read, with PENDING_REPORT.
+  CURLMsg message;
 };
 
 /// The entry of a handle; NULL if it has none. From any thread.

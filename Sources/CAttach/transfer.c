@@ -27,6 +27,8 @@ struct transfer {
   unsigned hops;
   /// The number of the next response in libcurl's memory.
   int next_response;
+  /// A request stage is suspended.
+  bool is_waiting;
   /// What stages wanted could not be done, and the program goes on without them.
   bool is_given_up;
   /// Why no hop may send anything; NULL if it may.
@@ -165,32 +167,39 @@ static void close_transfer(struct handle *handle) {
   free(transfer);
 }
 
-/// Runs the request stages. Without a transfer of the host afterwards, and without a refusal, the pipeline did not take
-/// the request.
-static void attach(const struct sluice_attach_host *host, struct handle *handle, struct request *request) {
-  struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PASS};
+/// Does what the request stages have decided, or waits for it.
+static void follow(struct handle *handle, const struct sluice_attach_answer *answer) {
   struct transfer *transfer = handle->transfer;
-  transfer->attached = host->begin(&request->form, &answer);
-  if (answer.outcome == SLUICE_ATTACH_REFUSE) return refuse(transfer, answer.message.bytes);
-  if (answer.outcome == SLUICE_ATTACH_PASS) return;
+  transfer->is_waiting = answer->outcome == SLUICE_ATTACH_WAIT;
+  if (transfer->is_waiting) return;
+  if (answer->outcome == SLUICE_ATTACH_REFUSE) return refuse(transfer, answer->message.bytes);
   session_count(SLUICE_ATTACH_COUNT_ATTACHED);
-  const bool is_held = !answer.holds_response || reply_wrap(&transfer->reply, handle);
-  if (is_held && take_pre_request(handle) && changes_apply(&transfer->changes, handle, &answer)) return;
+  const bool is_held = !answer->holds_response || reply_wrap(&transfer->reply, handle);
+  if (is_held && take_pre_request(handle) && changes_apply(&transfer->changes, handle, answer)) return;
   restore(handle);
   give_up(handle);
   if (transfer->refusal) take_pre_request(handle);
 }
 
+/// Runs the request stages. Without a transfer of the host afterwards, and without a refusal, the pipeline did not take
+/// the request.
+static void attach(
+    const struct sluice_attach_host *host, struct handle *handle, struct request *request, bool blocks) {
+  struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PASS};
+  handle->transfer->attached = host->begin(&request->form, blocks, &answer);
+  if (answer.outcome != SLUICE_ATTACH_PASS) follow(handle, &answer);
+}
+
 /// Begins the transfer of a request in the host.
 ///
 /// @return why it has no pipeline; SLUICE_ATTACH_COUNTS if it has one
-static enum sluice_attach_count attach_request(struct handle *handle, struct request *request) {
+static enum sluice_attach_count attach_request(struct handle *handle, struct request *request, bool blocks) {
   enum sluice_attach_count reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   const struct sluice_attach_host *host = session_enter(&reason);
   if (!host) return reason;
   reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   if (open_transfer(handle)) {
-    attach(host, handle, request);
+    attach(host, handle, request, blocks);
     const bool is_taken = handle->transfer->attached || handle->transfer->refusal;
     reason = is_taken ? SLUICE_ATTACH_COUNTS : SLUICE_ATTACH_COUNT_UNREADABLE;
     if (!is_taken) close_transfer(handle);
@@ -226,7 +235,7 @@ static bool needs_pipeline(enum sluice_attach_count reason) {
          reason != SLUICE_ATTACH_COUNT_OTHER_PROTOCOL;
 }
 
-static enum sluice_attach_count try_to_attach(struct handle *handle) {
+static enum sluice_attach_count try_to_attach(struct handle *handle, bool blocks) {
   if (!handle->curl->is_complete) return SLUICE_ATTACH_COUNT_OLD_CURL;
   struct request request;
   switch (request_read(&request, handle)) {
@@ -235,17 +244,17 @@ static enum sluice_attach_count try_to_attach(struct handle *handle) {
     case URL_INVALID: return SLUICE_ATTACH_COUNTS;
     case URL_UNREADABLE: return SLUICE_ATTACH_COUNT_UNREADABLE;
   }
-  const enum sluice_attach_count reason = attach_request(handle, &request);
+  const enum sluice_attach_count reason = attach_request(handle, &request, blocks);
   request_free(&request);
   return reason;
 }
 
 /// @return false if the transfer must not run and there is no memory to say why
-static bool begin(struct handle *handle) {
+static bool begin(struct handle *handle, bool blocks) {
   // A stage that makes transfers itself is no part of the program.
   if (session_is_inside()) return true;
   if (handle->transfer) transfer_end(handle, CURLE_OK, true);
-  const enum sluice_attach_count reason = try_to_attach(handle);
+  const enum sluice_attach_count reason = try_to_attach(handle, blocks);
   if (reason != SLUICE_ATTACH_COUNTS) session_count(reason);
   if (!needs_pipeline(reason)) return true;
   if (!open_transfer(handle)) return false;
@@ -255,7 +264,7 @@ static bool begin(struct handle *handle) {
 
 CURLcode transfer_begin(struct handle *handle) {
   const int kept = errno;
-  CURLcode code = begin(handle) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
+  CURLcode code = begin(handle, true) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
   if (handle->transfer && handle->transfer->refusal) {
     transfer_end(handle, CURLE_ABORTED_BY_CALLBACK, false);
     code = CURLE_ABORTED_BY_CALLBACK;
@@ -264,13 +273,46 @@ CURLcode transfer_begin(struct handle *handle) {
   return code;
 }
 
-bool transfer_begin_in_multi(struct handle *handle) {
-  const int kept = errno;
-  bool is_ready = begin(handle);
+static enum transfer_start start_of(struct handle *handle) {
+  const struct transfer *transfer = handle->transfer;
+  if (transfer && transfer->is_waiting) return TRANSFER_WAITS;
   // A libcurl without this callback cannot be told otherwise.
-  if (is_ready && handle->transfer && handle->transfer->refusal) is_ready = take_pre_request(handle);
+  return !transfer || !transfer->refusal || take_pre_request(handle) ? TRANSFER_READY : TRANSFER_FAILED;
+}
+
+enum transfer_start transfer_begin_in_multi(struct handle *handle) {
+  const int kept = errno;
+  const enum transfer_start start = begin(handle, false) ? start_of(handle) : TRANSFER_FAILED;
   errno = kept;
-  return is_ready;
+  return start;
+}
+
+/// The process was forked while a stage was suspended: its decision will not come here.
+static void lose(struct handle *handle) {
+  handle->transfer->attached = NULL;
+  handle->transfer->is_waiting = false;
+  session_count(SLUICE_ATTACH_COUNT_FORKED);
+  if (session_fails_without_pipeline()) refuse_without_pipeline(handle->transfer, SLUICE_ATTACH_COUNT_FORKED);
+  else close_transfer(handle);
+}
+
+enum transfer_start transfer_go_on(struct handle *handle, bool blocks) {
+  struct transfer *transfer = handle->transfer;
+  if (!transfer || !transfer->is_waiting) return start_of(handle);
+  const int kept = errno;
+  const struct sluice_attach_host *host =
+      transfer->generation == session_generation() ? session_enter_again() : NULL;
+  if (host) {
+    struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_WAIT};
+    host->go_on(transfer->attached, blocks, &answer);
+    follow(handle, &answer);
+    session_leave();
+  } else {
+    lose(handle);
+  }
+  const enum transfer_start start = start_of(handle);
+  errno = kept;
+  return start;
 }
 
 // MARK: The response

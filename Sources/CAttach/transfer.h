@@ -11,11 +11,23 @@
 /// @return CURLE_OK; otherwise the transfer must not begin, and the program's error buffer says why
 CURLcode transfer_begin(struct handle *handle);
 
+enum transfer_start {
+  /// Libcurl may have the handle.
+  TRANSFER_READY,
+  /// A request stage is suspended.
+  TRANSFER_WAITS,
+  /// The transfer must not begin, because libcurl could not be told to refuse it.
+  TRANSFER_FAILED,
+};
+
 /// Like `transfer_begin`, for a program that learns of errors from curl_multi_info_read: what refuses the transfer does
-/// so before its first hop sends anything.
+/// so before its first hop sends anything. Does not wait.
+enum transfer_start transfer_begin_in_multi(struct handle *handle);
+
+/// Whether a suspended stage has been resumed.
 ///
-/// @return false if the transfer must not begin, because libcurl could not be told to refuse it
-bool transfer_begin_in_multi(struct handle *handle);
+/// @param blocks whether to wait for it
+enum transfer_start transfer_go_on(struct handle *handle, bool blocks);
 
 /// Call it when libcurl has ended a transfer: gives the program what is still held back of the response.
 ///

@@ -68,10 +68,11 @@ import Testing
     #expect(fixture.server.requests.each("x-generation") == ["1", "2"])
   }
 
-  @Test func `a Swift stage that waits is waited for`() async throws {
+  @Test(arguments: [[], ["-Z", "--no-progress-meter"]])
+  func `a Swift stage that waits is waited for`(options: [String]) async throws {
     let fixture = try AttachFixture(
       more: #", "s": {"library": "\#(BuiltProducts.library("sleeps-statically"))"}"#, stages: #""request": ["s"]"#)
-    let requests = try await fixture.compare(["curl", "-sS", "\(fixture.url)/a"])
+    let requests = try await fixture.compare(["curl", "-sS"] + options + ["\(fixture.url)/a"])
     #expect(requests.each("x-count") == ["1"])
   }
 

@@ -186,6 +186,8 @@ enum sluice_attach_outcome {
   SLUICE_ATTACH_PASS,
   /// End the transfer with an error. `message` says why. The host still wants the end.
   SLUICE_ATTACH_REFUSE,
+  /// A request stage is suspended: `go_on` tells more, or `end` gives up.
+  SLUICE_ATTACH_WAIT,
 };
 
 enum { SLUICE_ATTACH_NEW_LINES = 1, SLUICE_ATTACH_NEW_METHOD = 2, SLUICE_ATTACH_NEW_URL = 4, SLUICE_ATTACH_NEW_BODY = 8 };
@@ -204,7 +206,7 @@ struct sluice_attach_answer {
   struct sluice_attach_text content;
   /// NUL-terminated.
   struct sluice_attach_text message;
-  /// From `begin`: the program must get nothing of the response before `receive` has decided.
+  /// From `begin` and `go_on`: the program must get nothing of the response before `receive` has decided.
   bool holds_response;
 };
 
@@ -217,9 +219,14 @@ struct sluice_attach_host {
   /// @param plan the bytes of the plan
   /// @return 0, or -1 without a pipeline; then an earlier plan stays
   int (*take_plan)(const char *plan, size_t length, uint64_t number);
-  /// Begins a transfer: runs the request stages. Blocks while one of them is suspended, within its deadline.
+  /// Begins a transfer: runs the request stages.
+  ///
+  /// @param blocks whether it waits for a stage that is suspended, within its deadline; otherwise it answers
+  /// SLUICE_ATTACH_WAIT
   /// @return the transfer, for the other functions; NULL with SLUICE_ATTACH_PASS
-  void *(*begin)(const struct sluice_attach_request *request, struct sluice_attach_answer *answer);
+  void *(*begin)(const struct sluice_attach_request *request, bool blocks, struct sluice_attach_answer *answer);
+  /// After SLUICE_ATTACH_WAIT: whether the stage has been resumed, or its deadline is over. Called again and again.
+  void (*go_on)(void *transfer, bool blocks, struct sluice_attach_answer *answer);
   /// Runs the issue stages of a hop.
   void (*issue)(void *transfer, const struct sluice_attach_hop *hop, struct sluice_attach_answer *answer);
   /// Runs the response stages, at most once for a transfer. Blocks while one of them is suspended, within its deadline.

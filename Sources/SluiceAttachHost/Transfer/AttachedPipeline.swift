@@ -42,13 +42,13 @@ final class AttachedPipeline: Sendable {
     ) { [reporter] in reporter.log(LogLine($0)) }
   }
 
-  /// Begins a transfer; nil if its request is not one for a pipeline.
-  func begin(_ form: sluice_attach_request) -> (transfer: AttachedTransfer, answer: Answer)? {
+  /// Begins a transfer; nil if its request is not one for a pipeline. Without an answer, a stage is suspended.
+  func begin(_ form: sluice_attach_request, blocks: Bool) -> (transfer: AttachedTransfer, answer: Answer?)? {
     let lane = freeLane()
     guard var request = Request(form, urls: lane.urls) else { return nil }
     request.wantsExplanation = explains
     let transfer = AttachedTransfer(self, lane)
-    return (transfer, transfer.begin(request))
+    return (transfer, transfer.begin(request, blocks: blocks))
   }
 
   /// A lane that no other thread uses, if there is one.

@@ -16,6 +16,10 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
   private let memory = AnswerMemory()
   var transaction: Transaction?
   var observer: (any TransferObserver)?
+  /// As the program asks for it.
+  private var original: Request?
+  /// When the program has waited long enough for the request stages.
+  private var limit = Instant.distantFuture
   /// The request after the request stages; nil before it comes to the wire.
   private var request: Request?
   private var changes = HeaderChanges()
@@ -54,8 +58,8 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   // MARK: Begin
 
-  /// Runs the request stages, and waits for one that is suspended.
-  func begin(_ original: Request) -> Answer {
+  /// Runs the request stages. Nil if one is suspended and the program does not wait for it.
+  func begin(_ original: Request, blocks: Bool) -> Answer? {
     lane.loop.enter()
     defer { lane.loop.leave() }
     let published = lane.pipeline
@@ -66,15 +70,29 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
         self.transaction = transaction
         lane.transport.expect(self, for: transaction)
       }, completion: { [self] in finish($0) })
-    wait { request != nil || result != nil }
-    guard let request else { return refusal }
+    self.original = original
+    limit = lane.loop.now + Self.patience
+    return decide(blocks: blocks)
+  }
+
+  /// What the request stages have decided; nil while one is suspended and the program does not wait for it.
+  func goOn(blocks: Bool) -> Answer? {
+    lane.loop.enter()
+    defer { lane.loop.leave() }
+    return decide(blocks: blocks)
+  }
+
+  private func decide(blocks: Bool) -> Answer? {
+    if request == nil, result == nil, !blocks, lane.loop.now < limit { return nil }
+    wait(until: limit) { request != nil || result != nil }
+    guard let original, let request else { return refusal }
     changes = HeaderChanges(from: original.headers, to: request.headers)
     return Answer(changing: original, to: request)
   }
 
   /// Waits for a stage that is suspended.
-  func wait(for condition: () -> Bool) {
-    let limit = lane.loop.now + Self.patience
+  func wait(until limit: Instant? = nil, for condition: () -> Bool) {
+    let limit = limit ?? lane.loop.now + Self.patience
     if lane.loop.wait(until: limit, for: condition) { return }
     transaction?.expireSuspensions("it did not resume within the \(Self.patience) that a program waits")
   }
@@ -180,8 +198,13 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   // MARK: Answers
 
-  /// Writes the answer where C reads it; its memory is that of the transfer.
-  func write(_ answer: Answer, to form: UnsafeMutablePointer<sluice_attach_answer>) {
+  /// Writes the answer where C reads it; its memory is that of the transfer. Without one, the program asks again.
+  func write(_ answer: Answer?, to form: UnsafeMutablePointer<sluice_attach_answer>) {
+    form.pointee.holds_response = holdsResponse
+    guard let answer else {
+      form.pointee.outcome = SLUICE_ATTACH_WAIT
+      return
+    }
     form.pointee.outcome = answer.message == nil ? SLUICE_ATTACH_PROCEED : SLUICE_ATTACH_REFUSE
     form.pointee.changes = answer.bits
     guard answer.bits != 0 || answer.message != nil else { return }
