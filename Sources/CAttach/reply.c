@@ -187,8 +187,7 @@ static bool is_last(const struct handle *handle) {
 static bool take_line(
     struct reply *reply, struct handle *handle, const char *line, size_t length, bool *is_taken) {
   *is_taken = false;
-  if (reply->state == REPLY_WHOLE) {
-    if (status_of(line, length) == 0) return show(reply, handle);
+  if (reply->state == REPLY_WHOLE && status_of(line, length) != 0) {
     reply->state = REPLY_GIVING;
     return true;
   }
@@ -196,7 +195,8 @@ static bool take_line(
     const int status = status_of(line, length);
     reply->state = status >= 100 && status < 200 ? REPLY_INFORMATIONAL : REPLY_HEAD;
   }
-  if (reply->state != REPLY_HEAD) return true;
+  // Libcurl also brings the trailers of a body that it leaves out, because it goes on.
+  if (reply->state != REPLY_HEAD && reply->state != REPLY_WHOLE) return true;
   const bool is_long = length > HEAD_LIMIT_BYTES - reply->length;
   if (is_long || !hold(reply, line, length)) {
     reply->is_seen = true;
@@ -205,7 +205,7 @@ static bool take_line(
                    : transfer_give_up(handle);
   }
   *is_taken = true;
-  if (!is_blank(line, length)) return true;
+  if (reply->state == REPLY_WHOLE || !is_blank(line, length)) return true;
   reply->state = REPLY_WHOLE;
   reply->is_expected = false;
   return !is_last(handle) || show(reply, handle);

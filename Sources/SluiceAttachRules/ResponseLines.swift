@@ -11,12 +11,13 @@ package struct ResponseLines: Sendable {
     case continuation(Int)
     /// The empty line.
     case end
-    /// The status line, and what is not a field; stages do not see it.
+    /// The status line, what is not a field, and what comes after the head; stages do not see it.
     case other
   }
 
   private var lines: [(text: [UInt8], form: Form)] = []
   package private(set) var fields = HeaderFields()
+  private var hasEnded = false
 
   package init() {}
 
@@ -24,9 +25,11 @@ package struct ResponseLines: Sendable {
   package mutating func append(line: [UInt8]) { lines.append((line, form(of: line))) }
 
   private mutating func form(of line: [UInt8]) -> Form {
-    guard let last = lines.last?.form else { return .other }
+    guard let last = lines.last?.form, !hasEnded else { return .other }
     switch line.first {
-    case UInt8(ascii: "\r"), UInt8(ascii: "\n"), nil: return .end
+    case UInt8(ascii: "\r"), UInt8(ascii: "\n"), nil:
+      hasEnded = true
+      return .end
     case UInt8(ascii: " "), UInt8(ascii: "\t"): return continuation(line, of: last)
     default: break
     }

@@ -55,6 +55,14 @@ import Testing
     #expect(Self.changed(lines) { $0["A"] = "4" } == ["HTTP/1.1 200 OK\r\n", "A: 4\r\n", "B: 3\r\n", "\r\n"])
   }
 
+  @Test func `trailers stay after the head`() {
+    let lines = Self.lines(["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\r\n", "X-Sum: 1\r\n", "\r\n"])
+    #expect(lines.fields == ["A": "1"])
+    #expect(
+      Self.changed(lines) { $0.append("B", "2") }
+        == ["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "B: 2\r\n", "\r\n", "X-Sum: 1\r\n", "\r\n"])
+  }
+
   @Test func `without an empty line, new fields come at the end`() {
     #expect(
       Self.changed(Self.lines(["HTTP/1.1 404 No\r\n", "A: 1\r\n"])) { $0.append("B", "2") }
