@@ -188,7 +188,7 @@ INTERPOSED CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy) {
   if (!handle) handle = meet(easy, curl);
   if (!handle && is_refused_unseen(easy, curl)) return CURLM_OUT_OF_MEMORY;
   // curl_easy_perform of Debian's libcurl comes here for a handle whose transfer has begun.
-  if (handle && handle->pending) return CURLM_ADDED_ALREADY;
+  if (handle && (handle->pending || handle->is_in_callback)) return CURLM_ADDED_ALREADY;
   if (!multi || !handle || is_busy(handle)) return curl->multi_add_handle(multi, easy);
   switch (transfer_begin_in_multi(handle)) {
     case TRANSFER_READY: break;
@@ -213,7 +213,7 @@ INTERPOSED CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
   struct handle *handle = known(easy);
   const struct libcurl *curl = libcurl(handle, CALLER);
   if (!curl->multi_remove_handle) return CURLM_INTERNAL_ERROR;
-  if (handle && handle->is_in_callback) return CURLM_RECURSIVE_API_CALL;
+  if (handle && handle->is_in_callback && handle->multi == multi) return CURLM_RECURSIVE_API_CALL;
   if (handle && handle->pending) {
     if (handle->multi != multi) return CURLM_BAD_EASY_HANDLE;
     leave_multi(handle);
@@ -225,14 +225,21 @@ INTERPOSED CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
   return code;
 }
 
+/// The multi handle in which this thread ends a transfer. Libcurl does not know that it is in a callback then.
+static _Thread_local const CURLM *ending;
+
 INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {
   const struct libcurl *curl = libcurl_of(CALLER);
+  if (ending && ending == multi) return NULL;
   CURLMsg *message = curl->multi_info_read ? curl->multi_info_read(multi, left) : NULL;
   if (!message && pending_exists()) message = pending_message(multi, left);
   if (!message || message->msg != CURLMSG_DONE) return message;
   struct handle *handle = known(message->easy_handle);
   if (!handle || handle->is_performing || handle->is_in_callback) return message;
+  const CURLM *outer = ending;
+  ending = multi;
   message->data.result = transfer_settle(handle, message->data.result);
+  ending = outer;
   transfer_end(handle, message->data.result, false);
   return message;
 }
@@ -241,6 +248,7 @@ INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {
 INTERPOSED CURLMcode curl_multi_cleanup(CURLM *multi) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_cleanup) return CURLM_INTERNAL_ERROR;
+  if (ending && ending == multi) return CURLM_RECURSIVE_API_CALL;
   const CURLMcode code = curl->multi_cleanup(multi);
   if (code != CURLM_OK || !session_is_on || curl->is_for_itself) return code;
   for (struct handle *handle; (handle = handle_find_in(multi));) leave_multi(handle);

@@ -1,13 +1,12 @@
 #define _GNU_SOURCE
 #include "transfer.h"
 
-#include "changes.h"
 #include "facts.h"
-#include "reply.h"
 #include "request.h"
 #include "response.h"
 #include "session.h"
 #include "text.h"
+#include "transfer_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,25 +14,6 @@
 #include <string.h>
 
 static int pre_request(void *easy, char *peer, char *local, int peer_port, int local_port);
-
-struct transfer {
-  /// The host's; NULL after a refusal without one.
-  void *attached;
-  /// The session_generation in which it began.
-  unsigned generation;
-  struct changes changes;
-  struct reply reply;
-  /// Hops so far.
-  unsigned hops;
-  /// The number of the next response in libcurl's memory.
-  int next_response;
-  /// A request stage is suspended.
-  bool is_waiting;
-  /// What stages wanted could not be done, and the program goes on without them.
-  bool is_given_up;
-  /// Why no hop may send anything; NULL if it may.
-  char *refusal;
-};
 
 // MARK: Refusals
 
@@ -45,14 +25,34 @@ static void drop_refusal(struct transfer *transfer) {
   transfer->refusal = NULL;
 }
 
-static void refuse(struct transfer *transfer, const char *message) {
+void transfer_set_refusal(struct transfer *transfer, const char *message) {
   drop_refusal(transfer);
   transfer->refusal = message && *message ? strdup(message) : short_refusal;
   if (!transfer->refusal) transfer->refusal = short_refusal;
 }
 
-/// Programs show the text of their error buffer.
-static void tell(struct handle *handle, const char *message) {
+/// Why a transfer that must have a pipeline has none.
+static const char *words_for(enum sluice_attach_count reason) {
+  switch (reason) {
+    case SLUICE_ATTACH_COUNT_NO_HOST: return "its library could not be opened";
+    case SLUICE_ATTACH_COUNT_SMALL_STACK: return "less than 64 KiB of the thread's stack are left";
+    case SLUICE_ATTACH_COUNT_FOREIGN_JSON: return "the program exports functions with the names of libjansson";
+    case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while it was in use";
+    case SLUICE_ATTACH_COUNT_OLD_CURL: return "libcurl is older than 7.83";
+    case SLUICE_ATTACH_COUNT_UNREADABLE: return "the URL or the request is not one that Sluice accepts";
+    default: return "its plan could not be read or used, or there was no memory";
+  }
+}
+
+static void refuse_without_pipeline(struct transfer *transfer, enum sluice_attach_count reason) {
+  char message[CURL_ERROR_SIZE];
+  snprintf(
+      message, sizeof message, "sluice: the transfer has no pipeline: %s; attach.onMissing is \"fail\"",
+      words_for(reason));
+  transfer_set_refusal(transfer, message);
+}
+
+void transfer_tell(struct handle *handle, const char *message) {
   char *buffer = handle->options.error_buffer;
   if (buffer) snprintf(buffer, CURL_ERROR_SIZE, "%s", message);
 }
@@ -76,10 +76,9 @@ static void restore(struct handle *handle) {
   curl->easy_setopt(handle->easy, CURLOPT_PREREQDATA, options->pre_request_data);
 }
 
-/// What the stages want cannot be done, because memory ran out: a fault of the pipeline, not of the program.
-static void give_up(struct handle *handle) {
-  if (session_fails_without_pipeline()) return refuse(handle->transfer, "sluice: out of memory");
-  session_count(SLUICE_ATTACH_COUNT_NO_PLAN);
+void transfer_lose_pipeline(struct handle *handle, enum sluice_attach_count reason) {
+  if (session_fails_without_pipeline()) return refuse_without_pipeline(handle->transfer, reason);
+  session_count(reason);
   handle->transfer->is_given_up = true;
   changes_restore_lines(&handle->transfer->changes, handle);
 }
@@ -92,7 +91,7 @@ static void issue(const struct sluice_attach_host *host, struct handle *handle) 
   struct request request = {0};
   if (!request_read_headers(&request, handle)) {
     request_free(&request);
-    return give_up(handle);
+    return transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_NO_PLAN);
   }
   struct response previous = {0};
   struct sluice_attach_facts facts = {0};
@@ -110,9 +109,9 @@ static void issue(const struct sluice_attach_host *host, struct handle *handle) 
   transfer->hops++;
   struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PROCEED};
   host->issue(transfer->attached, &hop, &answer);
-  if (answer.outcome == SLUICE_ATTACH_REFUSE) refuse(transfer, answer.message.bytes);
-  else if (!reply_expect(&transfer->reply, handle)) refuse(transfer, "sluice: libcurl went on after the response");
-  else if (!changes_apply(&transfer->changes, handle, &answer)) give_up(handle);
+  if (answer.outcome == SLUICE_ATTACH_REFUSE) transfer_set_refusal(transfer, answer.message.bytes);
+  else if (!reply_expect(&transfer->reply, handle)) transfer_set_refusal(transfer, "sluice: libcurl went on after the response");
+  else if (!changes_apply(&transfer->changes, handle, &answer)) transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_NO_PLAN);
   response_free(&previous);
   request_free(&request);
 }
@@ -128,7 +127,7 @@ static void prepare_hop(struct handle *handle) {
   } else {
     // What stages have set for the hop before may not be for the origin of this one.
     changes_restore_lines(&transfer->changes, handle);
-    if (transfer->reply.is_wrapped) give_up(handle);
+    if (transfer->reply.is_wrapped) transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_FORKED);
   }
 }
 
@@ -172,12 +171,12 @@ static void follow(struct handle *handle, const struct sluice_attach_answer *ans
   struct transfer *transfer = handle->transfer;
   transfer->is_waiting = answer->outcome == SLUICE_ATTACH_WAIT;
   if (transfer->is_waiting) return;
-  if (answer->outcome == SLUICE_ATTACH_REFUSE) return refuse(transfer, answer->message.bytes);
+  if (answer->outcome == SLUICE_ATTACH_REFUSE) return transfer_set_refusal(transfer, answer->message.bytes);
   session_count(SLUICE_ATTACH_COUNT_ATTACHED);
   const bool is_held = !answer->holds_response || reply_wrap(&transfer->reply, handle);
   if (is_held && take_pre_request(handle) && changes_apply(&transfer->changes, handle, answer)) return;
   restore(handle);
-  give_up(handle);
+  transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_NO_PLAN);
   if (transfer->refusal) take_pre_request(handle);
 }
 
@@ -206,27 +205,6 @@ static enum sluice_attach_count attach_request(struct handle *handle, struct req
   }
   session_leave();
   return reason;
-}
-
-/// Why a transfer that must have a pipeline has none.
-static const char *words_for(enum sluice_attach_count reason) {
-  switch (reason) {
-    case SLUICE_ATTACH_COUNT_NO_HOST: return "its library could not be opened";
-    case SLUICE_ATTACH_COUNT_SMALL_STACK: return "less than 64 KiB of the thread's stack are left";
-    case SLUICE_ATTACH_COUNT_FOREIGN_JSON: return "the program exports functions with the names of libjansson";
-    case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while it was in use";
-    case SLUICE_ATTACH_COUNT_OLD_CURL: return "libcurl is older than 7.83";
-    case SLUICE_ATTACH_COUNT_UNREADABLE: return "the URL or the request is not one that Sluice accepts";
-    default: return "its plan could not be read or used";
-  }
-}
-
-static void refuse_without_pipeline(struct transfer *transfer, enum sluice_attach_count reason) {
-  char message[CURL_ERROR_SIZE];
-  snprintf(
-      message, sizeof message, "sluice: the transfer has no pipeline: %s; attach.onMissing is \"fail\"",
-      words_for(reason));
-  refuse(transfer, message);
 }
 
 /// A transfer that must have a pipeline, and has none.
@@ -315,48 +293,6 @@ enum transfer_start transfer_go_on(struct handle *handle, bool blocks) {
   return start;
 }
 
-// MARK: The response
-
-struct reply *transfer_reply(struct handle *handle) { return handle->transfer ? &handle->transfer->reply : NULL; }
-
-bool transfer_refuse(struct handle *handle, const char *message) {
-  if (!handle->transfer->is_given_up) refuse(handle->transfer, message);
-  return !handle->transfer->refusal;
-}
-
-bool transfer_give_up(struct handle *handle) {
-  if (!handle->transfer->is_given_up) give_up(handle);
-  return !handle->transfer->refusal;
-}
-
-bool transfer_receive(
-    struct handle *handle, const struct sluice_attach_text *lines, size_t count, struct sluice_attach_answer *answer) {
-  struct transfer *transfer = handle->transfer;
-  if (transfer->is_given_up) return true;
-  const struct sluice_attach_host *host =
-      transfer->generation == session_generation() ? session_enter_again() : NULL;
-  if (!host) return transfer_give_up(handle);
-  struct sluice_attach_facts facts = {0};
-  long status = 0;
-  handle->curl->easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &status);
-  facts_read(&facts, handle);
-  const struct sluice_attach_head head = {
-      .status = (int32_t)status, .lines = lines, .line_count = count, .facts = &facts};
-  host->receive(transfer->attached, &head, answer);
-  session_leave();
-  if (answer->outcome == SLUICE_ATTACH_REFUSE) refuse(transfer, answer->message.bytes);
-  return answer->outcome != SLUICE_ATTACH_REFUSE;
-}
-
-CURLcode transfer_settle(struct handle *handle, CURLcode code) {
-  if (!handle->transfer) return code;
-  const int kept = errno;
-  const CURLcode settled = handle->transfer->refusal ? code : reply_settle(&handle->transfer->reply, handle, code);
-  if (settled == CURLE_WRITE_ERROR && code != settled) tell(handle, "Failed writing header");
-  errno = kept;
-  return handle->transfer->refusal ? CURLE_ABORTED_BY_CALLBACK : settled;
-}
-
 // MARK: End
 
 /// What libcurl says about the end. The buffer of the program is read only where libcurl has just written to it.
@@ -388,7 +324,7 @@ void transfer_end(struct handle *handle, CURLcode code, bool is_cancelled) {
   if (!transfer) return;
   const int kept = errno;
   if (transfer->refusal) session_count(SLUICE_ATTACH_COUNT_REFUSED);
-  if (transfer->refusal && !is_cancelled) tell(handle, transfer->refusal);
+  if (transfer->refusal && !is_cancelled) transfer_tell(handle, transfer->refusal);
   end_attached(handle, code, is_cancelled);
   restore(handle);
   close_transfer(handle);

@@ -111,6 +111,19 @@ import Testing
     _ = try await fixture.verifiedTransactions()
   }
 
+  @Test func `where requests must not leave without a pipeline, a suspended one does not leave a forked child`()
+    async throws
+  {
+    let plugin = try await Self.stage()
+    let fixture = try AttachFixture(
+      more: #", "stage": {"library": "\#(plugin.path)"}"#,
+      stages: #""request": ["stage"], "attach": {"onMissing": "fail"}"#)
+    let program = try await ForeignProgram.compile("pending")
+    let result = try await fixture.attach([program.path, fixture.url, "poll"])
+    #expect(result.outputText.contains("in a child: 0/never is done => 42\n"), "\(result.outputText)")
+    #expect(!fixture.server.requests.contains { $0.path == "/never" })
+  }
+
   @Test(arguments: ["poll", "wait", "select", "events"])
   func `a stage that is not resumed ends its transfer at its deadline`(how: String) async throws {
     let (fixture, plugin) = try await Self.fixture(#", "deadline": "300ms""#)

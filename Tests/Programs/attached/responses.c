@@ -23,6 +23,17 @@ static size_t pause_every_second_body(char *bytes, size_t size, size_t count, vo
   return fwrite(bytes, size, count, stdout);
 }
 
+/// What a program must not do in a callback.
+static size_t call_back(char *bytes, size_t size, size_t count, void *multi) {
+  (void)bytes;
+  printf("%d ", curl_multi_remove_handle(multi, easy));
+  printf("%d ", curl_multi_add_handle(multi, easy));
+  printf("%d ", curl_multi_cleanup(multi));
+  printf("%d ", (int)curl_easy_perform(easy));
+  printf("%d\n", curl_multi_info_read(multi, &(int){0}) != NULL);
+  return size * count;
+}
+
 /// Chooses where the body goes when the head is there.
 static size_t choose(char *bytes, size_t size, size_t count, void *context) {
   long status = 0;
@@ -168,6 +179,12 @@ int main(int count, char **words) {
   curl_multi_add_handle(multi, easy);
   perform_paused(multi);
   print_lines(url, "/empty");
+  curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "a=1");
+  curl_multi_add_handle(multi, easy);
+  perform_paused(multi);
+  begin(url, "/empty");
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, call_back);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, multi);
   curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "a=1");
   curl_multi_add_handle(multi, easy);
   perform_paused(multi);
