@@ -94,8 +94,11 @@ struct handle *handle_get(CURL *easy, const struct libcurl *curl);
 /// Removes and frees the entry.
 void handle_forget(CURL *easy);
 
-/// The entry of a handle that was added to a multi handle; NULL if no handle is in it.
-struct handle *handle_find_in(CURLM *multi);
+/// The entry of a handle that was added to a multi handle, and of which something holds; NULL if there is none. Only the
+/// thread that uses the multi handle may ask.
+///
+/// @param holds NULL for any handle
+struct handle *handle_find_in(CURLM *multi, bool (*holds)(const struct handle *handle));
 
 /// Around fork(): keeps the table whole in the child.
 void handle_lock_all(void);

@@ -225,7 +225,7 @@ INTERPOSED CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
   return code;
 }
 
-/// The multi handle in which this thread ends a transfer. Libcurl does not know that it is in a callback then.
+/// The multi handle in which this thread gives the program the rest of a transfer that has ended. Libcurl does not know that it is in a callback then.
 static _Thread_local const CURLM *ending;
 
 INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {
@@ -251,51 +251,54 @@ INTERPOSED CURLMcode curl_multi_cleanup(CURLM *multi) {
   if (ending && ending == multi) return CURLM_RECURSIVE_API_CALL;
   const CURLMcode code = curl->multi_cleanup(multi);
   if (code != CURLM_OK || !session_is_on || curl->is_for_itself) return code;
-  for (struct handle *handle; (handle = handle_find_in(multi));) leave_multi(handle);
+  for (struct handle *handle; (handle = handle_find_in(multi, NULL));) leave_multi(handle);
   pending_forget(multi);
   return code;
 }
 
 // MARK: Calls that make transfers go on
 
+/// Libcurl has ended all transfers of a multi handle. Programs that see it may never ask for the messages.
+static void end_all(CURLM *multi) {
+  const CURLM *outer = ending;
+  ending = multi;
+  for (struct handle *handle; (handle = handle_find_in(multi, transfer_has_whole_head));) transfer_settle_head(handle);
+  ending = outer;
+}
+
+/// After libcurl's function: `code` is what it has returned.
+static CURLMcode went_on(CURLM *multi, CURLMcode code, int *running) {
+  if (code == CURLM_OK && *running == 0 && reply_exists_whole()) end_all(multi);
+  if (pending_exists()) pending_resume(multi, code == CURLM_OK ? running : NULL);
+  return code;
+}
+
 INTERPOSED CURLMcode curl_multi_perform(CURLM *multi, int *running) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_perform) return CURLM_INTERNAL_ERROR;
-  if (!pending_exists()) return curl->multi_perform(multi, running);
-  pending_serve(multi);
-  const CURLMcode code = curl->multi_perform(multi, running);
-  pending_resume(multi, code == CURLM_OK ? running : NULL);
-  return code;
+  if (pending_exists()) pending_serve(multi);
+  return went_on(multi, curl->multi_perform(multi, running), running);
 }
 
 INTERPOSED CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t socket, int events, int *running) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_socket_action) return CURLM_INTERNAL_ERROR;
-  if (!pending_exists()) return curl->multi_socket_action(multi, socket, events, running);
-  pending_serve(multi);
-  const CURLMcode code = curl->multi_socket_action(multi, socket, events, running);
-  pending_resume(multi, code == CURLM_OK ? running : NULL);
-  return code;
+  if (pending_exists()) pending_serve(multi);
+  return went_on(multi, curl->multi_socket_action(multi, socket, events, running), running);
 }
 
 INTERPOSED CURLMcode curl_multi_socket(CURLM *multi, curl_socket_t socket, int *running) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_socket) return CURLM_INTERNAL_ERROR;
-  if (!pending_exists()) return curl->multi_socket(multi, socket, running);
-  pending_serve(multi);
-  const CURLMcode code = curl->multi_socket(multi, socket, running);
-  pending_resume(multi, code == CURLM_OK ? running : NULL);
-  return code;
+  if (pending_exists()) pending_serve(multi);
+  return went_on(multi, curl->multi_socket(multi, socket, running), running);
 }
 
 INTERPOSED CURLMcode curl_multi_socket_all(CURLM *multi, int *running) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_socket_all) return CURLM_INTERNAL_ERROR;
-  if (!pending_exists()) return curl->multi_socket_all(multi, running);
-  pending_serve(multi);
-  const CURLMcode code = curl->multi_socket_all(multi, running);
-  pending_resume(multi, code == CURLM_OK ? running : NULL);
-  return code;
+  if (pending_exists()) pending_serve(multi);
+  return went_on(multi, curl->multi_socket_all(multi, running), running);
 }
 
 // MARK: Calls that wait

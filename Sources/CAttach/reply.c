@@ -3,6 +3,7 @@
 #include "transfer.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,15 @@ enum { HEAD_LIMIT_BYTES = 300 << 10 };
 
 /// What became of something that the program was to get.
 enum delivery { DELIVERED, PAUSED, FAILED };
+
+/// How many responses have REPLY_WHOLE.
+static _Atomic(unsigned) whole_count;
+
+static void enter(struct reply *reply, enum reply_state state) {
+  if (reply->state == REPLY_WHOLE) atomic_fetch_sub(&whole_count, 1);
+  if (state == REPLY_WHOLE) atomic_fetch_add(&whole_count, 1);
+  reply->state = state;
+}
 
 // MARK: Lines
 
@@ -106,7 +116,7 @@ static enum delivery deliver_held(struct reply *reply, struct handle *handle) {
     reply->given += length;
   }
   drop_held(reply);
-  reply->state = reply->is_seen ? REPLY_PASSING : REPLY_OPEN;
+  enter(reply, reply->is_seen ? REPLY_PASSING : REPLY_OPEN);
   return DELIVERED;
 }
 
@@ -146,7 +156,7 @@ static bool show(struct reply *reply, struct handle *handle) {
   size_t count = 0;
   struct sluice_attach_text *lines = held_lines(reply, &count);
   reply->is_seen = true;
-  reply->state = REPLY_GIVING;
+  enter(reply, REPLY_GIVING);
   if (!lines) return transfer_give_up(handle);
   struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PROCEED};
   const int kept = errno;
@@ -188,7 +198,7 @@ static bool take_line(
     struct reply *reply, struct handle *handle, const char *line, size_t length, bool *is_taken) {
   *is_taken = false;
   if (reply->state == REPLY_WHOLE && status_of(line, length) != 0) {
-    reply->state = REPLY_GIVING;
+    enter(reply, REPLY_GIVING);
     return true;
   }
   if (reply->state == REPLY_OPEN && begins_response(reply, handle)) {
@@ -200,13 +210,13 @@ static bool take_line(
   const bool is_long = length > HEAD_LIMIT_BYTES - reply->length;
   if (is_long || !hold(reply, line, length)) {
     reply->is_seen = true;
-    reply->state = REPLY_GIVING;
+    enter(reply, REPLY_GIVING);
     return is_long ? transfer_refuse(handle, "sluice: the head of the response is longer than 300 KiB")
                    : transfer_give_up(handle);
   }
   *is_taken = true;
   if (reply->state == REPLY_WHOLE || !is_blank(line, length)) return true;
-  reply->state = REPLY_WHOLE;
+  enter(reply, REPLY_WHOLE);
   reply->is_expected = false;
   return !is_last(handle) || show(reply, handle);
 }
@@ -238,7 +248,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *easy) {
     if (!is_taken && reply->state == REPLY_GIVING) continue;
     if (!is_taken) delivery = deliver_line(reply, handle, line, line_bytes);
     if (delivery != DELIVERED) return stop(reply, delivery, done);
-    if (reply->state == REPLY_INFORMATIONAL && is_blank(line, line_bytes)) reply->state = REPLY_OPEN;
+    if (reply->state == REPLY_INFORMATIONAL && is_blank(line, line_bytes)) enter(reply, REPLY_OPEN);
     done += line_bytes;
   }
 }
@@ -300,19 +310,25 @@ bool reply_expect(struct reply *reply, const struct handle *handle) {
   return !reply->is_seen;
 }
 
+bool reply_exists_whole(void) { return atomic_load_explicit(&whole_count, memory_order_relaxed) > 0; }
+
+void reply_settle_whole(struct reply *reply, struct handle *handle) {
+  // There is no transfer any more that a pause could stop.
+  if (show(reply, handle)) reply->is_failed = deliver_held(reply, handle) != DELIVERED;
+}
+
 CURLcode reply_settle(struct reply *reply, struct handle *handle, CURLcode code) {
   if (!reply->is_wrapped) return code;
   // CURLOPT_FAILONERROR ends the transfer before the empty line, and so does a server that closes the connection.
   const bool is_short = reply->state == REPLY_HEAD && (code == CURLE_OK || code == CURLE_HTTP_RETURNED_ERROR);
-  if (reply->state == REPLY_WHOLE || is_short) {
-    if (!show(reply, handle)) return code;
-    // There is no transfer any more that a pause could stop.
-    if (deliver_held(reply, handle) != DELIVERED) return code == CURLE_OK ? CURLE_WRITE_ERROR : code;
-  }
+  if (reply->state == REPLY_WHOLE || is_short) reply_settle_whole(reply, handle);
   long status = 0;
   if (code == CURLE_OK && !reply->is_seen) handle->curl->easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &status);
   if (status >= 200) transfer_refuse(handle, "sluice: the response has no head that its stages could see");
-  return code;
+  return reply->is_failed && code == CURLE_OK ? CURLE_WRITE_ERROR : code;
 }
 
-void reply_free(struct reply *reply) { drop_held(reply); }
+void reply_free(struct reply *reply) {
+  enter(reply, REPLY_OPEN);
+  drop_held(reply);
+}

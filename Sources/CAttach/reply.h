@@ -32,6 +32,8 @@ struct reply {
   bool is_expected;
   /// The stages have seen the head, or cannot see it.
   bool is_seen;
+  /// The program did not take the head after the end.
+  bool is_failed;
   /// How many connections the transfer had made when the request was sent.
   long connections;
   /// The held lines.
@@ -61,7 +63,13 @@ bool reply_replaces(const struct reply *reply, CURLoption option);
 /// @return false if the stages have already seen the response, so that there must not be another one
 bool reply_expect(struct reply *reply, const struct handle *handle);
 
-/// Shows the stages a head that was the last one, and gives it to the program. Call it when libcurl has ended the transfer.
+/// Whether some whole head in the process is held, of which it is not known whether it is the last one. Costs one load.
+bool reply_exists_whole(void);
+
+/// Shows the stages a whole head, which was the last one because libcurl has ended the transfer, and gives it to the program.
+void reply_settle_whole(struct reply *reply, struct handle *handle);
+
+/// Like `reply_settle_whole`, when it is known how libcurl has ended the transfer, and also for a head without its end.
 ///
 /// @return how the transfer ended, unless a stage refuses it
 CURLcode reply_settle(struct reply *reply, struct handle *handle, CURLcode code);

@@ -34,6 +34,12 @@ enum transfer_start transfer_go_on(struct handle *handle, bool blocks);
 /// @return how the transfer ended, for the program
 CURLcode transfer_settle(struct handle *handle, CURLcode code);
 
+/// Whether a whole head is held back, and the program gets it with `transfer_settle_head` if the transfer has ended.
+bool transfer_has_whole_head(const struct handle *handle);
+
+/// Call it when libcurl has ended a transfer, before the program asks how.
+void transfer_settle_head(struct handle *handle);
+
 /// The response of the transfer that runs on a handle; NULL without one.
 struct reply *transfer_reply(struct handle *handle);
 

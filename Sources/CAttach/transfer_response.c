@@ -39,6 +39,16 @@ bool transfer_receive(
   return answer->outcome != SLUICE_ATTACH_REFUSE;
 }
 
+bool transfer_has_whole_head(const struct handle *handle) {
+  return handle->transfer && !handle->transfer->refusal && handle->transfer->reply.state == REPLY_WHOLE;
+}
+
+void transfer_settle_head(struct handle *handle) {
+  const int kept = errno;
+  reply_settle_whole(&handle->transfer->reply, handle);
+  errno = kept;
+}
+
 CURLcode transfer_settle(struct handle *handle, CURLcode code) {
   if (!handle->transfer) return code;
   const int kept = errno;

@@ -16,6 +16,7 @@ import Testing
       let body = words[0] == "HEAD" ? "" : body
       return (["HTTP/1.1 \(status)"] + lines).joined(separator: "\r\n") + "\r\n\r\n" + body
     }
+    if words[0] == "CONNECT" { return "HTTP/1.1 200 Connection established\r\nX-Proxy: 1\r\n\r\n" }
     switch path {
     case "/empty": return whole("204 No Content", ["X-Empty:"])
     case "/none": return whole("200 OK", ["Content-Length: 0"])
@@ -177,6 +178,18 @@ import Testing
       try await Self.run(plugin) { url in
         [curl, "-sS"] + words.map { $0.hasPrefix("/") && !$0.hasPrefix("/dev") ? url + $0 : $0 }
       })
+  }
+
+  @Test func `the answer of a proxy is not that of the server`() async throws {
+    func words(_ url: String) -> [String] {
+      [curl, "-sSi", "-p", "-x", url, "http://a.invalid/plain", "http://a.invalid/empty"]
+    }
+    Self.expectSame(try await Self.run(try await Self.stage(""), words))
+    let refused = try await Self.run(try await Self.stage(Self.failing), words)
+    // Each one opens a tunnel.
+    let tunnel = "HTTP/1.1 200 Connection established\r\nX-Proxy: 1\r\n\r\n"
+    #expect(refused.attached.outputText == tunnel + tunnel)
+    #expect(refused.attached.ending == .exited(42))
   }
 
   @Test func `without memory for a held head, the program sees no difference`() async throws {

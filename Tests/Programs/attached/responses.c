@@ -74,6 +74,7 @@ static void perform_paused(CURLM *multi) {
     curl_easy_pause(easy, CURLPAUSE_CONT);
     if (running) curl_multi_poll(multi, NULL, 0, 2, NULL);
   }
+  printf("nothing runs\n");
   for (CURLMsg *message; (message = curl_multi_info_read(multi, &(int){0}));)
     printf("done => %d\n", (int)message->data.result);
   curl_multi_remove_handle(multi, easy);
