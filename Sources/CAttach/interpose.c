@@ -316,9 +316,11 @@ static CURLMcode wait_pending(
 INTERPOSED CURLMcode curl_multi_poll(
     CURLM *multi, struct curl_waitfd more[], unsigned int count, int milliseconds, int *ready) {
   const struct libcurl *curl = libcurl_of(CALLER);
-  if (!curl->multi_poll) return CURLM_INTERNAL_ERROR;
-  if (!pending_exists()) return curl->multi_poll(multi, more, count, milliseconds, ready);
-  return wait_pending(curl->multi_poll, multi, more, count, milliseconds, ready);
+  // A program that asks the loader whether libcurl has this function finds the one here.
+  const wait_function function = curl->multi_poll ? curl->multi_poll : curl->multi_wait;
+  if (!function) return CURLM_INTERNAL_ERROR;
+  if (!pending_exists()) return function(multi, more, count, milliseconds, ready);
+  return wait_pending(function, multi, more, count, milliseconds, ready);
 }
 
 INTERPOSED CURLMcode curl_multi_wait(

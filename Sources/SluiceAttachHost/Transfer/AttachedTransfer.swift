@@ -77,7 +77,12 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   /// What the request stages have decided; nil while one is suspended and the program does not wait for it.
   func goOn(blocks: Bool) -> Answer? {
-    lane.loop.enter()
+    if blocks || lane.loop.now >= limit {
+      lane.loop.enter()
+    } else if !lane.loop.enterIfFree() {
+      // A stage of another thread runs, and the program's other transfers must not wait for it.
+      return nil
+    }
     defer { lane.loop.leave() }
     return decide(blocks: blocks)
   }
