@@ -41,13 +41,14 @@ void pending_unlock(void) { pthread_mutex_unlock(&lock); }
 
 // MARK: Multi handles
 
-/// With `lock` held.
+/// Where a multi handle is, or would be, in the list. With `lock` held.
 static struct multi **place(CURLM *multi) {
   struct multi **link = &multis;
   while (*link && (*link)->multi != multi) link = &(*link)->next;
   return link;
 }
 
+/// NULL for a multi handle without a timer function and without pending handles.
 static struct multi *find(CURLM *multi) {
   if (atomic_load_explicit(&multi_count, memory_order_relaxed) == 0) return NULL;
   pending_lock();
@@ -56,6 +57,7 @@ static struct multi *find(CURLM *multi) {
   return known;
 }
 
+/// Like `find`, and makes what is missing; NULL without memory.
 static struct multi *get(CURLM *multi, const struct libcurl *curl) {
   struct multi *known = find(multi);
   // Nothing is allocated under a lock that fork() takes.
@@ -81,12 +83,14 @@ void pending_note(CURLM *multi, const struct libcurl *curl, CURLMoption option, 
 
 // MARK: Handles
 
+/// Milliseconds of the monotonic clock.
 static int64_t now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
+/// The handle is not pending any more.
 static void unlink_pending(struct multi *known, struct handle *handle) {
   struct handle **link = &known->first;
   while (*link && *link != handle) link = &(*link)->next_pending;
@@ -161,6 +165,7 @@ void pending_serve(CURLM *multi) {
 
 // MARK: Time
 
+/// `pending_bound` for a multi handle that is known.
 static long bound(const struct multi *known, long milliseconds) {
   long limit = -1;
   for (const struct handle *handle = known->first; handle; handle = handle->next_pending) {

@@ -17,6 +17,7 @@ enum delivery { DELIVERED, PAUSED, FAILED };
 /// How many responses have REPLY_WHOLE.
 static _Atomic(unsigned) whole_count;
 
+/// Keeps `whole_count` in step with the state.
 static void enter(struct reply *reply, enum reply_state state) {
   if (reply->state == REPLY_WHOLE) atomic_fetch_sub(&whole_count, 1);
   if (state == REPLY_WHOLE) atomic_fetch_add(&whole_count, 1);
@@ -25,11 +26,13 @@ static void enter(struct reply *reply, enum reply_state state) {
 
 // MARK: Lines
 
+/// With its line end; everything if there is none.
 static size_t line_length(const char *bytes, size_t length) {
   const char *end = memchr(bytes, '\n', length);
   return end ? (size_t)(end - bytes) + 1 : length;
 }
 
+/// Whether a line ends a head.
 static bool is_blank(const char *line, size_t length) { return length > 0 && (*line == '\r' || *line == '\n'); }
 
 /// The status in a status line; 0 for any other line.
@@ -49,6 +52,7 @@ static size_t write_to_file(char *bytes, size_t size, size_t count, void *file) 
   return fwrite(bytes, size, count, file);
 }
 
+/// Calls the program.
 static enum delivery deliver(
     struct handle *handle, curl_write_callback function, void *data, const char *bytes, size_t length) {
   handle->is_in_callback = true;
@@ -59,6 +63,7 @@ static enum delivery deliver(
   return taken == length ? DELIVERED : FAILED;
 }
 
+/// What the function for bodies gets.
 static void *write_data(const struct options *options) {
   return options->has_write_data ? options->write_data : stdout;
 }
@@ -86,6 +91,7 @@ static enum delivery deliver_line(struct reply *reply, struct handle *handle, co
 
 // MARK: The held head
 
+/// Forgets the held lines.
 static void drop_held(struct reply *reply) {
   free(reply->bytes);
   reply->bytes = NULL;
@@ -233,7 +239,8 @@ static size_t stop(struct reply *reply, enum delivery delivery, size_t taken) {
 static size_t take_header(char *bytes, size_t size, size_t count, void *easy) {
   struct handle *handle = handle_find(easy);
   struct reply *reply = handle ? transfer_reply(handle) : NULL;
-  if (!reply) return 0;
+  // Whatever libcurl still has of a refused response.
+  if (!reply || transfer_is_refused(handle)) return 0;
   const size_t length = size * count;
   size_t done = reply->taken < length ? reply->taken : length;
   reply->taken = 0;
@@ -259,7 +266,8 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *easy) {
 static size_t take_body(char *bytes, size_t size, size_t count, void *easy) {
   struct handle *handle = handle_find(easy);
   struct reply *reply = handle ? transfer_reply(handle) : NULL;
-  if (!reply) return 0;
+  // Whatever libcurl still has of a refused response.
+  if (!reply || transfer_is_refused(handle)) return 0;
   if (reply->state == REPLY_WHOLE && !show(reply, handle)) return 0;
   const enum delivery delivery = reply->state == REPLY_GIVING ? deliver_held(reply, handle) : DELIVERED;
   if (delivery != DELIVERED) return delivery == PAUSED ? CURL_WRITEFUNC_PAUSE : 0;

@@ -43,6 +43,9 @@ void transfer_settle_head(struct handle *handle);
 /// The response of the transfer that runs on a handle; NULL without one.
 struct reply *transfer_reply(struct handle *handle);
 
+/// Whether the transfer must end.
+bool transfer_is_refused(const struct handle *handle);
+
 /// Runs the response stages on a head, by lines.
 ///
 /// @param answer gets other lines if the stages have changed some

@@ -7,6 +7,8 @@
 
 struct reply *transfer_reply(struct handle *handle) { return handle->transfer ? &handle->transfer->reply : NULL; }
 
+bool transfer_is_refused(const struct handle *handle) { return handle->transfer && handle->transfer->refusal; }
+
 bool transfer_refuse(struct handle *handle, const char *message) {
   if (!handle->transfer->is_given_up) transfer_set_refusal(handle->transfer, message);
   return !handle->transfer->refusal;
