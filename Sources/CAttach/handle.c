@@ -70,12 +70,13 @@ void handle_forget(CURL *easy) {
   free(handle);
 }
 
-struct handle *handle_find_in(CURLM *multi) {
+struct handle *handle_find_in(CURLM *multi, bool (*holds)(const struct handle *handle)) {
   struct handle *found = NULL;
   for (int part = 0; part < PARTS && !found; part++) {
     pthread_mutex_lock(&parts[part].lock);
     for (int bucket = 0; bucket < BUCKETS && !found; bucket++)
-      for (found = parts[part].buckets[bucket]; found && found->multi != multi;) found = found->next;
+      for (found = parts[part].buckets[bucket]; found; found = found->next)
+        if (found->multi == multi && (!holds || holds(found))) break;
     pthread_mutex_unlock(&parts[part].lock);
   }
   return found;

@@ -5,6 +5,7 @@
 #include "libcurl.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /// Which request libcurl makes, unless CURLOPT_CUSTOMREQUEST names another method.
 enum request_kind { REQUEST_GET, REQUEST_HEAD, REQUEST_POST, REQUEST_POST_FORM, REQUEST_PUT };
@@ -36,10 +37,31 @@ struct options {
   bool is_incomplete;
   curl_prereq_callback pre_request;
   void *pre_request_data;
+  /// NULL for fwrite.
+  curl_write_callback write_function, header_function;
+  void *write_data, *header_data;
+  /// Without CURLOPT_WRITEDATA, a body goes to standard output.
+  bool has_write_data;
+  /// CURLOPT_HEADER: heads go to `write_function` as well.
+  bool includes_heads;
+  bool follows_redirects;
   char *error_buffer;
 };
 
 struct transfer;
+
+/// Why libcurl does not have a handle that the program has added to a multi handle.
+enum pending_state {
+  PENDING_NOT,
+  /// A request stage is suspended.
+  PENDING_STAGE,
+  /// It can be added as soon as the program is outside of its callbacks.
+  PENDING_CALLBACK,
+  /// Libcurl did not take it. The program does not know yet.
+  PENDING_REPORT,
+  /// … and the program knows.
+  PENDING_REPORTED,
+};
 
 /// An easy handle. One thread at a time uses it, as libcurl demands.
 struct handle {
@@ -51,8 +73,16 @@ struct handle {
   struct transfer *transfer;
   /// Inside curl_easy_perform, which itself adds the handle to a multi handle.
   bool is_performing;
+  /// Inside a callback of the program that this library calls.
+  bool is_in_callback;
   /// The multi handle to which the program has added it. Atomic because curl_multi_cleanup looks at every handle.
   _Atomic(CURLM *) multi;
+  enum pending_state pending;
+  struct handle *next_pending;
+  /// Milliseconds of the monotonic clock.
+  int64_t pending_since;
+  /// For curl_multi_info_read, with PENDING_REPORT.
+  CURLMsg message;
 };
 
 /// The entry of a handle; NULL if it has none. From any thread.
@@ -64,8 +94,11 @@ struct handle *handle_get(CURL *easy, const struct libcurl *curl);
 /// Removes and frees the entry.
 void handle_forget(CURL *easy);
 
-/// The entry of a handle that was added to a multi handle; NULL if no handle is in it.
-struct handle *handle_find_in(CURLM *multi);
+/// The entry of a handle that was added to a multi handle, and of which something holds; NULL if there is none. Only the
+/// thread that uses the multi handle may ask.
+///
+/// @param holds NULL for any handle
+struct handle *handle_find_in(CURLM *multi, bool (*holds)(const struct handle *handle));
 
 /// Around fork(): keeps the table whole in the child.
 void handle_lock_all(void);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "handle.h"
 #include "interposed.h"
+#include "pending.h"
 #include "session.h"
 #include "transfer.h"
 
@@ -23,6 +24,7 @@ static const struct libcurl *libcurl(const struct handle *handle, const void *ca
 static void forget_earlier(CURL *easy) {
   struct handle *handle = handle_find(easy);
   if (!handle) return;
+  pending_remove(handle);
   transfer_abandon(handle);
   handle_forget(easy);
 }
@@ -78,11 +80,13 @@ INTERPOSED CURLcode curl_easy_perform(CURL *easy) {
   if (!curl->easy_perform) return CURLE_FAILED_INIT;
   if (!handle) handle = meet(easy, curl);
   if (!handle && is_refused_unseen(easy, curl)) return CURLE_OUT_OF_MEMORY;
+  // Libcurl does not know of a callback that this library calls after the end, and of a pending handle.
+  if (handle && (handle->is_in_callback || handle->pending)) return CURLE_FAILED_INIT;
   if (!handle || is_busy(handle)) return curl->easy_perform(easy);
   CURLcode code = transfer_begin(handle);
   if (code != CURLE_OK) return code;
   handle->is_performing = true;
-  code = curl->easy_perform(easy);
+  code = transfer_settle(handle, curl->easy_perform(easy));
   handle->is_performing = false;
   transfer_end(handle, code, false);
   return code;
@@ -91,9 +95,19 @@ INTERPOSED CURLcode curl_easy_perform(CURL *easy) {
 INTERPOSED void curl_easy_reset(CURL *easy) {
   struct handle *handle = known(easy);
   const struct libcurl *curl = libcurl(handle, CALLER);
-  if (handle && !handle->is_performing) transfer_end(handle, CURLE_OK, true);
+  if (handle && !handle->is_performing && !handle->is_in_callback) transfer_end(handle, CURLE_OK, true);
   if (curl->easy_reset) curl->easy_reset(easy);
+  // A pending handle stays in its multi handle, and libcurl gets it with the next call.
   if (handle) options_clear(&handle->options);
+}
+
+INTERPOSED CURLcode curl_easy_pause(CURL *easy, int what) {
+  struct handle *handle = pending_exists() ? known(easy) : NULL;
+  const struct libcurl *curl = libcurl(handle, CALLER);
+  if (!curl->easy_pause) return CURLE_FAILED_INIT;
+  const CURLcode code = curl->easy_pause(easy, what);
+  if (handle && handle->multi) pending_resume(handle->multi, NULL);
+  return code;
 }
 
 /// Libcurl itself comes here for the handle of a pushed response.
@@ -114,11 +128,57 @@ INTERPOSED void curl_easy_cleanup(CURL *easy) {
   struct handle *handle = known(easy);
   const struct libcurl *curl = libcurl(handle, CALLER);
   if (handle) {
+    pending_remove(handle);
     transfer_end(handle, CURLE_OK, true);
     // Before the address is free for a handle of another thread.
     handle_forget(easy);
   }
   if (curl->easy_cleanup) curl->easy_cleanup(easy);
+}
+
+// MARK: Multi handles
+
+/// The multi handle of a program that has died unseen may have had the same address.
+INTERPOSED CURLM *curl_multi_init(void) {
+  const struct libcurl *curl = libcurl_of(CALLER);
+  CURLM *multi = curl->multi_init ? curl->multi_init() : NULL;
+  if (multi && session_is_on) pending_forget(multi);
+  return multi;
+}
+
+/// Each option takes one argument of the size of a pointer.
+INTERPOSED CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...) {
+  va_list arguments;
+  va_start(arguments, option);
+  void *value = va_arg(arguments, void *);
+  va_end(arguments);
+  const struct libcurl *curl = libcurl_of(CALLER);
+  if (!curl->multi_setopt) return CURLM_INTERNAL_ERROR;
+  const CURLMcode code = curl->multi_setopt(multi, option, value);
+  if (code == CURLM_OK && session_is_on && !curl->is_for_itself) pending_note(multi, curl, option, value);
+  return code;
+}
+
+/// A handle whose stages are suspended: the program goes on, and libcurl gets the handle later.
+static CURLMcode add_later(CURLM *multi, struct handle *handle) {
+  long unused = 0;
+  // Says what libcurl would say: the multi handle may be invalid, or the program in a callback.
+  CURLMcode code = handle->curl->multi_timeout ? handle->curl->multi_timeout(multi, &unused) : CURLM_OK;
+  if (code != CURLM_OK) {
+    transfer_end(handle, CURLE_FAILED_INIT, true);
+    return code;
+  }
+  handle->multi = multi;
+  if (handle->curl->multi_timeout && pending_add(multi, handle)) {
+    pending_resume(multi, NULL);
+    return CURLM_OK;
+  }
+  if (transfer_go_on(handle, true) == TRANSFER_READY) code = handle->curl->multi_add_handle(multi, handle->easy);
+  else code = CURLM_OUT_OF_MEMORY;
+  if (code == CURLM_OK) return code;
+  handle->multi = NULL;
+  transfer_end(handle, CURLE_FAILED_INIT, false);
+  return code;
 }
 
 INTERPOSED CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy) {
@@ -128,10 +188,14 @@ INTERPOSED CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy) {
   if (!handle) handle = meet(easy, curl);
   if (!handle && is_refused_unseen(easy, curl)) return CURLM_OUT_OF_MEMORY;
   // curl_easy_perform of Debian's libcurl comes here for a handle whose transfer has begun.
+  if (handle && (handle->pending || handle->is_in_callback)) return CURLM_ADDED_ALREADY;
   if (!multi || !handle || is_busy(handle)) return curl->multi_add_handle(multi, easy);
-  if (!transfer_begin_in_multi(handle)) {
-    transfer_end(handle, CURLE_OUT_OF_MEMORY, false);
-    return CURLM_OUT_OF_MEMORY;
+  switch (transfer_begin_in_multi(handle)) {
+    case TRANSFER_READY: break;
+    case TRANSFER_WAITS: return add_later(multi, handle);
+    case TRANSFER_FAILED:
+      transfer_end(handle, CURLE_OUT_OF_MEMORY, false);
+      return CURLM_OUT_OF_MEMORY;
   }
   const CURLMcode code = curl->multi_add_handle(multi, easy);
   if (code == CURLM_OK) handle->multi = multi;
@@ -140,6 +204,7 @@ INTERPOSED CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy) {
 }
 
 static void leave_multi(struct handle *handle) {
+  pending_remove(handle);
   handle->multi = NULL;
   transfer_end(handle, CURLE_OK, true);
 }
@@ -148,17 +213,34 @@ INTERPOSED CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
   struct handle *handle = known(easy);
   const struct libcurl *curl = libcurl(handle, CALLER);
   if (!curl->multi_remove_handle) return CURLM_INTERNAL_ERROR;
+  if (handle && handle->is_in_callback && handle->multi == multi) return CURLM_RECURSIVE_API_CALL;
+  if (handle && handle->pending) {
+    if (handle->multi != multi) return CURLM_BAD_EASY_HANDLE;
+    leave_multi(handle);
+    pending_resume(multi, NULL);
+    return CURLM_OK;
+  }
   const CURLMcode code = curl->multi_remove_handle(multi, easy);
   if (code == CURLM_OK && handle && handle->multi == multi) leave_multi(handle);
   return code;
 }
 
+/// The multi handle in which this thread gives the program the rest of a transfer that has ended. Libcurl does not know that it is in a callback then.
+static _Thread_local const CURLM *ending;
+
 INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {
   const struct libcurl *curl = libcurl_of(CALLER);
+  if (ending && ending == multi) return NULL;
   CURLMsg *message = curl->multi_info_read ? curl->multi_info_read(multi, left) : NULL;
+  if (!message && pending_exists()) message = pending_message(multi, left);
   if (!message || message->msg != CURLMSG_DONE) return message;
   struct handle *handle = known(message->easy_handle);
-  if (handle && !handle->is_performing) transfer_end(handle, message->data.result, false);
+  if (!handle || handle->is_performing || handle->is_in_callback) return message;
+  const CURLM *outer = ending;
+  ending = multi;
+  message->data.result = transfer_settle(handle, message->data.result);
+  ending = outer;
+  transfer_end(handle, message->data.result, false);
   return message;
 }
 
@@ -166,9 +248,96 @@ INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {
 INTERPOSED CURLMcode curl_multi_cleanup(CURLM *multi) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_cleanup) return CURLM_INTERNAL_ERROR;
+  if (ending && ending == multi) return CURLM_RECURSIVE_API_CALL;
   const CURLMcode code = curl->multi_cleanup(multi);
   if (code != CURLM_OK || !session_is_on || curl->is_for_itself) return code;
-  for (struct handle *handle; (handle = handle_find_in(multi));) leave_multi(handle);
+  for (struct handle *handle; (handle = handle_find_in(multi, NULL));) leave_multi(handle);
+  pending_forget(multi);
+  return code;
+}
+
+// MARK: Calls that make transfers go on
+
+/// Libcurl has ended all transfers of a multi handle. Programs that see it may never ask for the messages.
+static void end_all(CURLM *multi) {
+  const CURLM *outer = ending;
+  ending = multi;
+  for (struct handle *handle; (handle = handle_find_in(multi, transfer_has_whole_head));) transfer_settle_head(handle);
+  ending = outer;
+}
+
+/// After libcurl's function: `code` is what it has returned.
+static CURLMcode went_on(CURLM *multi, CURLMcode code, int *running) {
+  if (code == CURLM_OK && *running == 0 && reply_exists_whole()) end_all(multi);
+  if (pending_exists()) pending_resume(multi, code == CURLM_OK ? running : NULL);
+  return code;
+}
+
+INTERPOSED CURLMcode curl_multi_perform(CURLM *multi, int *running) {
+  const struct libcurl *curl = libcurl_of(CALLER);
+  if (!curl->multi_perform) return CURLM_INTERNAL_ERROR;
+  if (pending_exists()) pending_serve(multi);
+  return went_on(multi, curl->multi_perform(multi, running), running);
+}
+
+INTERPOSED CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t socket, int events, int *running) {
+  const struct libcurl *curl = libcurl_of(CALLER);
+  if (!curl->multi_socket_action) return CURLM_INTERNAL_ERROR;
+  if (pending_exists()) pending_serve(multi);
+  return went_on(multi, curl->multi_socket_action(multi, socket, events, running), running);
+}
+
+INTERPOSED CURLMcode curl_multi_socket(CURLM *multi, curl_socket_t socket, int *running) {
+  const struct libcurl *curl = libcurl_of(CALLER);
+  if (!curl->multi_socket) return CURLM_INTERNAL_ERROR;
+  if (pending_exists()) pending_serve(multi);
+  return went_on(multi, curl->multi_socket(multi, socket, running), running);
+}
+
+INTERPOSED CURLMcode curl_multi_socket_all(CURLM *multi, int *running) {
+  const struct libcurl *curl = libcurl_of(CALLER);
+  if (!curl->multi_socket_all) return CURLM_INTERNAL_ERROR;
+  if (pending_exists()) pending_serve(multi);
+  return went_on(multi, curl->multi_socket_all(multi, running), running);
+}
+
+// MARK: Calls that wait
+
+typedef CURLMcode (*wait_function)(CURLM *, struct curl_waitfd[], unsigned int, int, int *);
+
+/// Waits, but not longer than until a pending handle is to be looked at.
+static CURLMcode wait_pending(
+    wait_function function, CURLM *multi, struct curl_waitfd *more, unsigned count, int milliseconds, int *ready) {
+  pending_serve(multi);
+  const long bound = milliseconds < 0 ? milliseconds : pending_bound(multi, milliseconds);
+  return function(multi, more, count, (int)bound, ready);
+}
+
+INTERPOSED CURLMcode curl_multi_poll(
+    CURLM *multi, struct curl_waitfd more[], unsigned int count, int milliseconds, int *ready) {
+  const struct libcurl *curl = libcurl_of(CALLER);
+  // A program that asks the loader whether libcurl has this function finds the one here.
+  const wait_function function = curl->multi_poll ? curl->multi_poll : curl->multi_wait;
+  if (!function) return CURLM_INTERNAL_ERROR;
+  if (!pending_exists()) return function(multi, more, count, milliseconds, ready);
+  return wait_pending(function, multi, more, count, milliseconds, ready);
+}
+
+INTERPOSED CURLMcode curl_multi_wait(
+    CURLM *multi, struct curl_waitfd more[], unsigned int count, int milliseconds, int *ready) {
+  const struct libcurl *curl = libcurl_of(CALLER);
+  if (!curl->multi_wait) return CURLM_INTERNAL_ERROR;
+  if (!pending_exists()) return curl->multi_wait(multi, more, count, milliseconds, ready);
+  // Without a descriptor, curl_multi_wait does not wait at all, and the program would turn without a pause.
+  const wait_function function = curl->multi_poll ? curl->multi_poll : curl->multi_wait;
+  return wait_pending(function, multi, more, count, milliseconds, ready);
+}
+
+INTERPOSED CURLMcode curl_multi_timeout(CURLM *multi, long *milliseconds) {
+  const struct libcurl *curl = libcurl_of(CALLER);
+  if (!curl->multi_timeout) return CURLM_INTERNAL_ERROR;
+  const CURLMcode code = curl->multi_timeout(multi, milliseconds);
+  if (code == CURLM_OK && pending_exists()) *milliseconds = pending_bound(multi, *milliseconds);
   return code;
 }
 
@@ -181,12 +350,22 @@ void *interposed_function(const char *name) {
       {"curl_easy_setopt", curl_easy_setopt},
       {"curl_easy_perform", curl_easy_perform},
       {"curl_easy_reset", curl_easy_reset},
+      {"curl_easy_pause", curl_easy_pause},
       {"curl_easy_duphandle", curl_easy_duphandle},
       {"curl_easy_cleanup", curl_easy_cleanup},
       {"curl_multi_add_handle", curl_multi_add_handle},
       {"curl_multi_remove_handle", curl_multi_remove_handle},
       {"curl_multi_info_read", curl_multi_info_read},
       {"curl_multi_cleanup", curl_multi_cleanup},
+      {"curl_multi_init", curl_multi_init},
+      {"curl_multi_setopt", curl_multi_setopt},
+      {"curl_multi_perform", curl_multi_perform},
+      {"curl_multi_socket", curl_multi_socket},
+      {"curl_multi_socket_action", curl_multi_socket_action},
+      {"curl_multi_socket_all", curl_multi_socket_all},
+      {"curl_multi_poll", curl_multi_poll},
+      {"curl_multi_wait", curl_multi_wait},
+      {"curl_multi_timeout", curl_multi_timeout},
   };
   for (size_t index = 0; index < sizeof functions / sizeof *functions; index++)
     if (strcmp(functions[index].name, name) == 0) return functions[index].function;

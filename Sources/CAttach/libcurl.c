@@ -125,6 +125,16 @@ static void fill(struct libcurl *curl, const struct link_map *object) {
   curl->easy_cleanup = find(&source, "curl_easy_cleanup");
   curl->easy_nextheader = find(&source, "curl_easy_nextheader");
   curl->easy_strerror = find(&source, "curl_easy_strerror");
+  curl->easy_pause = find(&source, "curl_easy_pause");
+  curl->multi_init = find(&source, "curl_multi_init");
+  curl->multi_setopt = find(&source, "curl_multi_setopt");
+  curl->multi_perform = find(&source, "curl_multi_perform");
+  curl->multi_socket = find(&source, "curl_multi_socket");
+  curl->multi_socket_action = find(&source, "curl_multi_socket_action");
+  curl->multi_socket_all = find(&source, "curl_multi_socket_all");
+  curl->multi_wait = find(&source, "curl_multi_wait");
+  curl->multi_poll = find(&source, "curl_multi_poll");
+  curl->multi_timeout = find(&source, "curl_multi_timeout");
   curl->multi_add_handle = find(&source, "curl_multi_add_handle");
   curl->multi_remove_handle = find(&source, "curl_multi_remove_handle");
   curl->multi_info_read = find(&source, "curl_multi_info_read");

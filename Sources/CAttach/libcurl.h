@@ -10,6 +10,8 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
+// A macro that calls another function.
+#undef curl_multi_socket
 #include <stdbool.h>
 #include <time.h>
 
@@ -24,6 +26,16 @@ struct libcurl {
   void (*easy_cleanup)(CURL *);
   struct curl_header *(*easy_nextheader)(CURL *, unsigned int, int, struct curl_header *);
   const char *(*easy_strerror)(CURLcode);
+  CURLcode (*easy_pause)(CURL *, int);
+  CURLM *(*multi_init)(void);
+  CURLMcode (*multi_setopt)(CURLM *, CURLMoption, ...);
+  CURLMcode (*multi_perform)(CURLM *, int *);
+  CURLMcode (*multi_socket)(CURLM *, curl_socket_t, int *);
+  CURLMcode (*multi_socket_action)(CURLM *, curl_socket_t, int, int *);
+  CURLMcode (*multi_socket_all)(CURLM *, int *);
+  CURLMcode (*multi_wait)(CURLM *, struct curl_waitfd[], unsigned int, int, int *);
+  CURLMcode (*multi_poll)(CURLM *, struct curl_waitfd[], unsigned int, int, int *);
+  CURLMcode (*multi_timeout)(CURLM *, long *);
   CURLMcode (*multi_add_handle)(CURLM *, CURL *);
   CURLMcode (*multi_remove_handle)(CURLM *, CURL *);
   CURLMsg *(*multi_info_read)(CURLM *, int *);

@@ -89,6 +89,15 @@ void options_note(struct options *options, CURLoption option, void *value) {
     case CURLOPT_POSTFIELDSIZE_LARGE: set_content_length(options, (curl_off_t)(intptr_t)value); break;
     case CURLOPT_PREREQFUNCTION: options->pre_request = (curl_prereq_callback)value; break;
     case CURLOPT_PREREQDATA: options->pre_request_data = value; break;
+    case CURLOPT_WRITEFUNCTION: options->write_function = (curl_write_callback)value; break;
+    case CURLOPT_WRITEDATA:
+      options->write_data = value;
+      options->has_write_data = true;
+      break;
+    case CURLOPT_HEADERFUNCTION: options->header_function = (curl_write_callback)value; break;
+    case CURLOPT_HEADERDATA: options->header_data = value; break;
+    case CURLOPT_HEADER: options->includes_heads = is_on; break;
+    case CURLOPT_FOLLOWLOCATION: options->follows_redirects = is_on; break;
     case CURLOPT_ERRORBUFFER: options->error_buffer = value; break;
     default: break;
   }

@@ -5,6 +5,7 @@
 #include "handle.h"
 #include "host_file.h"
 #include "page.h"
+#include "pending.h"
 #include "plan.h"
 #include "stack_room.h"
 
@@ -188,10 +189,12 @@ static void before_fork(void) {
   has_gate = has_loading && pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0;
   has_look_up = libcurl_lock(&until);
   handle_lock_all();
+  pending_lock();
 }
 
 static void in_parent(void) {
   if (!session_is_on) return;
+  pending_unlock();
   handle_unlock_all();
   if (has_look_up) libcurl_unlock();
   if (has_gate) pthread_rwlock_unlock(&gate);
@@ -200,6 +203,7 @@ static void in_parent(void) {
 }
 
 static void unlock_in_child(void) {
+  pending_unlock();
   handle_unlock_all();
   if (has_look_up) libcurl_unlock();
   else libcurl_lock_anew();

@@ -1,12 +1,12 @@
 #define _GNU_SOURCE
 #include "transfer.h"
 
-#include "changes.h"
 #include "facts.h"
 #include "request.h"
 #include "response.h"
 #include "session.h"
 #include "text.h"
+#include "transfer_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,22 +14,6 @@
 #include <string.h>
 
 static int pre_request(void *easy, char *peer, char *local, int peer_port, int local_port);
-
-struct transfer {
-  /// The host's; NULL after a refusal without one.
-  void *attached;
-  /// The session_generation in which it began.
-  unsigned generation;
-  struct changes changes;
-  /// Hops so far.
-  unsigned hops;
-  /// The number of the next response in libcurl's memory.
-  int next_response;
-  /// What stages wanted could not be done, and the program goes on without them.
-  bool is_given_up;
-  /// Why no hop may send anything; NULL if it may.
-  char *refusal;
-};
 
 // MARK: Refusals
 
@@ -41,14 +25,34 @@ static void drop_refusal(struct transfer *transfer) {
   transfer->refusal = NULL;
 }
 
-static void refuse(struct transfer *transfer, const char *message) {
+void transfer_set_refusal(struct transfer *transfer, const char *message) {
   drop_refusal(transfer);
   transfer->refusal = message && *message ? strdup(message) : short_refusal;
   if (!transfer->refusal) transfer->refusal = short_refusal;
 }
 
-/// Programs show the text of their error buffer.
-static void tell(struct handle *handle, const char *message) {
+/// Why a transfer that must have a pipeline has none.
+static const char *words_for(enum sluice_attach_count reason) {
+  switch (reason) {
+    case SLUICE_ATTACH_COUNT_NO_HOST: return "its library could not be opened";
+    case SLUICE_ATTACH_COUNT_SMALL_STACK: return "less than 64 KiB of the thread's stack are left";
+    case SLUICE_ATTACH_COUNT_FOREIGN_JSON: return "the program exports functions with the names of libjansson";
+    case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while it was in use";
+    case SLUICE_ATTACH_COUNT_OLD_CURL: return "libcurl is older than 7.83";
+    case SLUICE_ATTACH_COUNT_UNREADABLE: return "the URL or the request is not one that Sluice accepts";
+    default: return "its plan could not be read or used, or there was no memory";
+  }
+}
+
+static void refuse_without_pipeline(struct transfer *transfer, enum sluice_attach_count reason) {
+  char message[CURL_ERROR_SIZE];
+  snprintf(
+      message, sizeof message, "sluice: the transfer has no pipeline: %s; attach.onMissing is \"fail\"",
+      words_for(reason));
+  transfer_set_refusal(transfer, message);
+}
+
+void transfer_tell(struct handle *handle, const char *message) {
   char *buffer = handle->options.error_buffer;
   if (buffer) snprintf(buffer, CURL_ERROR_SIZE, "%s", message);
 }
@@ -66,15 +70,15 @@ static void restore(struct handle *handle) {
   const struct options *options = &handle->options;
   const struct libcurl *curl = handle->curl;
   changes_restore(&handle->transfer->changes, handle);
+  reply_unwrap(&handle->transfer->reply, handle);
   if (!curl->is_complete) return;
   curl->easy_setopt(handle->easy, CURLOPT_PREREQFUNCTION, options->pre_request);
   curl->easy_setopt(handle->easy, CURLOPT_PREREQDATA, options->pre_request_data);
 }
 
-/// What the stages want cannot be done, because memory ran out: a fault of the pipeline, not of the program.
-static void give_up(struct handle *handle) {
-  if (session_fails_without_pipeline()) return refuse(handle->transfer, "sluice: out of memory");
-  session_count(SLUICE_ATTACH_COUNT_NO_PLAN);
+void transfer_lose_pipeline(struct handle *handle, enum sluice_attach_count reason) {
+  if (session_fails_without_pipeline()) return refuse_without_pipeline(handle->transfer, reason);
+  session_count(reason);
   handle->transfer->is_given_up = true;
   changes_restore_lines(&handle->transfer->changes, handle);
 }
@@ -87,7 +91,7 @@ static void issue(const struct sluice_attach_host *host, struct handle *handle) 
   struct request request = {0};
   if (!request_read_headers(&request, handle)) {
     request_free(&request);
-    return give_up(handle);
+    return transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_NO_PLAN);
   }
   struct response previous = {0};
   struct sluice_attach_facts facts = {0};
@@ -105,8 +109,9 @@ static void issue(const struct sluice_attach_host *host, struct handle *handle) 
   transfer->hops++;
   struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PROCEED};
   host->issue(transfer->attached, &hop, &answer);
-  if (answer.outcome == SLUICE_ATTACH_REFUSE) refuse(transfer, answer.message.bytes);
-  else if (!changes_apply(&transfer->changes, handle, &answer)) give_up(handle);
+  if (answer.outcome == SLUICE_ATTACH_REFUSE) transfer_set_refusal(transfer, answer.message.bytes);
+  else if (!reply_expect(&transfer->reply, handle)) transfer_set_refusal(transfer, "sluice: libcurl went on after the response");
+  else if (!changes_apply(&transfer->changes, handle, &answer)) transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_NO_PLAN);
   response_free(&previous);
   request_free(&request);
 }
@@ -122,6 +127,7 @@ static void prepare_hop(struct handle *handle) {
   } else {
     // What stages have set for the hop before may not be for the origin of this one.
     changes_restore_lines(&transfer->changes, handle);
+    if (transfer->reply.is_wrapped) transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_FORKED);
   }
 }
 
@@ -156,34 +162,43 @@ static void close_transfer(struct handle *handle) {
   handle->transfer = NULL;
   drop_refusal(transfer);
   free(transfer->changes.lines);
+  reply_free(&transfer->reply);
   free(transfer);
+}
+
+/// Does what the request stages have decided, or waits for it.
+static void follow(struct handle *handle, const struct sluice_attach_answer *answer) {
+  struct transfer *transfer = handle->transfer;
+  transfer->is_waiting = answer->outcome == SLUICE_ATTACH_WAIT;
+  if (transfer->is_waiting) return;
+  if (answer->outcome == SLUICE_ATTACH_REFUSE) return transfer_set_refusal(transfer, answer->message.bytes);
+  session_count(SLUICE_ATTACH_COUNT_ATTACHED);
+  const bool is_held = !answer->holds_response || reply_wrap(&transfer->reply, handle);
+  if (is_held && take_pre_request(handle) && changes_apply(&transfer->changes, handle, answer)) return;
+  restore(handle);
+  transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_NO_PLAN);
+  if (transfer->refusal) take_pre_request(handle);
 }
 
 /// Runs the request stages. Without a transfer of the host afterwards, and without a refusal, the pipeline did not take
 /// the request.
-static void attach(const struct sluice_attach_host *host, struct handle *handle, struct request *request) {
+static void attach(
+    const struct sluice_attach_host *host, struct handle *handle, struct request *request, bool blocks) {
   struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PASS};
-  struct transfer *transfer = handle->transfer;
-  transfer->attached = host->begin(&request->form, &answer);
-  if (answer.outcome == SLUICE_ATTACH_REFUSE) return refuse(transfer, answer.message.bytes);
-  if (answer.outcome == SLUICE_ATTACH_PASS) return;
-  session_count(SLUICE_ATTACH_COUNT_ATTACHED);
-  if (take_pre_request(handle) && changes_apply(&transfer->changes, handle, &answer)) return;
-  restore(handle);
-  give_up(handle);
-  if (transfer->refusal) take_pre_request(handle);
+  handle->transfer->attached = host->begin(&request->form, blocks, &answer);
+  if (answer.outcome != SLUICE_ATTACH_PASS) follow(handle, &answer);
 }
 
 /// Begins the transfer of a request in the host.
 ///
 /// @return why it has no pipeline; SLUICE_ATTACH_COUNTS if it has one
-static enum sluice_attach_count attach_request(struct handle *handle, struct request *request) {
+static enum sluice_attach_count attach_request(struct handle *handle, struct request *request, bool blocks) {
   enum sluice_attach_count reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   const struct sluice_attach_host *host = session_enter(&reason);
   if (!host) return reason;
   reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   if (open_transfer(handle)) {
-    attach(host, handle, request);
+    attach(host, handle, request, blocks);
     const bool is_taken = handle->transfer->attached || handle->transfer->refusal;
     reason = is_taken ? SLUICE_ATTACH_COUNTS : SLUICE_ATTACH_COUNT_UNREADABLE;
     if (!is_taken) close_transfer(handle);
@@ -192,34 +207,13 @@ static enum sluice_attach_count attach_request(struct handle *handle, struct req
   return reason;
 }
 
-/// Why a transfer that must have a pipeline has none.
-static const char *words_for(enum sluice_attach_count reason) {
-  switch (reason) {
-    case SLUICE_ATTACH_COUNT_NO_HOST: return "its library could not be opened";
-    case SLUICE_ATTACH_COUNT_SMALL_STACK: return "less than 64 KiB of the thread's stack are left";
-    case SLUICE_ATTACH_COUNT_FOREIGN_JSON: return "the program exports functions with the names of libjansson";
-    case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while it was in use";
-    case SLUICE_ATTACH_COUNT_OLD_CURL: return "libcurl is older than 7.83";
-    case SLUICE_ATTACH_COUNT_UNREADABLE: return "the URL or the request is not one that Sluice accepts";
-    default: return "its plan could not be read or used";
-  }
-}
-
-static void refuse_without_pipeline(struct transfer *transfer, enum sluice_attach_count reason) {
-  char message[CURL_ERROR_SIZE];
-  snprintf(
-      message, sizeof message, "sluice: the transfer has no pipeline: %s; attach.onMissing is \"fail\"",
-      words_for(reason));
-  refuse(transfer, message);
-}
-
 /// A transfer that must have a pipeline, and has none.
 static bool needs_pipeline(enum sluice_attach_count reason) {
   return session_fails_without_pipeline() && reason != SLUICE_ATTACH_COUNTS &&
          reason != SLUICE_ATTACH_COUNT_OTHER_PROTOCOL;
 }
 
-static enum sluice_attach_count try_to_attach(struct handle *handle) {
+static enum sluice_attach_count try_to_attach(struct handle *handle, bool blocks) {
   if (!handle->curl->is_complete) return SLUICE_ATTACH_COUNT_OLD_CURL;
   struct request request;
   switch (request_read(&request, handle)) {
@@ -228,17 +222,17 @@ static enum sluice_attach_count try_to_attach(struct handle *handle) {
     case URL_INVALID: return SLUICE_ATTACH_COUNTS;
     case URL_UNREADABLE: return SLUICE_ATTACH_COUNT_UNREADABLE;
   }
-  const enum sluice_attach_count reason = attach_request(handle, &request);
+  const enum sluice_attach_count reason = attach_request(handle, &request, blocks);
   request_free(&request);
   return reason;
 }
 
 /// @return false if the transfer must not run and there is no memory to say why
-static bool begin(struct handle *handle) {
+static bool begin(struct handle *handle, bool blocks) {
   // A stage that makes transfers itself is no part of the program.
   if (session_is_inside()) return true;
   if (handle->transfer) transfer_end(handle, CURLE_OK, true);
-  const enum sluice_attach_count reason = try_to_attach(handle);
+  const enum sluice_attach_count reason = try_to_attach(handle, blocks);
   if (reason != SLUICE_ATTACH_COUNTS) session_count(reason);
   if (!needs_pipeline(reason)) return true;
   if (!open_transfer(handle)) return false;
@@ -248,7 +242,7 @@ static bool begin(struct handle *handle) {
 
 CURLcode transfer_begin(struct handle *handle) {
   const int kept = errno;
-  CURLcode code = begin(handle) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
+  CURLcode code = begin(handle, true) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
   if (handle->transfer && handle->transfer->refusal) {
     transfer_end(handle, CURLE_ABORTED_BY_CALLBACK, false);
     code = CURLE_ABORTED_BY_CALLBACK;
@@ -257,13 +251,46 @@ CURLcode transfer_begin(struct handle *handle) {
   return code;
 }
 
-bool transfer_begin_in_multi(struct handle *handle) {
-  const int kept = errno;
-  bool is_ready = begin(handle);
+static enum transfer_start start_of(struct handle *handle) {
+  const struct transfer *transfer = handle->transfer;
+  if (transfer && transfer->is_waiting) return TRANSFER_WAITS;
   // A libcurl without this callback cannot be told otherwise.
-  if (is_ready && handle->transfer && handle->transfer->refusal) is_ready = take_pre_request(handle);
+  return !transfer || !transfer->refusal || take_pre_request(handle) ? TRANSFER_READY : TRANSFER_FAILED;
+}
+
+enum transfer_start transfer_begin_in_multi(struct handle *handle) {
+  const int kept = errno;
+  const enum transfer_start start = begin(handle, false) ? start_of(handle) : TRANSFER_FAILED;
   errno = kept;
-  return is_ready;
+  return start;
+}
+
+/// The process was forked while a stage was suspended: its decision will not come here.
+static void lose(struct handle *handle) {
+  handle->transfer->attached = NULL;
+  handle->transfer->is_waiting = false;
+  session_count(SLUICE_ATTACH_COUNT_FORKED);
+  if (session_fails_without_pipeline()) refuse_without_pipeline(handle->transfer, SLUICE_ATTACH_COUNT_FORKED);
+  else close_transfer(handle);
+}
+
+enum transfer_start transfer_go_on(struct handle *handle, bool blocks) {
+  struct transfer *transfer = handle->transfer;
+  if (!transfer || !transfer->is_waiting) return start_of(handle);
+  const int kept = errno;
+  const struct sluice_attach_host *host =
+      transfer->generation == session_generation() ? session_enter_again() : NULL;
+  if (host) {
+    struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_WAIT};
+    host->go_on(transfer->attached, blocks, &answer);
+    follow(handle, &answer);
+    session_leave();
+  } else {
+    lose(handle);
+  }
+  const enum transfer_start start = start_of(handle);
+  errno = kept;
+  return start;
 }
 
 // MARK: End
@@ -297,7 +324,7 @@ void transfer_end(struct handle *handle, CURLcode code, bool is_cancelled) {
   if (!transfer) return;
   const int kept = errno;
   if (transfer->refusal) session_count(SLUICE_ATTACH_COUNT_REFUSED);
-  if (transfer->refusal && !is_cancelled) tell(handle, transfer->refusal);
+  if (transfer->refusal && !is_cancelled) transfer_tell(handle, transfer->refusal);
   end_attached(handle, code, is_cancelled);
   restore(handle);
   close_transfer(handle);
@@ -320,6 +347,7 @@ void transfer_abandon(struct handle *handle) {
 bool transfer_replaces(const struct handle *handle, CURLoption option) {
   if (!handle->transfer) return false;
   if (option == CURLOPT_HTTPHEADER) return handle->transfer->changes.has_new_lines;
+  if (reply_replaces(&handle->transfer->reply, option)) return true;
   return option == CURLOPT_PREREQFUNCTION || option == CURLOPT_PREREQDATA;
 }
 

@@ -1,7 +1,9 @@
 // A transfer of the program that goes through the pipeline.
 #ifndef SLUICE_ATTACH_TRANSFER_H
 #define SLUICE_ATTACH_TRANSFER_H
+#include "CAttachABI.h"
 #include "handle.h"
+#include "reply.h"
 
 /// Runs the request stages for the request of a handle, and prepares libcurl for the hops. A handle without the pipeline
 /// is left as it is, and counted.
@@ -9,11 +11,57 @@
 /// @return CURLE_OK; otherwise the transfer must not begin, and the program's error buffer says why
 CURLcode transfer_begin(struct handle *handle);
 
+enum transfer_start {
+  /// Libcurl may have the handle.
+  TRANSFER_READY,
+  /// A request stage is suspended.
+  TRANSFER_WAITS,
+  /// The transfer must not begin, because libcurl could not be told to refuse it.
+  TRANSFER_FAILED,
+};
+
 /// Like `transfer_begin`, for a program that learns of errors from curl_multi_info_read: what refuses the transfer does
-/// so before its first hop sends anything.
+/// so before its first hop sends anything. Does not wait.
+enum transfer_start transfer_begin_in_multi(struct handle *handle);
+
+/// Whether a suspended stage has been resumed.
 ///
-/// @return false if the transfer must not begin, because libcurl could not be told to refuse it
-bool transfer_begin_in_multi(struct handle *handle);
+/// @param blocks whether to wait for it
+enum transfer_start transfer_go_on(struct handle *handle, bool blocks);
+
+/// Call it when libcurl has ended a transfer: gives the program what is still held back of the response.
+///
+/// @return how the transfer ended, for the program
+CURLcode transfer_settle(struct handle *handle, CURLcode code);
+
+/// Whether a whole head is held back, and the program gets it with `transfer_settle_head` if the transfer has ended.
+bool transfer_has_whole_head(const struct handle *handle);
+
+/// Call it when libcurl has ended a transfer, before the program asks how.
+void transfer_settle_head(struct handle *handle);
+
+/// The response of the transfer that runs on a handle; NULL without one.
+struct reply *transfer_reply(struct handle *handle);
+
+/// Whether the transfer must end.
+bool transfer_is_refused(const struct handle *handle);
+
+/// Runs the response stages on a head, by lines.
+///
+/// @param answer gets other lines if the stages have changed some
+/// @return false if the program must get nothing of the response
+bool transfer_receive(
+    struct handle *handle, const struct sluice_attach_text *lines, size_t count, struct sluice_attach_answer *answer);
+
+/// Ends the transfer because of its response.
+///
+/// @return whether the response goes on nevertheless, because the transfer has no pipeline any more
+bool transfer_refuse(struct handle *handle, const char *message);
+
+/// For want of memory, the transfer goes on without the pipeline, or must end.
+///
+/// @return whether it goes on
+bool transfer_give_up(struct handle *handle);
 
 /// Ends what `transfer_begin` has begun, and gives the handle back as the program has set it. Does nothing for a handle
 /// without a transfer.

@@ -33,14 +33,15 @@ import Testing
     #expect(fixture.server.requests.each("x-c") == ["one", "two"])
   }
 
-  @Test func `a program keeps its plan when the new one has an error`() async throws {
+  @Test(arguments: ["{\"plugins\": ", "{\"attach\": {\"response\": \"staged\"}}"])
+  func `a program keeps its plan when the new one has an error`(text: String) async throws {
     let fixture = try AttachFixture()
     _ = try fixture.folder.write(Self.configuration("one"), to: "c.json")
     let program = try await ForeignProgram.compile("by_line")
     let command = try Self.start(fixture, program)
     try command.write("\n")
     try await command.waitForOutput(containing: "=> 0 200\n")
-    _ = try fixture.folder.write("{\"plugins\": ", to: "c.json")
+    _ = try fixture.folder.write(text, to: "c.json")
     try await command.waitForError(containing: "the program keeps the plan that it has")
     command.writeAndClose([UInt8(ascii: "\n")])
     #expect(try await command.wait().ending == .exited(0))
@@ -67,10 +68,11 @@ import Testing
     #expect(fixture.server.requests.each("x-generation") == ["1", "2"])
   }
 
-  @Test func `a Swift stage that waits is waited for`() async throws {
+  @Test(arguments: [[], ["-Z", "--no-progress-meter"]])
+  func `a Swift stage that waits is waited for`(options: [String]) async throws {
     let fixture = try AttachFixture(
       more: #", "s": {"library": "\#(BuiltProducts.library("sleeps-statically"))"}"#, stages: #""request": ["s"]"#)
-    let requests = try await fixture.compare(["curl", "-sS", "\(fixture.url)/a"])
+    let requests = try await fixture.compare(["curl", "-sS"] + options + ["\(fixture.url)/a"])
     #expect(requests.each("x-count") == ["1"])
   }
 

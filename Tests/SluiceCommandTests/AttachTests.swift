@@ -149,6 +149,7 @@ import Testing
     (2, #"{"response": ["r"], "plugins": {"r": {"builtin": "headers"}}}"#, "response stages are not called"),
     (2, #"{"no-such-key": 1}"#, "no-such-key"),
     (2, #"{"attach": {"onMissing": "wait"}}"#, "onMissing"),
+    (2, #"{"attach": {"response": "wrap"}}"#, #"expected "direct" or "staged""#),
     (
       3, #"{"request": ["e"], "plugins": {"e": {"library": "{json-edit}", "config": {"request": []}}}}"#,
       "\"response_body\""

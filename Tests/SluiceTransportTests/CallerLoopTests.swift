@@ -27,6 +27,14 @@ import Testing
     #expect(loop.index == 3)
   }
 
+  @Test func `a thread that does not wait enters a free loop only`() async throws {
+    #expect(loop.enterIfFree() && loop.isCurrent)
+    let loop = loop
+    #expect(try await blocking { loop.enterIfFree() } == false)
+    loop.leave()
+    #expect(loop.isFree)
+  }
+
   @Test func `what is posted while nobody is inside runs when a thread enters`() {
     let count = Watched(0)
     loop.post { [loop] in

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// The revision of this header. Both libraries must have the same one.
-#define SLUICE_ATTACH_ABI 1u
+#define SLUICE_ATTACH_ABI 2u
 
 /// The variable that switches a program on: `FD:WHEN_MISSING:FOLDER`. The descriptor has the first plan (-1 for none);
 /// without the pipeline a transfer goes on (`pass`) or fails (`fail`); the folder is that of the command.
@@ -158,6 +158,15 @@ struct sluice_attach_hop {
   const struct sluice_attach_facts *facts;
 };
 
+/// The head of the response that the program gets, before it gets any of it.
+struct sluice_attach_head {
+  int32_t status;
+  /// As libcurl gives them, each with its line end: the status line, the fields, and the empty line if it came.
+  const struct sluice_attach_text *lines;
+  size_t line_count;
+  const struct sluice_attach_facts *facts;
+};
+
 /// How a transfer ended.
 struct sluice_attach_end {
   /// The CURLcode.
@@ -177,6 +186,8 @@ enum sluice_attach_outcome {
   SLUICE_ATTACH_PASS,
   /// End the transfer with an error. `message` says why. The host still wants the end.
   SLUICE_ATTACH_REFUSE,
+  /// A request stage is suspended: `go_on` tells more, or `end` gives up.
+  SLUICE_ATTACH_WAIT,
 };
 
 enum { SLUICE_ATTACH_NEW_LINES = 1, SLUICE_ATTACH_NEW_METHOD = 2, SLUICE_ATTACH_NEW_URL = 4, SLUICE_ATTACH_NEW_BODY = 8 };
@@ -186,7 +197,8 @@ struct sluice_attach_answer {
   enum sluice_attach_outcome outcome;
   /// `SLUICE_ATTACH_NEW_…` bits.
   uint32_t changes;
-  /// Each is NUL-terminated, and has the form of a line of CURLOPT_HTTPHEADER.
+  /// Each is NUL-terminated, and has the form of a line of CURLOPT_HTTPHEADER; from `receive`, of a line that libcurl
+  /// gives to CURLOPT_HEADERFUNCTION.
   const struct sluice_attach_text *lines;
   size_t line_count;
   /// NUL-terminated.
@@ -194,6 +206,8 @@ struct sluice_attach_answer {
   struct sluice_attach_text content;
   /// NUL-terminated.
   struct sluice_attach_text message;
+  /// From `begin` and `go_on`: the program must get nothing of the response before `receive` has decided.
+  bool holds_response;
 };
 
 /// The functions of the host library. Each may be called on any thread; calls about one transfer come one after the
@@ -205,12 +219,19 @@ struct sluice_attach_host {
   /// @param plan the bytes of the plan
   /// @return 0, or -1 without a pipeline; then an earlier plan stays
   int (*take_plan)(const char *plan, size_t length, uint64_t number);
-  /// Begins a transfer: runs the request stages. Blocks while one of them is suspended, within its deadline.
+  /// Begins a transfer: runs the request stages.
+  ///
+  /// @param blocks whether it waits for a stage that is suspended, within its deadline; otherwise it answers
+  /// SLUICE_ATTACH_WAIT
   /// @return the transfer, for the other functions; NULL with SLUICE_ATTACH_PASS
-  void *(*begin)(const struct sluice_attach_request *request, struct sluice_attach_answer *answer);
+  void *(*begin)(const struct sluice_attach_request *request, bool blocks, struct sluice_attach_answer *answer);
+  /// After SLUICE_ATTACH_WAIT: whether the stage has been resumed, or its deadline is over. Called again and again.
+  void (*go_on)(void *transfer, bool blocks, struct sluice_attach_answer *answer);
   /// Runs the issue stages of a hop.
   void (*issue)(void *transfer, const struct sluice_attach_hop *hop, struct sluice_attach_answer *answer);
-  /// Ends a transfer, which must not be used afterwards.
+  /// Runs the response stages, at most once for a transfer. Blocks while one of them is suspended, within its deadline.
+  void (*receive)(void *transfer, const struct sluice_attach_head *head, struct sluice_attach_answer *answer);
+  /// Ends a transfer, which must not be used afterwards. Blocks while a stage is suspended that learns of the failure.
   void (*end)(void *transfer, const struct sluice_attach_end *end);
   /// In a child after fork(): drops the pipeline, whose threads do not exist here.
   void (*forked)(void);

@@ -26,8 +26,10 @@ enum AttachHost {
       to: sluice_attach_host(
         abi: SLUICE_ATTACH_ABI,
         take_plan: { AttachHost.takePlan($0, $1, $2) },
-        begin: { AttachHost.begin($0, $1) },
+        begin: { AttachHost.begin($0, $1, $2) },
+        go_on: { AttachHost.goOn($0, $1, $2) },
         issue: { AttachHost.issue($0, $1, $2) },
+        receive: { AttachHost.receive($0, $1, $2) },
         end: { AttachHost.end($0, $1) },
         forked: { AttachHost.forked() },
         close: { AttachHost.close() }))
@@ -50,16 +52,26 @@ enum AttachHost {
   }
 
   private static func begin(
-    _ request: UnsafePointer<sluice_attach_request>?, _ answer: UnsafeMutablePointer<sluice_attach_answer>?
+    _ request: UnsafePointer<sluice_attach_request>?, _ blocks: Bool,
+    _ answer: UnsafeMutablePointer<sluice_attach_answer>?
   ) -> UnsafeMutableRawPointer? {
     guard let request, let answer else { return nil }
     answer.pointee.outcome = SLUICE_ATTACH_PASS
-    guard let pipeline = state.withLock({ $0.pipeline }), let begun = pipeline.begin(request.pointee) else {
+    guard let pipeline = state.withLock({ $0.pipeline }), let begun = pipeline.begin(request.pointee, blocks: blocks)
+    else {
       return nil
     }
     begun.transfer.write(begun.answer, to: answer)
     // Balanced in `end`.
     return Unmanaged.passRetained(begun.transfer).toOpaque()
+  }
+
+  private static func goOn(
+    _ transfer: UnsafeMutableRawPointer?, _ blocks: Bool, _ answer: UnsafeMutablePointer<sluice_attach_answer>?
+  ) {
+    guard let transfer, let answer else { return }
+    let attached = Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeUnretainedValue()
+    attached.write(attached.goOn(blocks: blocks), to: answer)
   }
 
   private static func issue(
@@ -69,6 +81,15 @@ enum AttachHost {
     guard let transfer, let hop, let answer else { return }
     let attached = Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeUnretainedValue()
     attached.write(attached.issue(hop.pointee), to: answer)
+  }
+
+  private static func receive(
+    _ transfer: UnsafeMutableRawPointer?, _ head: UnsafePointer<sluice_attach_head>?,
+    _ answer: UnsafeMutablePointer<sluice_attach_answer>?
+  ) {
+    guard let transfer, let head, let answer else { return }
+    let attached = Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeUnretainedValue()
+    attached.write(attached.receive(head.pointee), to: answer)
   }
 
   private static func end(_ transfer: UnsafeMutableRawPointer?, _ end: UnsafePointer<sluice_attach_end>?) {

@@ -38,17 +38,17 @@ final class AttachedPipeline: Sendable {
     parent = Propagators.ofEnvironment().extract(from: EnvironmentCarrier.process).parent
     runtime = HostRuntime(
       loops: lanes.map(\.environment), programName: "sluice attach", programVersion: Product.version,
-      features: .attached, trustsSchemas: true
+      features: .attached(runsResponseStages: plan.configuration.attach.runsResponseStages), trustsSchemas: true
     ) { [reporter] in reporter.log(LogLine($0)) }
   }
 
-  /// Begins a transfer; nil if its request is not one for a pipeline.
-  func begin(_ form: sluice_attach_request) -> (transfer: AttachedTransfer, answer: Answer)? {
+  /// Begins a transfer; nil if its request is not one for a pipeline. Without an answer, a stage is suspended.
+  func begin(_ form: sluice_attach_request, blocks: Bool) -> (transfer: AttachedTransfer, answer: Answer?)? {
     let lane = freeLane()
     guard var request = Request(form, urls: lane.urls) else { return nil }
     request.wantsExplanation = explains
     let transfer = AttachedTransfer(self, lane)
-    return (transfer, transfer.begin(request))
+    return (transfer, transfer.begin(request, blocks: blocks))
   }
 
   /// A lane that no other thread uses, if there is one.
@@ -137,7 +137,7 @@ final class AttachedPipeline: Sendable {
   }
 
   /// What does not hold for transfers of a program: it decides itself about time limits, redirects and repetitions, and
-  /// its responses are not read.
+  /// takes the bodies of responses itself.
   private static func prepared(_ configuration: Configuration) -> Configuration {
     var prepared = configuration
     prepared.transport.loops = laneCount
@@ -149,7 +149,7 @@ final class AttachedPipeline: Sendable {
     prepared.redirects.maximum = 0
     prepared.extract = .raw
     prepared.payloadSchema = nil
-    prepared.response = []
+    if !configuration.attach.runsResponseStages { prepared.response = [] }
     return prepared
   }
 

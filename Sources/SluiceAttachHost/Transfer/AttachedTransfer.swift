@@ -8,24 +8,32 @@ import SluicePipeline
 ///
 /// Unchecked because it is confined to its loop, which each call enters.
 final class AttachedTransfer: Transfer, @unchecked Sendable {
-  /// How long a suspended request stage without a deadline of its own may keep the program waiting.
-  private static let patience = Duration.seconds(30)
+  /// How long a suspended stage without a deadline of its own may keep the program waiting.
+  static let patience = Duration.seconds(30)
 
   private let pipeline: AttachedPipeline
-  private let lane: AttachedLane
+  let lane: AttachedLane
   private let memory = AnswerMemory()
-  private var transaction: Transaction?
-  private var observer: (any TransferObserver)?
+  var transaction: Transaction?
+  var observer: (any TransferObserver)?
+  /// As the program asks for it.
+  private var original: Request?
+  /// When the program has waited long enough for the request stages.
+  private var limit = Instant.distantFuture
   /// The request after the request stages; nil before it comes to the wire.
   private var request: Request?
   private var changes = HeaderChanges()
   /// Whether libcurl has lines in place of the program's.
   private var hasOwnLines = false
-  private var isIssued = false
+  var isIssued = false
   /// Of the first hop; libcurl sends the program's credentials only there.
   private var origin: Origin?
   private var watch = HopWatch()
-  private var result: TransactionResult?
+  /// Whether the response stages run before the program gets anything of the response.
+  private(set) var holdsResponse = false
+  /// What happens to the body of the response; nil before its head came.
+  var disposition: BodyDisposition?
+  var result: TransactionResult?
 
   init(_ pipeline: AttachedPipeline, _ lane: AttachedLane) {
     self.pipeline = pipeline
@@ -37,9 +45,11 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
   /// What the machine asks of the transfer has no effect on libcurl: the program decides how long it runs, and takes the
   /// body itself.
   func cancel() {}
-  func proceed(_ disposition: BodyDisposition) {}
   func resumeReceiving() {}
   func resumeSending() {}
+
+  /// The response stages have decided.
+  func proceed(_ disposition: BodyDisposition) { self.disposition = disposition }
 
   func started(_ request: consuming Request, _ observer: any TransferObserver) {
     self.request = request
@@ -48,25 +58,48 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   // MARK: Begin
 
-  /// Runs the request stages, and waits for one that is suspended.
-  func begin(_ original: Request) -> Answer {
+  /// Runs the request stages. Nil if one is suspended and the program does not wait for it.
+  func begin(_ original: Request, blocks: Bool) -> Answer? {
     lane.loop.enter()
     defer { lane.loop.leave() }
     let published = lane.pipeline
+    holdsResponse = !published.responseStages.isEmpty
     Transaction.begin(
       original, on: lane.environment, through: published, parent: pipeline.parent,
       whenKnown: { [self] transaction in
         self.transaction = transaction
         lane.transport.expect(self, for: transaction)
       }, completion: { [self] in finish($0) })
-    let limit = lane.loop.now + Self.patience
-    if !lane.loop.wait(until: limit, for: { request != nil || result != nil }) {
-      lane.environment.expireSuspensions(
-        on: published, reason: "it did not resume within the \(Self.patience) that a program waits")
+    self.original = original
+    limit = lane.loop.now + Self.patience
+    return decide(blocks: blocks)
+  }
+
+  /// What the request stages have decided; nil while one is suspended and the program does not wait for it.
+  func goOn(blocks: Bool) -> Answer? {
+    if blocks || lane.loop.now >= limit {
+      lane.loop.enter()
+    } else if !lane.loop.enterIfFree() {
+      // A stage of another thread runs, and the program's other transfers must not wait for it.
+      return nil
     }
-    guard let request else { return refusal }
+    defer { lane.loop.leave() }
+    return decide(blocks: blocks)
+  }
+
+  private func decide(blocks: Bool) -> Answer? {
+    if request == nil, result == nil, !blocks, lane.loop.now < limit { return nil }
+    wait(until: limit) { request != nil || result != nil }
+    guard let original, let request else { return refusal }
     changes = HeaderChanges(from: original.headers, to: request.headers)
     return Answer(changing: original, to: request)
+  }
+
+  /// Waits for a stage that is suspended.
+  func wait(until limit: Instant? = nil, for condition: () -> Bool) {
+    let limit = limit ?? lane.loop.now + Self.patience
+    if lane.loop.wait(until: limit, for: condition) { return }
+    transaction?.expireSuspensions("it did not resume within the \(Self.patience) that a program waits")
   }
 
   private func finish(_ result: TransactionResult) {
@@ -77,7 +110,7 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     pipeline.report(result)
   }
 
-  private var refusal: Answer {
+  var refusal: Answer {
     guard let error = result?.error else {
       return Answer(refusing: "a stage did not resume within \(Self.patience)")
     }
@@ -144,6 +177,8 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     lane.loop.enter()
     defer { lane.loop.leave() }
     if result == nil { complete(end) }
+    // Response stages that learn of the failure.
+    if result == nil, holdsResponse, !end.is_cancelled { wait { result != nil } }
     guard result == nil, let transaction else { return }
     // A stage that is still suspended, or that wants what there is not here.
     transaction.cancel()
@@ -157,17 +192,24 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
       return
     }
     let facts = end.facts?.pointee
-    let head = isIssued ? end.response.flatMap { Response($0.pointee, facts) } : nil
-    let error = TransportError(curlCode: end.code, end.reason.string, hasHead: head != nil)
-    if let head { _ = observer.transferDidReceiveHead(head) }
-    let missing = head == nil && error == nil ? TransportError(.invalidResponse, "no response that libcurl shows") : nil
+    let head = isIssued && disposition == nil ? end.response.flatMap { Response($0.pointee, facts) } : nil
+    let hasHead = head != nil || disposition != nil
+    let error = TransportError(curlCode: end.code, end.reason.string, hasHead: hasHead)
+    // The program was not given a head that the response stages have not seen.
+    if let head, !holdsResponse || error == nil { _ = observer.transferDidReceiveHead(head) }
+    let missing = !hasHead && error == nil ? TransportError(.invalidResponse, "no response that libcurl shows") : nil
     observer.transferDidEnd(TransferEnd(error: error ?? missing, timings: watch.timings(facts, at: lane.loop.now)))
   }
 
   // MARK: Answers
 
-  /// Writes the answer where C reads it; its memory is that of the transfer.
-  func write(_ answer: Answer, to form: UnsafeMutablePointer<sluice_attach_answer>) {
+  /// Writes the answer where C reads it; its memory is that of the transfer. Without one, the program asks again.
+  func write(_ answer: Answer?, to form: UnsafeMutablePointer<sluice_attach_answer>) {
+    form.pointee.holds_response = holdsResponse
+    guard let answer else {
+      form.pointee.outcome = SLUICE_ATTACH_WAIT
+      return
+    }
     form.pointee.outcome = answer.message == nil ? SLUICE_ATTACH_PROCEED : SLUICE_ATTACH_REFUSE
     form.pointee.changes = answer.bits
     guard answer.bits != 0 || answer.message != nil else { return }

@@ -19,6 +19,8 @@ struct AttachPlan: Sendable {
 
   var failsWithoutPipeline: Bool { configuration.attach.failsWithoutPipeline }
 
+  var runsResponseStages: Bool { configuration.attach.runsResponseStages }
+
   var libraries: [String] { configuration.libraries }
 
   func isSame(as other: AttachPlan) -> Bool {
@@ -62,11 +64,12 @@ struct AttachPlan: Sendable {
 
   /// A list that is not called would let responses pass by a stage that asked to see them.
   private static func checkLists(_ configuration: Configuration) throws(CommandError) {
-    guard let first = configuration.response.first else { return }
+    guard let first = configuration.response.first, !configuration.attach.runsResponseStages else { return }
     throw CommandError(
       .usage,
       "\(first.location): attach: response stages are not called, because the response goes to the program as it comes;"
-        + " use a configuration without \"response\"")
+        + " set attach.response to \"staged\" to hold its head back until they have seen it, or use a configuration"
+        + " without \"response\"")
   }
 
   private static func eventsFolder(_ path: String) throws(CommandError) -> String {
@@ -77,7 +80,8 @@ struct AttachPlan: Sendable {
   }
 
   private static func stage(_ configuration: Configuration) throws(EngineError) -> [StagedLibrary] {
-    let offer = HostOffer(host: "sluice attach", features: .attached)
+    let features = HostFeatures.attached(runsResponseStages: configuration.attach.runsResponseStages)
+    let offer = HostOffer(host: "sluice attach", features: features)
     var known: PluginLoader?
     var staged: [StagedLibrary] = []
     for path in configuration.libraries {

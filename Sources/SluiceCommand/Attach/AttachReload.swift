@@ -48,6 +48,10 @@ final class AttachReload: Sendable {
     do throws(CommandError) {
       let plan = try AttachPlan(file, arguments)
       guard plans.withLock({ $0.last?.isSame(as: plan) }) != true else { return }
+      guard plans.withLock({ $0.last?.runsResponseStages }) == plan.runsResponseStages else {
+        // Instances that go on have been told which features the host has.
+        throw CommandError(.usage, "\(file): attach.response cannot change while the program runs")
+      }
       try plan.check()
       try folder.publish(plan.text)
       plans.withLock { $0.append(plan) }

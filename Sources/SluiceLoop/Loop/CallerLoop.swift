@@ -91,6 +91,13 @@ extension CallerLoop {
     didEnter()
   }
 
+  /// Like ``enter()``, unless another thread is inside. Returns whether the calling thread is inside now.
+  package func enterIfFree() -> Bool {
+    guard pthread_mutex_trylock(mutex) == 0 else { return false }
+    didEnter()
+    return true
+  }
+
   private func didEnter() {
     owner.store(sluice_thread_identity(), ordering: .relaxed)
     runWork()

@@ -3,6 +3,9 @@ import SluiceMetrics
 
 // Hops that the transport begins by itself.
 extension Transaction {
+  /// The response as stages have left it so far. [loop]
+  package var responseNow: Response? { exchange.nativeResponse }
+
   package func transferDidContinue(
     after head: consuming Response?, with next: consuming Request, _ timings: TransferTimings
   ) {

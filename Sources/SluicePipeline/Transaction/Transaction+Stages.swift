@@ -200,8 +200,8 @@ extension Transaction {
     run(answer(.fault(failure), binding))
   }
 
-  /// Expires every suspended stage, for a reason other than its own deadline.
-  func expireSuspensions(_ reason: String) {
+  /// Expires every suspended stage, for a reason other than its own deadline. [loop]
+  package func expireSuspensions(_ reason: String) {
     stageTimedOut(reason)
     for passage in openPassages { passage.expireSuspensions(at: loop.now, reason) }
   }

@@ -7,10 +7,13 @@ extension HostFeatures {
     .hops, .rewrite, .response, .document, .notifications,
   ]
 
-  /// What a host inside a program's own libcurl offers: the response goes to the program as it comes.
-  package static let attached: HostFeatures = [
-    .suspend, .requestBody, .timers, .metrics, .values, .hops, .rewrite, .document,
-  ]
+  /// What a host inside a program's own libcurl offers. The body of a response goes to the program as it comes.
+  ///
+  /// - Parameter runsResponseStages: whether the head is held back until response stages have seen it.
+  package static func attached(runsResponseStages: Bool) -> HostFeatures {
+    let always: HostFeatures = [.suspend, .requestBody, .timers, .metrics, .values, .hops, .rewrite, .document]
+    return runsResponseStages ? always.union(.response) : always
+  }
 
   /// A call can be suspended and resumed: `suspend`, `resume`, `enter` and `post`.
   public static let suspend = Self(SLUICE_FEATURE_SUSPEND)

@@ -1,5 +1,6 @@
 // A program that uses URLSession and knows nothing of Sluice: one request with `await`, one with a completion handler,
-// and one of many at once. Prints the bodies.
+// and one of many at once. Prints the bodies. With a second argument, a request that a stage keeps from beginning until
+// another one comes.
 import Dispatch
 import Foundation
 import FoundationNetworking
@@ -9,6 +10,19 @@ let base = CommandLine.arguments[1]
 func url(_ path: String) -> URL { URL(string: base + path).unsafelyUnwrapped }
 
 func show(_ body: Data) { FileHandle.standardOutput.write(body) }
+
+if CommandLine.arguments.count > 2 {
+  let (bodies, continuation) = AsyncStream.makeStream(of: Data.self)
+  URLSession.shared.dataTask(with: url("/held")) { body, _, _ in
+    continuation.yield(body ?? Data())
+    continuation.finish()
+  }.resume()
+  show(try await URLSession.shared.data(from: url("/fast")).0)
+  show(try await URLSession.shared.data(from: url("/release")).0)
+  for await body in bodies { show(body) }
+  print("/held arrived")
+  exit(0)
+}
 
 var request = URLRequest(url: url("/async"))
 request.setValue("program", forHTTPHeaderField: "X-Own")

@@ -1,0 +1,226 @@
+#define _GNU_SOURCE
+#include "pending.h"
+
+#include "transfer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+/// How long a program waits at most before it looks again. It comes back sooner as long as the stage has not taken long.
+enum { SHORTEST_MILLISECONDS = 1, LONGEST_MILLISECONDS = 50, PART = 4 };
+
+/// A multi handle with a timer function or with pending handles.
+struct multi {
+  struct multi *next;
+  CURLM *multi;
+  const struct libcurl *curl;
+  curl_multi_timer_callback timer;
+  void *timer_data;
+  /// In the order in which the program has added them.
+  struct handle *first;
+  /// The program's timer has another time than libcurl has told it.
+  bool is_armed;
+  /// Inside of a call that this library makes. The program may call back.
+  bool is_busy;
+};
+
+static struct multi *multis;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(unsigned) pending_count;
+static _Atomic(unsigned) multi_count;
+/// There was no memory for a program's timer function.
+static _Atomic(bool) has_lost_timer;
+
+bool pending_exists(void) { return atomic_load_explicit(&pending_count, memory_order_relaxed) > 0; }
+
+void pending_lock(void) { pthread_mutex_lock(&lock); }
+
+void pending_unlock(void) { pthread_mutex_unlock(&lock); }
+
+// MARK: Multi handles
+
+/// Where a multi handle is, or would be, in the list. With `lock` held.
+static struct multi **place(CURLM *multi) {
+  struct multi **link = &multis;
+  while (*link && (*link)->multi != multi) link = &(*link)->next;
+  return link;
+}
+
+/// NULL for a multi handle without a timer function and without pending handles.
+static struct multi *find(CURLM *multi) {
+  if (atomic_load_explicit(&multi_count, memory_order_relaxed) == 0) return NULL;
+  pending_lock();
+  struct multi *known = *place(multi);
+  pending_unlock();
+  return known;
+}
+
+/// Like `find`, and makes what is missing; NULL without memory.
+static struct multi *get(CURLM *multi, const struct libcurl *curl) {
+  struct multi *known = find(multi);
+  // Nothing is allocated under a lock that fork() takes.
+  struct multi *made = known ? NULL : calloc(1, sizeof *made);
+  if (!made) return known;
+  made->multi = multi;
+  made->curl = curl;
+  pending_lock();
+  made->next = multis;
+  multis = made;
+  pending_unlock();
+  atomic_fetch_add(&multi_count, 1);
+  return made;
+}
+
+void pending_note(CURLM *multi, const struct libcurl *curl, CURLMoption option, void *value) {
+  if (option != CURLMOPT_TIMERFUNCTION && option != CURLMOPT_TIMERDATA) return;
+  struct multi *known = get(multi, curl);
+  if (!known) atomic_store(&has_lost_timer, true);
+  else if (option == CURLMOPT_TIMERFUNCTION) known->timer = (curl_multi_timer_callback)value;
+  else known->timer_data = value;
+}
+
+// MARK: Handles
+
+/// Milliseconds of the monotonic clock.
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/// The handle is not pending any more.
+static void unlink_pending(struct multi *known, struct handle *handle) {
+  struct handle **link = &known->first;
+  while (*link && *link != handle) link = &(*link)->next_pending;
+  if (*link) *link = handle->next_pending;
+  handle->next_pending = NULL;
+  handle->pending = PENDING_NOT;
+  atomic_fetch_sub(&pending_count, 1);
+}
+
+bool pending_add(CURLM *multi, struct handle *handle) {
+  struct multi *known = atomic_load(&has_lost_timer) ? NULL : get(multi, handle->curl);
+  if (!known) return false;
+  struct handle **link = &known->first;
+  while (*link) link = &(*link)->next_pending;
+  *link = handle;
+  handle->pending = PENDING_STAGE;
+  handle->pending_since = now();
+  atomic_fetch_add(&pending_count, 1);
+  return true;
+}
+
+void pending_remove(struct handle *handle) {
+  if (handle->pending == PENDING_NOT) return;
+  struct multi *known = find(handle->multi);
+  if (known) unlink_pending(known, handle);
+}
+
+void pending_forget(CURLM *multi) {
+  if (atomic_load_explicit(&multi_count, memory_order_relaxed) == 0) return;
+  pending_lock();
+  struct multi **link = place(multi);
+  struct multi *known = *link;
+  if (known) *link = known->next;
+  pending_unlock();
+  if (!known) return;
+  while (known->first) unlink_pending(known, known->first);
+  atomic_fetch_sub(&multi_count, 1);
+  free(known);
+}
+
+/// Libcurl does not take the handle: the program learns it from curl_multi_info_read.
+static void report(struct handle *handle, CURLcode code) {
+  handle->pending = PENDING_REPORT;
+  handle->message = (CURLMsg){.msg = CURLMSG_DONE, .easy_handle = handle->easy, .data = {.result = code}};
+}
+
+/// Gives libcurl a handle if its stages have decided.
+static void serve(struct multi *known, struct handle *handle) {
+  if (handle->pending != PENDING_STAGE && handle->pending != PENDING_CALLBACK) return;
+  switch (transfer_go_on(handle, false)) {
+    case TRANSFER_WAITS: return;
+    case TRANSFER_FAILED: return report(handle, CURLE_OUT_OF_MEMORY);
+    case TRANSFER_READY: break;
+  }
+  handle->pending = PENDING_CALLBACK;
+  const CURLMcode code = known->curl->multi_add_handle(known->multi, handle->easy);
+  if (code == CURLM_OK) unlink_pending(known, handle);
+  else if (code != CURLM_RECURSIVE_API_CALL)
+    report(handle, code == CURLM_OUT_OF_MEMORY ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT);
+}
+
+void pending_serve(CURLM *multi) {
+  struct multi *known = find(multi);
+  if (!known || known->is_busy) return;
+  known->is_busy = true;
+  for (struct handle *handle = known->first, *next; handle; handle = next) {
+    next = handle->next_pending;
+    serve(known, handle);
+  }
+  known->is_busy = false;
+}
+
+// MARK: Time
+
+/// `pending_bound` for a multi handle that is known.
+static long bound(const struct multi *known, long milliseconds) {
+  long limit = -1;
+  for (const struct handle *handle = known->first; handle; handle = handle->next_pending) {
+    if (handle->pending == PENDING_REPORTED) continue;
+    long own = handle->pending == PENDING_REPORT ? 0 : (long)((now() - handle->pending_since) / PART);
+    if (handle->pending == PENDING_STAGE && own < SHORTEST_MILLISECONDS) own = SHORTEST_MILLISECONDS;
+    if (own > LONGEST_MILLISECONDS) own = LONGEST_MILLISECONDS;
+    if (limit < 0 || own < limit) limit = own;
+  }
+  return limit < 0 || (milliseconds >= 0 && milliseconds < limit) ? milliseconds : limit;
+}
+
+long pending_bound(CURLM *multi, long milliseconds) {
+  const struct multi *known = find(multi);
+  return known ? bound(known, milliseconds) : milliseconds;
+}
+
+/// Libcurl tells a time only if it has changed. So the program's timer gets it again when nothing is pending any more.
+static void arm_timer(struct multi *known, bool is_pending) {
+  if (!known->timer || known->is_busy || (!is_pending && !known->is_armed)) return;
+  long milliseconds = -1;
+  // In a callback: the call around it comes here as well.
+  if (known->curl->multi_timeout(known->multi, &milliseconds) != CURLM_OK) return;
+  known->is_armed = is_pending;
+  known->is_busy = true;
+  known->timer(known->multi, bound(known, milliseconds), known->timer_data);
+  known->is_busy = false;
+}
+
+void pending_resume(CURLM *multi, int *running) {
+  struct multi *known = find(multi);
+  if (!known) return;
+  int count = 0;
+  bool is_pending = false;
+  for (const struct handle *handle = known->first; handle; handle = handle->next_pending) {
+    if (handle->pending == PENDING_REPORTED) continue;
+    is_pending = true;
+    if (handle->pending != PENDING_REPORT) count++;
+  }
+  if (running) *running += count;
+  arm_timer(known, is_pending);
+}
+
+// MARK: Messages
+
+CURLMsg *pending_message(CURLM *multi, int *left) {
+  const struct multi *known = find(multi);
+  CURLMsg *message = NULL;
+  int count = 0;
+  for (struct handle *handle = known ? known->first : NULL; handle; handle = handle->next_pending) {
+    if (handle->pending != PENDING_REPORT) continue;
+    if (message) count++;
+    else message = &handle->message;
+    if (message == &handle->message) handle->pending = PENDING_REPORTED;
+  }
+  if (left) *left = count;
+  return message;
+}

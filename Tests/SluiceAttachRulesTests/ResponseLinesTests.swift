@@ -1,0 +1,71 @@
+import SluiceMessages
+import Testing
+
+@testable import SluiceAttachRules
+
+/// The lines of a response's head, what stages see of them, and the lines that the program gets instead.
+@Suite struct ResponseLinesTests {
+  private static func lines(_ lines: [String]) -> ResponseLines {
+    var all = ResponseLines()
+    for line in lines { all.append(line: Array(line.utf8)) }
+    return all
+  }
+
+  /// The lines for the fields after a change.
+  private static func changed(_ lines: ResponseLines, _ change: (inout HeaderFields) -> Void) -> [String]? {
+    var fields = lines.fields
+    change(&fields)
+    return lines.lines(for: fields)?.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static let head = ["HTTP/1.1 200 OK: 1\r\n", "A:1\r\n", "b: 2 \n", "A: 3\r\n", "\r\n"]
+
+  @Test func `fields are read from the lines between the first and the empty one`() {
+    #expect(Self.lines(Self.head).fields == ["A": "1", "b": "2", "A": "3"])
+    #expect(Self.changed(Self.lines(Self.head)) { _ in } == nil)
+  }
+
+  @Test(arguments: ["no colon\r\n", "bad name: 1\r\n", ": 1\r\n", "A: \u{1}\r\n"])
+  func `what is not a field is not shown to stages, and stays as it came`(line: String) {
+    let lines = Self.lines(["HTTP/2 200 \r\n", line, " folded\r\n", "\r\n"])
+    #expect(lines.fields.isEmpty)
+    #expect(
+      Self.changed(lines) { $0.append("B", "2") } == ["HTTP/2 200 \r\n", line, " folded\r\n", "B: 2\r\n", "\r\n"])
+  }
+
+  @Test func `a changed field stays in its place, and a new one comes last`() {
+    let lines = Self.lines(Self.head)
+    #expect(
+      Self.changed(lines) {
+        $0["B"] = "4"
+        $0.append("C", "5")
+      } == [Self.head[0], "A:1\r\n", "B: 4\r\n", "A: 3\r\n", "C: 5\r\n", "\r\n"])
+  }
+
+  @Test func `of repeated names, the values decide which lines stay`() {
+    let two = Self.changed(Self.lines(Self.head)) { $0 = ["A": "3", "b": "2"] }
+    #expect(two == [Self.head[0], "b: 2 \n", "A: 3\r\n", "\r\n"])
+    #expect(Self.changed(Self.lines(Self.head)) { $0["A"] = nil } == [Self.head[0], "b: 2 \n", "\r\n"])
+  }
+
+  @Test func `a folded line belongs to the field before`() {
+    let lines = Self.lines(["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\t2\r\n", "B: 3\r\n", "\r\n"])
+    #expect(lines.fields == ["A": "1 2", "B": "3"])
+    #expect(Self.changed(lines) { $0["B"] = nil } == ["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\t2\r\n", "\r\n"])
+    #expect(Self.changed(lines) { $0["A"] = "4" } == ["HTTP/1.1 200 OK\r\n", "A: 4\r\n", "B: 3\r\n", "\r\n"])
+  }
+
+  @Test func `trailers stay after the head`() {
+    let lines = Self.lines(["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\r\n", "X-Sum: 1\r\n", "\r\n"])
+    #expect(lines.fields == ["A": "1"])
+    #expect(
+      Self.changed(lines) { $0.append("B", "2") }
+        == ["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "B: 2\r\n", "\r\n", "X-Sum: 1\r\n", "\r\n"])
+  }
+
+  @Test func `without an empty line, new fields come at the end`() {
+    #expect(
+      Self.changed(Self.lines(["HTTP/1.1 404 No\r\n", "A: 1\r\n"])) { $0.append("B", "2") }
+        == ["HTTP/1.1 404 No\r\n", "A: 1\r\n", "B: 2\r\n"])
+  }
+}
