@@ -93,6 +93,8 @@ extension ErrorCode {
   public static let stageTimeout = Self(rawValue: "stage_timeout")
   /// A stage broke a rule of the ABI.
   public static let stageFault = Self(rawValue: "stage_fault")
+  /// A stage is switched off, because its build was revoked.
+  public static let pluginDisabled = Self(rawValue: "plugin_disabled")
   /// A stage asked for another attempt, and no attempt was left.
   public static let retriesExhausted = Self(rawValue: "retries_exhausted")
   /// The body was produced once and cannot be sent again.

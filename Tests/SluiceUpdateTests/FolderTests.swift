@@ -62,15 +62,28 @@ import Testing
     try machine.expectInstalled(1)
   }
 
-  @Test func `the folder of another repository is refused`() async throws {
+  @Test func `another repository is not trusted for the same folder`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     let other = try ReleaseServer()
+    try await other.publish("1.1")
     let result = try await machine.updater { configuration in
       if let url = try? HTTPURL(other.url) { configuration.update?.url = url }
     }.check(.immediate)
-    #expect(result.error?.code == .state, "\(result)")
-    #expect(other.requestedPaths.isEmpty)
+    #expect(result.error?.code == .signature, "\(result)")
+    try machine.expectInstalled(1)
+  }
+
+  @Test func `a repository may move to another server`() async throws {
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    try await releases.publish("1.1")
+    let mirror = try EmbeddedServer { [releases] in ReleaseServer.file(releases.path(String($0.target.dropFirst())), $0)
+    }
+    let result = try await machine.updater { configuration in
+      if let url = try? HTTPURL(mirror.baseURL) { configuration.update?.url = url }
+    }.check(.immediate)
+    #expect(result.action == .installed && result.release == 2, "\(result)")
   }
 
   @Test(arguments: ["", "/builds", "/releases", "/downloads"])
@@ -197,7 +210,7 @@ import Testing
             ready.update { $0 += 1 }
             try await published.wait()
             try await machine.lines.wait(for: "release 2") { lines in
-              lines.contains { $0.contains("release 2 installed: ") }
+              lines.contains { $0.contains("release 2 ") && $0.contains(" installed: ") }
             }
             // Only after the next looks, which must find nothing new.
             let requests = releases.requestCount(ReleaseServer.timestampPath)

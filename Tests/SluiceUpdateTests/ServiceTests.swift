@@ -52,7 +52,7 @@ import Testing
     try await UpdatedEngine.run(on: machine, { $0.update?.every = .milliseconds(20) }) { running in
       try await releases.publish("1.1")
       try await machine.lines.wait(for: "release 2") { lines in
-        lines.contains { $0.contains("release 2 installed: ") }
+        lines.contains { $0.contains("release 2 ") && $0.contains(" installed: ") }
       }
       // A failure that lasts is told once.
       releases.intercept { _, _ in .text("gone", status: 503) }

@@ -75,11 +75,41 @@ import Testing
       }
       let result = await running.updater.check()
       #expect(result.action == .withdrawn, "\(result)")
-      #expect(await running.failure() == "plugin_disabled")
+      // More than a probation compares: the snapshot before has the revoked build.
+      for _ in 0..<20 { #expect(await running.failure() == .pluginDisabled) }
       #expect(try machine.status()["disabled"]?["stamp"]?.string?.contains("revoked") == true)
       try await releases.publish("1.1")
       #expect(await running.updater.check().action == .installed)
       #expect(try await running.build() == "1.1")
+    }
+  }
+
+  @Test func `a release that fails does not bring back a build that it has revoked`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine) { running in
+      let revoked = try await releases.target("1.0").sha256
+      for _ in 0..<10 { _ = try await running.build() }
+      try await releases.publish("1.1-fails", revoking: [revoked])
+      #expect(await running.updater.check().action == .installed)
+      for _ in 0..<20 { #expect(await running.failure() != nil) }
+      #expect(await running.updater.check().action == .none)
+      #expect(await running.failure() != nil)
+    }
+  }
+
+  @Test func `a refused release is tried again by a running engine if a command demands it`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine) { running in
+      for _ in 0..<10 { _ = try await running.build() }
+      try await releases.publish("1.1-fails")
+      #expect(await running.updater.check().action == .installed)
+      for _ in 0..<10 { _ = await running.failure() }
+      try await machine.wait(for: "returned")
+      let held = await running.updater.check()
+      #expect(held.action == .none, "\(held)")
+      let again = await running.updater.check(.immediate, retriesHeld: true)
+      #expect(again.action == .installed && again.release == 2, "\(again)")
+      #expect(await running.failure() != nil)
     }
   }
 }

@@ -8,7 +8,7 @@ final class DisabledStage: Interceptor, Tracer {
   private let verdict: Verdict
 
   init(because reason: String) {
-    verdict = .fault(StageFailure(code: "plugin_disabled", message: reason))
+    verdict = .fault(StageFailure(code: .pluginDisabled, message: reason))
   }
 
   var capabilities: StageCapabilities { [.request, .issue, .response] }

@@ -133,9 +133,17 @@ enum PublishCommand {
       ])
     var made: [SigningKey] = []
     for (role, file) in try pairs(arguments, "add") { try insert(try PublicKeyFile.read(file), role, &root) }
+    for (role, text) in try pairs(arguments, "threshold") { root.roles[role]?.threshold = try threshold(text) }
     if let folder = arguments["keys"] {
+      let counts = [(UpdateRole.root, 3), (.release, 3), (.timestamp, 1)].filter { root.keys(of: $0.0).keys.isEmpty }
+      // Checked before a key is made, so that a second try finds none.
+      for (role, count) in counts where root.keys(of: role).threshold > count {
+        throw UpdateError(
+          .usage, "--threshold \(role.rawValue)=\(root.keys(of: role).threshold)", "--keys makes \(count) of this role",
+          advice: "make more with \"sluice publish key\", and name them with --add \(role.rawValue)=FILE")
+      }
       try DurableFile.makeFolder(folder)
-      for (role, count) in [(UpdateRole.root, 3), (.release, 3), (.timestamp, 1)] where root.roles[role]?.keys == [] {
+      for (role, count) in counts {
         for number in 1...count {
           let name = count == 1 ? role.rawValue : "\(role.rawValue)-\(number)"
           let key = try makeKey("\(folder)/\(name).key")
@@ -144,7 +152,6 @@ enum PublishCommand {
         }
       }
     }
-    for (role, text) in try pairs(arguments, "threshold") { root.roles[role]?.threshold = try threshold(text) }
     for role in UpdateRole.allCases where root.keys(of: role).keys.isEmpty {
       throw UpdateError(
         .usage, "role \(role.rawValue)", "it has no keys",
@@ -154,7 +161,8 @@ enum PublishCommand {
     root = try RootDocument(payload: root.payload)
     _ = try Publication.create(
       arguments.operands[0], root: root, signers: made + (try signers(arguments, isRequired: made.isEmpty)))
-    return "\(arguments.operands[0])/root.json is the first root; give a copy of it to clients\n"
+    return
+      "\(arguments.operands[0])/root.json is the first root; give a copy of it to clients; next: sluice publish add\n"
   }
 
   private static func add(_ arguments: ParsedArguments) throws(UpdateError) -> String {
@@ -207,7 +215,7 @@ enum PublishCommand {
       draft.revoked = draft.revoked.union(revoked).subtracting(allowed)
       draft.minimumABI = minimumABI ?? draft.minimumABI
     }
-    return PublicationText.release(draft, "draft of release \(draft.version)")
+    return PublicationText.release(draft, "draft of release \(draft.version)") + "next: sluice publish sign\n"
   }
 
   private static func rotate(_ arguments: ParsedArguments) throws(UpdateError) -> String {
@@ -282,7 +290,7 @@ enum PublishCommand {
 
   private static func life(_ arguments: ParsedArguments, _ usual: Duration) throws(UpdateError) -> Duration {
     let given: Duration?
-    do { given = try arguments.duration("expires") } catch { throw UpdateError(.usage, "expires", error.message) }
+    do { given = try arguments.duration("expires") } catch { throw UpdateError(.usage, "a duration", error.message) }
     guard let given else { return usual }
     guard given >= .seconds(1) else { throw UpdateError(.usage, "--expires", "expected at least 1s") }
     return given

@@ -40,7 +40,7 @@ enum UpdateCommand {
   private static func look(
     _ arguments: ParsedArguments, _ timing: Updater.Timing, _ name: String
   ) throws(CommandError) -> ExitStatus {
-    LogOutput.adopt(LogOutput.Settings(least: .warning))
+    LogOutput.adopt(LogOutput.Settings(least: .error))
     TaskPool.start()
     let updater = try updater(arguments, name)
     let result = WaitingThread.run { await updater.check(timing, retriesHeld: arguments.has("retry")) }
@@ -57,7 +57,8 @@ enum UpdateCommand {
     } else {
       try StandardOutput.write(PrintableText.of("\(result.message)\n"))
     }
-    return result.action == .failed ? .failed : .succeeded
+    let isHeld = timing == .immediate && result.action == .none && updater.isNewestHeld
+    return result.action == .failed || isHeld ? .failed : .succeeded
   }
 
   private static func updater(_ arguments: ParsedArguments, _ name: String) throws(CommandError) -> Updater {

@@ -95,12 +95,30 @@ extension SwapCoordinator {
           state.changes[id] = changes
           state.adopt(snapshot)
         }
-        handle(.made(id, snapshot: snapshot.number, snapshot.configuration.swap.terms))
+        handle(.made(id, snapshot: snapshot.number, terms(of: snapshot)))
       } catch { stop(request, changes, error) }
     }
     state.withLock { $0.steps = task }
     // The request may have been cancelled before there was a task to cancel.
     if state.withLock({ $0.isClosed }) { task.cancel() }
+  }
+
+  /// A probation would keep the serving snapshot for a return. If a build of it was refused in the meantime, there is no
+  /// return, and so no probation.
+  private func terms(of snapshot: Snapshot) -> SwapMachine.Terms {
+    var terms = snapshot.configuration.swap.terms
+    guard terms.probation != nil, let refusals = registry.refusals else { return terms }
+    let refused = published.generations.first { record in
+      !snapshot.holds(record) && refusals.reason(for: record.hash) != nil
+    }
+    guard let refused else { return terms }
+    terms.probation = nil
+    log(
+      LogLine(
+        level: .info, plugin: refused.pluginID, generation: refused.id, stage: refused.plugins.first,
+        message: "snapshot \(snapshot.number) is on no probation: build \(refused.hash.hex.prefix(12)), to which the engine"
+          + " would return, is refused"))
+    return terms
   }
 
   private func stop(_ request: SwapRequest, _ changes: [SwapReport.Change], _ stop: SwapStop) {

@@ -107,12 +107,6 @@ struct UpdateFolder: Sendable {
     return false
   }
 
-  /// Forgets the build of a plugin in a release.
-  func removeBuild(_ hash: String, of id: String, in release: Int64) {
-    unlink("\(releaseFolder(release))/\(id).so")
-    unlink(buildPath(hash))
-  }
-
   /// Makes the links of a release; those that exist stay.
   /// - Returns: whether something has changed.
   func link(_ targets: [ReleaseTarget], of release: Int64) throws(UpdateError) -> Bool {

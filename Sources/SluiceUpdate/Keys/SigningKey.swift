@@ -45,12 +45,15 @@ package final class SigningKey: DocumentSigner, @unchecked Sendable {
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY), let status = file.status() else {
       throw UpdateError(.usage, path, "cannot be read: \(SystemError.text())")
     }
+    guard let bytes = file.readAll(capacity: Self.limitBytes) else {
+      throw UpdateError(.usage, path, "cannot be read: \(SystemError.text())")
+    }
+    if String(decoding: bytes, as: UTF8.self).contains("BEGIN PUBLIC KEY") {
+      throw UpdateError(.usage, path, "is a public key", advice: "a private one signs")
+    }
     guard status.isRegularFile, status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
       throw UpdateError(
         .usage, path, "a private key must be a file that only you can read", advice: "chmod 600 \(path)")
-    }
-    guard let bytes = file.readAll(capacity: Self.limitBytes) else {
-      throw UpdateError(.usage, path, "cannot be read: \(SystemError.text())")
     }
     let key = PEMText.key(bytes) { bio in
       // Without a callback libcrypto would ask for the password on the terminal.
@@ -87,7 +90,7 @@ package final class SigningKey: DocumentSigner, @unchecked Sendable {
   ) throws(UpdateError) -> SignedDocument.Signature {
     guard keys[id] != nil else {
       throw UpdateError(
-        .usage, "key \(id)", "the role does not have it",
+        .usage, "key \(id)", "it is no key of the role that signs this",
         advice: "the root names the keys of each role: sluice publish show")
     }
     guard let context = EVP_MD_CTX_new() else { throw Ed25519Verifier.unavailable }

@@ -66,7 +66,10 @@ extension Publication {
     do {
       image = try LibraryImage(reading: library, sizeLimitBytes: Int(ReleaseTarget.limitBytes))
       facts = try Preflight.facts(of: image, for: HostOffer().allowing(Set(LibraryHazard.allCases)))
-    } catch { throw UpdateError(.usage, library, "cannot be published: \(error.reason)", advice: error.advice) }
+    } catch {
+      throw UpdateError(
+        .usage, library, "cannot be published: \(error.reason)", advice: error.code == .notFound ? nil : error.advice)
+    }
     guard let note = facts.note else {
       throw UpdateError(
         .usage, library, "has no note, so its ABI range is not known",
@@ -115,6 +118,10 @@ extension Publication {
       throw UpdateError(.usage, "timestamp", "it may be valid for at most 72 hours")
     }
     let version = newestRelease(of: channel)
+    guard version > 0 else {
+      throw UpdateError(
+        .usage, "channel \"\(channel)\"", "it has no signed release", advice: "sign one with \"sluice publish sign\"")
+    }
     let path = releasePath(channel, version)
     let bytes = try read(path, .release, advice: "sign a release first: sluice publish sign")
     let root = try root()

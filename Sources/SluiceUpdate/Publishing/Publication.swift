@@ -81,7 +81,11 @@ package struct Publication: Sendable {
 
   /// The channels with a release or a draft.
   package var channels: [String] {
-    FolderNumbers.folders(in: folder).filter { newestRelease(of: $0) > 0 && ChannelName.isValid($0) }
+    let drafts = FolderListing.names(in: "\(folder)/drafts").compactMap { name in
+      name.hasSuffix(".release.json") ? String(name.dropLast(".release.json".count)) : nil
+    }
+    let published = FolderNumbers.folders(in: folder).filter { newestRelease(of: $0) > 0 }
+    return Set(drafts + published).filter(ChannelName.isValid).sorted()
   }
 
   func read(_ path: String, _ role: UpdateRole, advice: String) throws(UpdateError) -> [UInt8] {

@@ -7,6 +7,8 @@ public struct UpdateResult: Sendable, Hashable {
   public enum Action: String, Sendable, Hashable {
     /// The newest release serves already, or there is none that may be installed.
     case none
+    /// There is a release that could be installed; it was only verified.
+    case available
     /// A release was verified and downloaded, and waits for the next start or a command.
     case staged
     /// A release serves from now on; with an engine, it is on probation.
@@ -29,7 +31,7 @@ public struct UpdateResult: Sendable, Hashable {
   public var outcome: WorkOutcome {
     switch action {
     case .none: .noData
-    case .staged, .installed, .withdrawn: .newData
+    case .available, .staged, .installed, .withdrawn: .newData
     case .failed: .failed
     }
   }

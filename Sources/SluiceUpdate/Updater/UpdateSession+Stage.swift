@@ -25,7 +25,7 @@ extension UpdateSession {
   }
 
   /// The builds for this machine, none of which is refused.
-  private func targets(of release: ReleaseDocument) throws(UpdateError) -> [ReleaseTarget] {
+  func targets(of release: ReleaseDocument) throws(UpdateError) -> [ReleaseTarget] {
     var targets: [ReleaseTarget] = []
     for id in updater.ids {
       let target = try rules.target(id, of: release, for: updater.offer)

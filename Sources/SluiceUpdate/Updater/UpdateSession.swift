@@ -41,12 +41,14 @@ final class UpdateSession {
       state.floors.root = TrustFloors.Floor(version: root.version, created: root.created)
       return UpdateSession(updater, lock, start, state, isKnown: false)
     }
-    guard state.url == "\(updater.settings.url)", state.channel == updater.settings.channel else {
+    guard state.channel == updater.settings.channel else {
       throw UpdateError(
         .state, updater.folder.path,
         "it belongs to channel \"\(state.channel)\" of \(state.url)", advice: "set another update.folder")
     }
     let session = UpdateSession(updater, lock, start, state, isKnown: true)
+    // A repository may move: its documents are trusted for their signatures.
+    session.state.url = "\(updater.settings.url)"
     try updater.folder.followLink(state)
     try session.adopt(anchor, hash)
     try session.judgeEndedProbation()
@@ -165,19 +167,6 @@ final class UpdateSession {
     return reasons
   }
 
-  /// Forgets builds of the installed release that were damaged on disk, so that they are downloaded again.
-  func dropDamagedBuilds() {
-    guard let installed = state.installed else { return }
-    for id in updater.ids {
-      guard let hash = folder.buildHash(id, of: installed), !folder.hasBuild(hash) else { continue }
-      folder.removeBuild(hash, of: id, in: installed)
-      updater.note(
-        UpdateEvent(
-          kind: .failed, release: installed, plugin: id, hash: hash, message: "this build is missing or damaged on disk"
-        ))
-    }
-  }
-
   /// The newest release before the installed one that may serve; nil without one.
   func fallback() -> Int64? {
     state.good.last { release in
@@ -194,7 +183,9 @@ final class UpdateSession {
   /// - Parameters:
   ///   - isReturn: to a release that has passed its probation before.
   ///   - owner: the process in which it is on probation; nil means the next one that starts.
-  func activate(_ release: Int64, isReturn: Bool, owner: ProcessMark? = .current, message: String) throws(UpdateError) {
+  ///   - message: nil if the caller notes it, when the engine has loaded it.
+  func activate(_ release: Int64, isReturn: Bool, owner: ProcessMark? = .current, message: String?) throws(UpdateError)
+  {
     // Other builds of the same release: it cannot be returned to.
     let previous = state.installed == release ? state.good.last { $0 != release } : state.installed
     state.installed = release
@@ -202,7 +193,7 @@ final class UpdateSession {
       isReturn ? nil : UpdateState.Probation(release: release, previous: previous, owner: owner)
     if !isReturn { state.held = nil }
     try save()
-    note(isReturn ? .returned : .installed, release, message)
+    if let message { note(isReturn ? .returned : .installed, release, message) }
   }
 
   /// Writes a line about a release, with its hash and its signers if it is the newest.

@@ -11,6 +11,7 @@ import SluiceUpdateRules
 extension Updater {
   private enum Step {
     case unchanged(String)
+    case available(Int64)
     case staged(Int64)
     case activated(Int64, previous: Int64?)
   }
@@ -21,6 +22,9 @@ extension Updater {
     do throws(UpdateError) {
       switch try await find(timing, retriesHeld: retriesHeld, engine) {
       case .unchanged(let message): result.message = message
+      case .available(let release):
+        result.action = .available
+        result.message = "release \(release) is available; to install it: sluice update apply"
       case .staged(let release):
         result.action = .staged
         result.message =
@@ -60,7 +64,8 @@ extension Updater {
     let isReplaced = isChanged && session.state.installed == release.version
     guard session.needs(release) || isReplaced else { return .unchanged(session.wordsForNothing(release)) }
     guard timing != .never else {
-      return .unchanged("release \(release.version) is available; to install it: sluice update apply")
+      _ = try session.targets(of: release)
+      return .available(release.version)
     }
     let mustLeave =
       isReplaced || session.state.installed != nil && !session.unusable(in: session.state.installed).isEmpty
@@ -85,7 +90,8 @@ extension Updater {
     let previous = session.state.installed
     try session.activate(
       release.version, isReturn: false, owner: engine == nil ? nil : .current,
-      message: previous.map { "it takes the place of release \($0)" } ?? "it is the first one")
+      message: engine == nil
+        ? previous.map { "it takes the place of release \($0) at the next start" } ?? "it is the first one" : nil)
     session.folder.prune(session.state)
     return .activated(release.version, previous: session.state.probation?.previous)
   }
@@ -124,17 +130,26 @@ extension Updater {
   /// Lets the engine load a release that was activated; without an engine it serves from the next start.
   private func serve(_ release: Int64, _ previous: Int64?, _ engine: Engine?) async throws(UpdateError) {
     guard let engine else { return }
+    if let state = try folder.state() { adjustRefusals(state, engine) }
     let answer = await load(engine)
+    let isOnProbation = await engine.status.probation != nil
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
     guard session.state.installed == release else { return }
     switch answer {
     case nil:
+      session.note(
+        .installed, release, previous.map { "it takes the place of release \($0)" } ?? "it is the first one")
       // Without a probation of the engine the release is as good as the others, and so it is with the same builds.
       let isSame = previous.map { previous in
         ids.allSatisfy { folder.buildHash($0, of: release) == folder.buildHash($0, of: previous) }
       }
-      if configuration.swap.probation == nil || isSame == true { try session.pass(release) }
+      if configuration.swap.probation == nil || isSame == true {
+        try session.pass(release)
+      } else if !isOnProbation {
+        // There is no snapshot to return to: it must only live long enough.
+        passLater(release)
+      }
     case let error?:
       if let cause = error.underlying, (cause.underlying as? PluginError)?.isRefusal == true {
         try refuse(session, release, previous, cause)
@@ -172,7 +187,7 @@ extension Updater {
   func withdraw(_ engine: Engine?) async throws(UpdateError) -> String? {
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
-    if let engine { forbid(session.state, engine) }
+    if let engine { adjustRefusals(session.state, engine) }
     guard let installed = session.state.installed, !session.unusable(in: installed).isEmpty else { return nil }
     let reasons = session.disablingReasons()
     if let good = session.fallback() {
@@ -194,17 +209,23 @@ extension Updater {
     return words
   }
 
-  /// Makes the engine refuse builds that may not serve, whoever asks for them.
-  func forbid(_ state: UpdateState, _ engine: Engine) {
-    for hash in Set(state.refused.keys).union(state.revoked).subtracting(service.withLock { $0.forbidden }) {
-      // A list that cannot be written is kept in memory.
-      try? engine.refuse(hash: hash, because: state.objection(to: hash) ?? "")
-      service.withLock { _ = $0.forbidden.insert(hash) }
+  /// Makes the engine refuse the builds that may not serve, whoever asks for them, and no others.
+  func adjustRefusals(_ state: UpdateState, _ engine: Engine) {
+    let objections = Set(state.refused.keys).union(state.revoked)
+    let known = service.withLock { service in
+      defer { service.forbidden = objections }
+      return service.forbidden
     }
+    // A list that cannot be written is kept in memory.
+    for hash in objections.subtracting(known) {
+      try? engine.refuse(hash: hash, because: state.objection(to: hash) ?? "")
+    }
+    let installed = ids.compactMap { id in state.installed.flatMap { folder.buildHash(id, of: $0) } }
+    for hash in known.union(installed).subtracting(objections) { try? engine.clearRefusals(hash: hash) }
   }
 
   /// Loads what another process has installed in the meantime.
-  private func follow(installed engine: Engine?) async throws(UpdateError) {
+  func follow(installed engine: Engine?) async throws(UpdateError) {
     guard let engine, let state = try folder.state(), let installed = state.installed else { return }
     let hashes = ids.map { folder.buildHash($0, of: installed) }
     let isUsable = hashes.allSatisfy { hash in hash.map { state.objection(to: $0) == nil } ?? false }
@@ -224,6 +245,7 @@ extension Updater {
         try session.save()
       }
     }
+    adjustRefusals(state, engine)
     if let error = await load(engine) {
       throw UpdateError(.refused, "release \(installed)", "another process has installed it; here: \(error.report)")
     }
@@ -255,6 +277,6 @@ extension UpdateSession {
     if let held = state.held, held.release == release.version {
       return "release \(held.release) is not installed: \(held.reason)"
     }
-    return "release \(release.version) is the newest, and serves already"
+    return "release \(release.version) is the newest, and is installed"
   }
 }

@@ -47,7 +47,6 @@ extension Updater: EngineUpdater {
   private func useWhatIsStaged() async throws(UpdateError) {
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
-    session.dropDamagedBuilds()
     if let installed = session.state.installed, !session.canServe(installed), let good = session.fallback() {
       try session.activate(good, isReturn: true, message: "the release that was installed may not serve")
     }
@@ -78,33 +77,33 @@ extension Updater: EngineUpdater {
   /// itself decides. Call it once, with an engine of the configuration that ``prepare()`` returned. Ends with the engine.
   public func follow(_ engine: Engine) {
     let state = (try? folder.state()) ?? nil
-    if let state { forbid(state, engine) }
+    if let state { adjustRefusals(state, engine) }
     let isDisabled = engine.currentConfiguration.plugins.contains { $0.releaseID != nil && $0.library == nil }
     service.withLock { service in
       service.engine = engine
       service.beforeDisabling = isDisabled ? configuration : nil
     }
     engine.setUpdater(self)
-    let startProbation = state?.probation.flatMap { $0.owner == .current ? $0.release : nil }
-    let probation = configuration.swap.probation?.duration ?? .zero
-    let task = Task.detached { [weak self] in
-      await withTaskGroup(of: Void.self) { group in
-        if let startProbation {
-          group.addTask { await self?.passStart(of: startProbation, after: probation) }
-        }
-        group.addTask { await self?.runSchedule() }
-      }
-    }
+    if let probation = state?.probation, probation.owner == .current { passLater(probation.release) }
+    let task = Task.detached { [weak self] in await self?.runSchedule() }
     service.withLock { $0.schedule = task }
   }
 
-  /// A release that served from the start has no older snapshot to be compared with: it must only live long enough.
-  private func passStart(of release: Int64, after duration: Duration) async {
-    try? await Task.sleep(for: duration)
-    guard !Task.isCancelled, let session = try? await UpdateSession.begin(self) else { return }
-    defer { session.end() }
-    guard session.state.installed == release, session.state.probation?.owner == .current else { return }
-    try? session.pass(release)
+  /// A release that has no older snapshot to be compared with must only live long enough.
+  func passLater(_ release: Int64) {
+    let duration = configuration.swap.probation?.duration ?? .zero
+    let task = Task.detached { [weak self] in
+      try? await Task.sleep(for: duration)
+      guard !Task.isCancelled, let self, let session = try? await UpdateSession.begin(self) else { return }
+      defer { session.end() }
+      guard session.state.installed == release, session.state.probation?.owner == .current else { return }
+      _ = try? session.pass(release)
+    }
+    service.withLock { service in
+      service.passing?.cancel()
+      service.passing = service.isEnding ? nil : task
+      if service.isEnding { task.cancel() }
+    }
   }
 
   private func runSchedule() async {
@@ -134,12 +133,12 @@ extension Updater: EngineUpdater {
   }
 
   package func engineWillEnd() async {
-    let (schedule, notes) = service.withLock { service in
+    let (tasks, notes) = service.withLock { service in
       service.isEnding = true
-      return (service.schedule, service.notes)
+      return ([service.schedule, service.passing].compactMap(\.self), service.notes)
     }
-    schedule?.cancel()
-    await schedule?.value
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
     await notes?.value
     await leaveProbation()
     service.withLock { $0.engine = nil }
@@ -201,7 +200,9 @@ extension Updater: EngineUpdater {
       try session.giveUp(installed, previous, because: "it failed its probation: \(reason)", refusing: hashes)
       session.end()
       // The engine has returned to the snapshot before, whose builds may have been revoked in the meantime.
-      _ = try await withdraw(service.withLock { $0.engine })
+      let engine = service.withLock { $0.engine }
+      _ = try await withdraw(engine)
+      try await follow(installed: engine)
     } catch { note(UpdateEvent(kind: .failed, release: installed, message: "\(error)")) }
   }
 

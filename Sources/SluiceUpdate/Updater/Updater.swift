@@ -35,6 +35,8 @@ public final class Updater: Sendable {
   struct Service: Sendable {
     var engine: Engine?
     var schedule: Task<Void, Never>?
+    /// Notes the end of a probation by time.
+    var passing: Task<Void, Never>?
     /// The last of the tasks that note what the engine has reported.
     var notes: Task<Void, Never>?
     /// The configuration before plugins were switched off; nil if none is.
@@ -98,7 +100,7 @@ public final class Updater: Sendable {
   // MARK: Looking for a release
 
   /// When a release that was found is installed.
-  package enum Timing: Sendable {
+  public enum Timing: Sendable {
     /// As `update.immediate` says.
     case configured
     /// At once.
@@ -109,11 +111,11 @@ public final class Updater: Sendable {
     case never
   }
 
-  /// Looks for a release, verifies it, and installs it.
+  /// Looks for a release, verifies it, and installs it. With an engine, the engine has loaded it when this returns.
   /// - Parameters:
   ///   - minimum: a lower release counts as a failure, because the caller knows of a higher one.
   ///   - retriesHeld: tries a release again that was refused before.
-  package func check(
+  public func check(
     _ timing: Timing = .configured, minimum: Int64? = nil, retriesHeld: Bool = false
   ) async -> UpdateResult {
     var result: UpdateResult
@@ -132,6 +134,12 @@ public final class Updater: Sendable {
     }
     await remember(result)
     return result
+  }
+
+  /// Whether the newest release that was accepted is not installed because it has failed before.
+  package var isNewestHeld: Bool {
+    guard let state = (try? folder.state()) ?? nil, let held = state.held else { return false }
+    return held.release == state.accepted?.version
   }
 
   // MARK: Reports
