@@ -188,13 +188,12 @@ import Testing
       try await releases.publish("1.1", revoking: [revoked])
       let first = await running.updater.check()
       #expect(first.action == .installed, "\(first)")
-      _ = try await running.engine.rollback()
-      try await waitUntilSwitchedOff()
-      let failure = await running.failure()
-      #expect(failure == "plugin_disabled")
+      await #expect(throws: SwapError.self) { try await running.engine.rollback() }
+      let build = try await running.build()
+      #expect(build == "1.1")
     }
-    let failure = try await UpdatedEngine.run(on: machine) { await $0.failure() }
-    #expect(failure == "plugin_disabled")
+    let build = try await UpdatedEngine.run(on: machine) { try await $0.build() }
+    #expect(build == "1.1")
   }
 
   @Test func `a probation that fails does not return to a build that was revoked in between`() async throws {

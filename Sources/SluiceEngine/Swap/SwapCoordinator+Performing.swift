@@ -103,7 +103,7 @@ extension SwapCoordinator {
     if state.withLock({ $0.isClosed }) { task.cancel() }
   }
 
-  private func stop(_ request: SwapRequest, _ changes: [SwapReport.Change], _ stop: SwapStop) {
+  func stop(_ request: SwapRequest, _ changes: [SwapReport.Change], _ stop: SwapStop) {
     handle(.stopped(request.id))
     var (report, failure) = (report(request, .refused, changes), nil as EngineError?)
     report.reason = stop.words ?? request.reason
