@@ -113,6 +113,16 @@ import Testing
     }
   }
 
+  @Test func `what an interrupted write has left is removed by the next update`() async throws {
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    let names = [".0123456789abcdef.new", ".1.link", "releases/.77.new"]
+    for name in names { try machine.files.write("half", to: "installed/\(name)") }
+    try await releases.publish("1.1")
+    try await machine.installs(2)
+    for name in names { #expect(!FileTree.exists(machine.path(name))) }
+  }
+
   @Test func `two commands at once install a release once`() async throws {
     try await releases.publish("1.0")
     let commands = try (0..<4).map { _ in try Self.update("apply", machine).start() }

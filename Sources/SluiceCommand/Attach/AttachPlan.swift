@@ -37,6 +37,7 @@ struct AttachPlan: Sendable {
     do { bytes = try Configuration.text(of: file) } catch { throw CommandError(.usage, "\(error)") }
     let configuration = try EngineStart.configuration(bytes, of: file)
     try Self.checkLists(configuration)
+    try EngineUpdates.check(configuration)
     let document: JSONValue = ["text": JSONValue(String(decoding: bytes, as: UTF8.self))]
     document["file"] = JSONValue(Paths.absolute(file))
     document["explain"] = JSONValue(arguments.has("explain"))

@@ -20,15 +20,8 @@ enum EngineUpdates {
     guard configuration.update != nil, self != .ignored else {
       do { return try start(configuration) } catch { throw EngineStart.failure(error) }
     }
-    TaskPool.start()
     let updater = try Self.updater(configuration)
-    let ready: Result<Configuration, UpdateError> = WaitingThread.run {
-      do throws(UpdateError) { return .success(try await updater.prepare(isFollowed: self == .followed)) } catch {
-        return .failure(error)
-      }
-    }
-    let prepared: Configuration
-    do { prepared = try ready.get() } catch { throw Self.failure(error) }
+    let prepared = try Self.prepared(updater, isFollowed: self == .followed)
     let engine: Engine
     do { engine = try start(prepared) } catch {
       // Otherwise the next process would take this end for a fault of a release on probation.
@@ -37,6 +30,28 @@ enum EngineUpdates {
     }
     if self == .followed { updater.follow(engine) }
     return engine
+  }
+
+  /// Makes sure that what is installed may serve, for a command that loads it without an engine.
+  static func check(_ configuration: Configuration) throws(CommandError) {
+    guard configuration.update != nil else { return }
+    let prepared = try prepared(try updater(configuration), isFollowed: false)
+    for plugin in prepared.plugins where plugin.releaseID != nil && plugin.library == nil {
+      throw CommandError(
+        .refused,
+        "plugin \"\(plugin.name)\" is switched off: its build may not serve, and no other is installed; \"sluice update "
+          + "status\" says why")
+    }
+  }
+
+  private static func prepared(_ updater: Updater, isFollowed: Bool) throws(CommandError) -> Configuration {
+    TaskPool.start()
+    let ready: Result<Configuration, UpdateError> = WaitingThread.run {
+      do throws(UpdateError) { return .success(try await updater.prepare(isFollowed: isFollowed)) } catch {
+        return .failure(error)
+      }
+    }
+    do { return try ready.get() } catch { throw failure(error) }
   }
 
   static func updater(_ configuration: Configuration) throws(CommandError) -> Updater {

@@ -70,7 +70,11 @@ enum RunCommand {
     var configuration = settings.configuration
     sides.append(to: &configuration)
     let engine = try EngineStart.engine(configuration, updates: .followed, wrap: sides.wrapper)
-    let output = try output(arguments, after: earlier, besides: inputFile)
+    let output: ByteOutput
+    do { output = try Self.output(arguments, after: earlier, besides: inputFile) } catch {
+      WaitingThread.run { await engine.shutdown(drain: .zero) }
+      throw error
+    }
     let session = RunSession(settings, engine, input, output, sides, resumed: resumed)
     interruption.onSignal { session.stop() }
     let reload = SIGHUPReload(settings, engine, session, sides)

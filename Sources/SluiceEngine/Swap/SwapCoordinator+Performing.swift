@@ -116,12 +116,13 @@ extension SwapCoordinator {
     log(
       LogLine(
         level: .info, plugin: refused.pluginID, generation: refused.id, stage: refused.plugins.first,
-        message: "snapshot \(snapshot.number) is on no probation: build \(refused.hash.hex.prefix(12)), to which the engine"
+        message:
+          "snapshot \(snapshot.number) is on no probation: build \(refused.hash.hex.prefix(12)), to which the engine"
           + " would return, is refused"))
     return terms
   }
 
-  private func stop(_ request: SwapRequest, _ changes: [SwapReport.Change], _ stop: SwapStop) {
+  func stop(_ request: SwapRequest, _ changes: [SwapReport.Change], _ stop: SwapStop) {
     handle(.stopped(request.id))
     var (report, failure) = (report(request, .refused, changes), nil as EngineError?)
     report.reason = stop.words ?? request.reason

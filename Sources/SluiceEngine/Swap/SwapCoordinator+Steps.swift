@@ -131,13 +131,31 @@ extension SwapCoordinator {
         sayRefused(image.path, reason, goal.configuration)
         continue
       }
-      let error = PluginError(
-        .knownBad, .plugin(name: nil, path: image.path),
-        "this build (\(image.hash.hex.prefix(12))) is refused because it failed in service: \(reason)",
-        advice: "build it again; to use it nevertheless, have the program call engine.clearRefusals(), or remove "
-          + "\(refusals.path(of: image.hash)) and start the program again")
-      throw refusal(error, image.path, goal.configuration)
+      throw refusal(Self.knownBad(image.path, image.hash, reason, refusals), image.path, goal.configuration)
     }
+  }
+
+  private static func knownBad(
+    _ library: String, _ hash: ContentHash, _ reason: String, _ refusals: RefusalList
+  ) -> PluginError {
+    PluginError(
+      .knownBad, .plugin(name: nil, path: library),
+      "this build (\(hash.hex.prefix(12))) is refused because it failed in service: \(reason)",
+      advice: "build it again; to use it nevertheless, have the program call engine.clearRefusals(), or remove "
+        + "\(refusals.path(of: hash)) and start the program again")
+  }
+
+  /// Why the snapshot before must not serve again: a build of it was refused since. Nil if it may.
+  func refusalOfReturn() -> EngineError? {
+    let (current, point) = state.withLock { ($0.published, $0.restorePoint) }
+    guard let point, let refusals = registry.refusals else { return nil }
+    for (library, build) in point.builds.sorted(by: { $0.key < $1.key })
+    where current.generation(of: library)?.hash != build.hash {
+      guard let reason = refusals.reason(for: build.hash) else { continue }
+      return EngineError(
+        Self.knownBad(library, build.hash, reason, refusals), of: library, in: point.configuration)
+    }
+    return nil
   }
 
   private func sayRefused(_ library: String, _ reason: String, _ configuration: Configuration) {

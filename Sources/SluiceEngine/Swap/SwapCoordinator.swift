@@ -106,6 +106,7 @@ extension SwapCoordinator {
           id: id, kind: kind, configuration: configuration, reason: reason, began: workers[0].loop.wallClock
         ) { answer.give(($0, $1)) }
         state.withLock { $0.requests[id] = request }
+        if kind == .rollback, let refusal = refusalOfReturn() { return stop(request, [], .refused(refusal)) }
         handle(.requested(id, kind))
         if Task.isCancelled { handle(.cancelled(id)) }
         // Set last, so that a thread without work ends before a request is added, not after.

@@ -9,6 +9,9 @@ final class FolderLock: Sendable {
 
   private init(_ file: consuming FileDescriptor) { self.file = file }
 
+  // Closing alone is not enough while a child that was just forked has a copy of the descriptor.
+  deinit { release() }
+
   /// Gives the right back; the end of the object does the same.
   func release() { flock(file.raw, LOCK_UN) }
 

@@ -137,8 +137,11 @@ struct UpdateFolder: Sendable {
   /// Whether a plugin's build in a release that was set up is on disk and whole.
   func hasWholeBuild(_ id: String, of release: Int64) -> Bool { buildHash(id, of: release).map(hasBuild) ?? false }
 
-  /// Removes releases and builds that nothing refers to.
+  /// Removes releases and builds that nothing refers to, and what interrupted writes have left.
   func prune(_ state: UpdateState) {
+    for folder in [path, "\(path)/releases"] {
+      for name in FolderListing.names(in: folder) where name.hasPrefix(".") { unlink("\(folder)/\(name)") }
+    }
     var kept = Set(state.good)
     for release in [state.installed, state.accepted?.version, state.probation?.release, state.probation?.previous] {
       if let release { kept.insert(release) }

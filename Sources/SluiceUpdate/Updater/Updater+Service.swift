@@ -85,19 +85,21 @@ extension Updater: EngineUpdater {
     }
     engine.setUpdater(self)
     if let probation = state?.probation, probation.owner == .current { passLater(probation.release) }
-    let task = Task.detached { [weak self] in await self?.runSchedule() }
+    let task: Task<Void, Never> = Task.detached { [weak self] in
+      if let self { await runSchedule() }
+    }
     service.withLock { $0.schedule = task }
   }
 
   /// A release that has no older snapshot to be compared with must only live long enough.
   func passLater(_ release: Int64) {
     let duration = configuration.swap.probation?.duration ?? .zero
-    let task = Task.detached { [weak self] in
+    let task: Task<Void, Never> = Task.detached { [weak self] in
       try? await Task.sleep(for: duration)
       guard !Task.isCancelled, let self, let session = try? await UpdateSession.begin(self) else { return }
       defer { session.end() }
       guard session.state.installed == release, session.state.probation?.owner == .current else { return }
-      _ = try? session.pass(release)
+      try? session.pass(release)
     }
     service.withLock { service in
       service.passing?.cancel()
