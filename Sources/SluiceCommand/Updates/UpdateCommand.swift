@@ -44,6 +44,7 @@ enum UpdateCommand {
     TaskPool.start()
     let updater = try updater(arguments, name)
     let result = WaitingThread.run { await updater.check(timing, retriesHeld: arguments.has("retry")) }
+    let isHeld = timing == .immediate && result.action == .none && updater.isNewestHeld
     if arguments.has("json") {
       let document: JSONValue = [
         "action": JSONValue(result.action.rawValue), "outcome": JSONValue(result.outcome.rawValue),
@@ -52,12 +53,11 @@ enum UpdateCommand {
       document["release"] = result.release.map { JSONValue($0) }
       document["error"] = result.error.map { JSONValue($0.code.rawValue) }
       try StandardOutput.write("\(document)\n")
-    } else if result.action == .failed {
+    } else if result.action == .failed || isHeld {
       StandardError.say(PrintableText.of("\(name): \(result.message)"))
     } else {
       try StandardOutput.write(PrintableText.of("\(result.message)\n"))
     }
-    let isHeld = timing == .immediate && result.action == .none && updater.isNewestHeld
     return result.action == .failed || isHeld ? .failed : .succeeded
   }
 

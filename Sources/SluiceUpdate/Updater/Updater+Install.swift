@@ -220,8 +220,8 @@ extension Updater {
     for hash in objections.subtracting(known) {
       try? engine.refuse(hash: hash, because: state.objection(to: hash) ?? "")
     }
-    let installed = ids.compactMap { id in state.installed.flatMap { folder.buildHash(id, of: $0) } }
-    for hash in known.union(installed).subtracting(objections) { try? engine.clearRefusals(hash: hash) }
+    // What the program itself has refused stays so.
+    for hash in known.subtracting(objections) { try? engine.clearRefusals(hash: hash) }
   }
 
   /// Loads what another process has installed in the meantime.
