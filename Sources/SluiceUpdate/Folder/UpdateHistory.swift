@@ -7,7 +7,7 @@ import SluiceUpdateRules
 /// One line of the audit log: what happened to a release, and by whose signatures.
 struct UpdateEvent: Sendable {
   enum Kind: String, Sendable {
-    case root, accepted, staged, installed, passed, returned, refused, revoked, held, failed, none
+    case root, accepted, staged, installed, passed, left, returned, refused, revoked, held, failed, none
   }
 
   var kind: Kind

@@ -132,7 +132,7 @@ public final class Updater: Sendable {
   func note(_ event: UpdateEvent) {
     let level: LogLine.Level =
       switch event.kind {
-      case .root, .accepted, .staged, .installed, .passed, .none: .info
+      case .root, .accepted, .staged, .installed, .passed, .left, .none: .info
       case .returned, .refused, .revoked, .held, .failed: .warning
       }
     history.append(event, at: clock())
