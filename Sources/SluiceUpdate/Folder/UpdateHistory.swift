@@ -31,7 +31,8 @@ struct UpdateEvent: Sendable {
 
   func document(at moment: UpdateMoment) -> JSONValue {
     let document: JSONValue = [
-      "at": JSONValue("\(moment)"), "event": JSONValue(kind.rawValue), "message": JSONValue(message),
+      "at": JSONValue("\(moment)"), "event": JSONValue(kind.rawValue),
+      "message": JSONValue(PlainText.line(message, limitBytes: 4096)),
     ]
     document["release"] = release.map { JSONValue($0) }
     document["plugin"] = plugin.map { JSONValue($0) }
