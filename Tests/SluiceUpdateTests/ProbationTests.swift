@@ -57,6 +57,56 @@ import Testing
     echo.stop()
   }
 
+  /// A container whose first process does not wait for others keeps them for ever.
+  @Test func `a process that has ended counts as ended before its parent has noticed`() async throws {
+    try await prepareSecond()
+    let echo = try EmbeddedServer { request in .text(request.value(of: "x-build") ?? "none") }
+    let parent = try Command(
+      "sh",
+      [
+        "-c", "exec 3<&0; \"$0\" run -q -c \"$1\" <&3 & echo \"pid $!\"; exec sleep 600", Self.sluice,
+        try machine.configurationFile(),
+      ]
+    ).start()
+    try parent.write("{\"url\": \"\(echo.baseURL)/\"}\n")
+    try await parent.waitForOutput(containing: "1.1")
+    let digits = try #require(parent.outputSoFar.firstRange(of: "pid ")).upperBound
+    let process = try #require(Int32(parent.outputSoFar[digits...].prefix { $0.isNumber }))
+    kill(process, SIGKILL)
+    let ended = try await Command.run("sh", ["-c", "until grep -q 'State:.Z' /proc/\(process)/status; do :; done"])
+    #expect(ended.ending == .exited(0))
+    let result = try await machine.look()
+    #expect(result.action == .none && result.release == 1, "\(result)")
+    parent.send(signal: SIGKILL)
+    echo.stop()
+  }
+
+  /// Whoever stops a service kills it when it takes too long.
+  @Test func `a process that is killed after it was asked to end does not end a probation`() async throws {
+    try await prepareSecond()
+    let (asked, echo) = (Signal(), try EmbeddedServer { _ in .deferred { _ in } })
+    let server = try EmbeddedServer { request in
+      asked.set()
+      return .text(request.value(of: "x-build") ?? "none")
+    }
+    let command = try Command(
+      Self.sluice, ["run", "-q", "--log-level", "info", "-c", try machine.configurationFile()]
+    ).start()
+    try command.write("{\"url\": \"\(server.baseURL)/\"}\n{\"url\": \"\(echo.baseURL)/\"}\n")
+    try await asked.wait()
+    try await command.waitForOutput(containing: "1.1")
+    command.send(signal: SIGTERM)
+    try await command.waitForError(containing: "begins the probation again")
+    command.send(signal: SIGKILL)
+    let end = try await command.wait()
+    #expect(end.ending == .signalled(SIGKILL))
+    let result = try await machine.look()
+    #expect(result.action == .none && result.release == 2, "\(result)")
+    #expect(try machine.status()["refused"]?.count == 0)
+    echo.stop()
+    server.stop()
+  }
+
   /// A power failure is not the fault of a release.
   @Test func `a machine that goes down on probation begins it again`() async throws {
     try await prepareSecond()

@@ -10,6 +10,8 @@ final class RawMirror: Sendable {
     case stops(after: Int, reached: Signal)
     /// Sends so many bytes of the body, and closes.
     case cuts(after: Int)
+    /// Sends these bytes in place of a response, and closes.
+    case sends([UInt8])
     /// Ignores ranges.
     case sendsAll
     /// Answers a range with another one.
@@ -39,6 +41,7 @@ final class RawMirror: Sendable {
   func set(_ fault: Fault?, for path: String) { faults.withLock { $0[path] = fault } }
 
   private static func answer(_ path: String, _ range: String?, _ fault: Fault?) -> [ScriptStep] {
+    if case .sends(let bytes) = fault { return [.send(bytes), .close] }
     guard let file = try? FileTree.read(path) else { return [.send("HTTP/1.1 404 None\r\nContent-Length: 0\r\n\r\n")] }
     var first = Int(range?.dropFirst("bytes=".count).prefix { $0.isNumber } ?? "") ?? 0
     switch fault {

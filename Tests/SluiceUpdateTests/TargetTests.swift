@@ -277,6 +277,34 @@ import Testing
     try await machine.installs(2)
   }
 
+  // MARK: No HTTP
+
+  @Test func `a mirror that sends no HTTP does not spoil what is on disk`() async throws {
+    let mirror = try RawMirror(releases)
+    let machine = try UpdatedMachine(releases, url: mirror.url)
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    try await releases.publish("1.1")
+    let answers = [
+      "", "\0", "HTTP/1.1 200 \0\r\n\r\n", "HTTP/1.1 200 OK\r\nX\0: \u{1B}[2J\r\n\r\n", "HTTP/1.1 999 \u{202E}\r\n\r\n",
+      "HTTP/1.1 302 Found\r\nLocation: \0\u{1B}\r\nContent-Length: 0\r\n\r\n",
+      "HTTP/1.1 302 Found\r\nLocation: http://\u{7F}\r\nContent-Length: 0\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\0\r\n\r\nx",
+      "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nx",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\0\0", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\"\u{1B}\"\n",
+    ]
+    for name in [ReleaseServer.timestampPath, ReleaseServer.releasePath(2), try await path("1.1")] {
+      for answer in answers {
+        mirror.set(.sends(Array(answer.utf8)), for: name)
+        let result = try await machine.look()
+        #expect(result.action == .failed && result.release == 1, "\(answer): \(result)")
+      }
+      mirror.set(nil, for: name)
+    }
+    try await machine.installs(2)
+  }
+
   // MARK: Builds that cannot be used
 
   @Test(arguments: ["text", "none"]) func `a build that is no plugin is refused, and the old one serves on`(

@@ -137,6 +137,29 @@ import Testing
     }
   }
 
+  @Test func `a timestamp with two payloads is refused`() async throws {
+    try await machine.refuses(.malformed) {
+      let text = String(decoding: try releases.read(ReleaseServer.timestampPath), as: UTF8.self)
+      let forged = text.replacing("\"payload\":", with: "\"payload\":\"\",\"payload\":")
+      #expect(forged != text)
+      try releases.put(Array(forged.utf8), at: ReleaseServer.timestampPath)
+    }
+  }
+
+  /// TUF §5.4.3.1 and §5.4.3.2.
+  @Test func `another timestamp of the same version cannot take a release back`() async throws {
+    try await releases.publish("1.0")
+    let first = try #require(try releases.publication.timestamp(of: "stable"))
+    try await releases.publish("1.1")
+    try await machine.installs(2)
+    try releases.putTimestamp { timestamp in
+      (timestamp.version, timestamp.releaseVersion) = (2, 1)
+      (timestamp.releaseHash, timestamp.releaseLength) = (first.releaseHash, first.releaseLength)
+    }
+    try await machine.fails(.rollback)
+    try machine.expectInstalled(2)
+  }
+
   @Test(arguments: [2049, 20_000]) func `a deep timestamp is refused`(depth: Int) async throws {
     let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     try await machine.refuses(.malformed) {

@@ -76,7 +76,10 @@ enum RunCommand {
       throw error
     }
     let session = RunSession(settings, engine, input, output, sides, resumed: resumed)
-    interruption.onSignal { session.stop() }
+    interruption.onSignal {
+      session.stop()
+      engine.endIsNear()
+    }
     let reload = SIGHUPReload(settings, engine, session, sides)
     interruption.onHangUp { reload.readAnew() }
     // The control socket is opened last, so that a failed start does not leave its file behind.

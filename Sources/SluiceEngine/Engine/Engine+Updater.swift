@@ -11,6 +11,9 @@ package protocol EngineUpdater: SwapObserver {
   /// A member of the engine's status.
   var statusDocument: JSONValue { get async }
 
+  /// The process was asked to end. It may be killed before the engine has ended.
+  func endIsNear() async
+
   /// The engine ends. Returns when the updater no longer uses it.
   func engineWillEnd() async
 }
@@ -23,6 +26,13 @@ extension Engine {
   package func setUpdater(_ updater: any EngineUpdater) {
     self.updater.withLock { $0 = updater }
     swaps.observer.withLock { $0 = updater }
+  }
+
+  /// The program was asked to end, and will end the engine when its requests are finished. How long that takes, and
+  /// whether somebody loses patience, says nothing of the plugins.
+  package func endIsNear() {
+    guard let updater = updater.withLock({ $0 }) else { return }
+    Task.detached { await updater.endIsNear() }
   }
 
   /// The configuration that serves.

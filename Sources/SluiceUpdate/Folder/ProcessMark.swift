@@ -23,9 +23,10 @@ struct ProcessMark: Hashable, Sendable {
   /// Nil if there is no such process.
   private init?(of pid: Int64) {
     guard let text = Self.text("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-    // proc(5): the start time is field 22; field 3 follows the name, which may have blanks.
+    // proc(5): the start time is field 22; field 3, the state, follows the name, which may have blanks.
     let fields = text[text.index(after: end)...].split(separator: " ")
-    guard fields.count > 19, let began = Int64(fields[19]) else { return nil }
+    // One that has ended has an entry until its parent has noticed, which may be never.
+    guard fields.count > 19, !["Z", "X"].contains(fields[0]), let began = Int64(fields[19]) else { return nil }
     self.init(pid: pid, began: began, boot: Self.bootID)
   }
 

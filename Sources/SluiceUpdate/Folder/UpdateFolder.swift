@@ -54,7 +54,10 @@ struct UpdateFolder: Sendable {
 
   /// Puts the state on disk, and then lets `current` name the release that it says is installed.
   func save(_ state: UpdateState) throws(UpdateError) {
-    try DurableFile.replace(statePath, with: try state.file)
+    let file = try state.file
+    // Read as the next process reads it: a state that cannot be read would stop every update.
+    _ = try UpdateState(file: file, at: statePath)
+    try DurableFile.replace(statePath, with: file)
     try followLink(state)
   }
 

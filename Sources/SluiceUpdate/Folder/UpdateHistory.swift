@@ -7,7 +7,7 @@ import SluiceUpdateRules
 /// One line of the audit log: what happened to a release, and by whose signatures.
 struct UpdateEvent: Sendable {
   enum Kind: String, Sendable {
-    case root, accepted, staged, installed, passed, returned, refused, revoked, held, failed, none
+    case root, accepted, staged, installed, passed, left, returned, refused, revoked, held, failed, none
   }
 
   var kind: Kind
@@ -31,7 +31,8 @@ struct UpdateEvent: Sendable {
 
   func document(at moment: UpdateMoment) -> JSONValue {
     let document: JSONValue = [
-      "at": JSONValue("\(moment)"), "event": JSONValue(kind.rawValue), "message": JSONValue(message),
+      "at": JSONValue("\(moment)"), "event": JSONValue(kind.rawValue),
+      "message": JSONValue(PlainText.line(message, limitBytes: 4096)),
     ]
     document["release"] = release.map { JSONValue($0) }
     document["plugin"] = plugin.map { JSONValue($0) }

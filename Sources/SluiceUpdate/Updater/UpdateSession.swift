@@ -117,6 +117,7 @@ final class UpdateSession {
   func giveUp(
     _ release: Int64, _ previous: Int64?, because reason: String, refusing hashes: Set<String>?
   ) throws(UpdateError) {
+    let reason = Updater.words(reason)
     for id in updater.ids {
       guard let hash = folder.buildHash(id, of: release) else { continue }
       let isNew = previous.flatMap { folder.buildHash(id, of: $0) } != hash

@@ -151,10 +151,15 @@ extension Updater: EngineUpdater {
   package func leaveProbation() async {
     guard let session = try? await UpdateSession.begin(self) else { return }
     defer { session.end() }
-    guard session.state.probation?.owner == .current else { return }
+    guard let probation = session.state.probation, probation.owner == .current else { return }
     session.state.probation?.owner = nil
-    try? session.save()
+    guard (try? session.save()) != nil else { return }
+    note(
+      UpdateEvent(
+        kind: .left, release: probation.release, message: "this process ends; the next one begins the probation again"))
   }
+
+  package func endIsNear() async { await leaveProbation() }
 
   // MARK: What the engine reports
 

@@ -122,6 +122,7 @@ public final class Updater: Sendable {
     do throws(UpdateError) { result = try await look(timing, retriesHeld: retriesHeld) } catch {
       result = UpdateResult(action: .failed, message: "\(error)", error: error)
     }
+    result.message = Self.words(result.message)
     let state = (try? folder.state()) ?? nil
     if let minimum, let version = state?.accepted?.version, version < minimum, result.error == nil {
       result.action = .failed
@@ -148,12 +149,15 @@ public final class Updater: Sendable {
   func note(_ event: UpdateEvent) {
     let level: LogLine.Level =
       switch event.kind {
-      case .root, .accepted, .staged, .installed, .passed, .none: .info
+      case .root, .accepted, .staged, .installed, .passed, .left, .none: .info
       case .returned, .refused, .revoked, .held, .failed: .warning
       }
     history.append(event, at: clock())
     log(LogLine(level: level, stage: event.plugin, message: event.line))
   }
+
+  /// A message as the state and the history keep it: it may repeat what a mirror or a plugin has said.
+  static func words(_ message: String) -> String { PlainText.line(message, limitBytes: 2048) }
 
   /// Keeps how a look ended, for the status.
   private func remember(_ result: UpdateResult) async {
