@@ -71,7 +71,10 @@ import Testing
     ("{\"limits\": {\"transactions\": 0}}", "limits.transactions: expected an integer from 1 to 1000000"),
     ("{\"limits\": {\"blockingCalls\": 0}}", "limits.blockingCalls: expected an integer from 1 to 1000000"),
     ("{\"plugins\": []}", "plugins: expected an object, found a list"),
-    ("{\"plugins\": {\"a\": {}}}", "plugins.a: expected \"library\" with the path of a plugin, \"builtin\" with its name, or \"release\""),
+    (
+      "{\"plugins\": {\"a\": {}}}",
+      "plugins.a: expected \"library\" with the path of a plugin, \"builtin\" with its name, or \"release\""
+    ),
     ("{\"plugins\": {\"a\": {\"library\": \"x.so\", \"builtin\": \"y\"}}}", "has both"),
     ("{\"plugins\": {\"a\": {\"builtin\": \"nope\"}}}", "no built-in is named \"nope\""),
     ("{\"plugins\": {\"a b\": {\"library\": \"x.so\"}}}", "without spaces"),

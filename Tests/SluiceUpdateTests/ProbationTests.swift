@@ -211,12 +211,6 @@ import Testing
 
   // MARK: Returns
 
-  private func waitUntilSwitchedOff() async throws {
-    try await machine.lines.wait(for: "a plugin to be switched off") { lines in
-      lines.contains { $0.contains("is switched off") }
-    }
-  }
-
   @Test func `a release from which a command has returned is not installed again by itself`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
