@@ -60,7 +60,9 @@ package struct UpdateRules: Sendable {
       throw UpdateError(
         .signature, role.rawValue,
         "\(signers.count) of the \(root.keys(of: role).keys.count) keys that root \(root.version) names have signed, "
-          + "\(needed) must")
+          + "\(needed) must",
+        advice:
+          "the mirror lacks a newer root, or update.root is of another publisher, or somebody has changed the file")
     }
     return document.payload
   }

@@ -121,6 +121,9 @@ import Testing
       "publish", "rotate", repository, "--add", "release=\(key("release-9")).pub", "--remove",
       "release=\(key("release-1")).pub", "--key", key("root-1"))
     #expect(first.contains("1 of 2"), "\(first)")
+    // Another change would lose the first one.
+    let other = try await sluice("publish", "rotate", repository, "--threshold", "release=1", "--key", key("root-2"))
+    #expect(other.ending == .exited(2) && other.errorText.contains("waits for signatures"), "\(other.errorText)")
     let second = try await check("publish", "rotate", repository, "--key", key("root-2"))
     #expect(second.contains("root 2 is signed"), "\(second)")
     let library = try await StampBuilds.shared.library("1.1")

@@ -47,6 +47,18 @@ import Testing
     #expect(build == "1.0")
   }
 
+  @Test func `a look that the end of the engine cuts off is no failure`() async throws {
+    try await releases.publish("1.0")
+    try await machine.installs(1)
+    let before = try machine.status()["lastCheck"]
+    let reached = releases.withhold(ReleaseServer.timestampPath)
+    try await UpdatedEngine.run(on: machine, { $0.update?.every = .milliseconds(20) }) { _ in
+      try await reached.wait(for: "the request of the timestamp")
+    }
+    releases.release()
+    #expect(try machine.status()["lastCheck"] == before)
+  }
+
   @Test func `a look by schedule installs a release`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine, { $0.update?.every = .milliseconds(20) }) { running in

@@ -243,7 +243,10 @@ enum PublishCommand {
     }
     let signers = try signers(arguments, isRequired: draft != nil && rotations.isEmpty)
     let progress = try publication.signRoot(signers)
-    return words(progress, "root", next: "copy \(arguments.operands[0]) to the mirrors")
+    return words(
+      progress, "root",
+      next: "if keys of release or timestamp have changed, sign a release and a timestamp; then copy "
+        + "\(arguments.operands[0]) to the mirrors")
   }
 
   // MARK: Arguments

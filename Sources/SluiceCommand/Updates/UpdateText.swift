@@ -35,8 +35,10 @@ struct UpdateText {
     for event in history {
       let release = event["release"]?.integer.map { " release \($0)" } ?? ""
       let plugin = event["plugin"]?.string.map { " \"\($0)\"" } ?? ""
+      let build = ["revoked", "refused"].contains(event["event"]?.string) ? event["sha256"]?.string : nil
+      let hash = build.map { " \($0.prefix(12))" } ?? ""
       lines.append(
-        "  \(event["at"]?.string ?? "")  \(event["event"]?.string ?? "")\(release)\(plugin): "
+        "  \(event["at"]?.string ?? "")  \(event["event"]?.string ?? "")\(release)\(plugin)\(hash): "
           + (event["message"]?.string ?? ""))
     }
     return PrintableText.of(lines.map { "\($0)\n" }.joined())

@@ -130,6 +130,11 @@ struct UpdateFolder: Sendable {
     return isChanged
   }
 
+  /// The releases that are set up, the newest first.
+  var releases: [Int64] {
+    FolderListing.names(in: "\(path)/releases").compactMap { Int64($0) }.filter { $0 > 0 }.sorted(by: >)
+  }
+
   /// The hash of a plugin's build in a release that was set up; nil without one.
   func buildHash(_ id: String, of release: Int64) -> String? {
     guard let target = SymbolicLink.target("\(releaseFolder(release))/\(id).so") else { return nil }

@@ -19,11 +19,17 @@ extension Publication {
     try draftRootDocument().map { document throws(UpdateError) in try RootDocument(payload: document.payload) }
   }
 
-  /// Begins the next root, in place of an unfinished one. Without rotations, it differs in version and expiry.
+  /// Begins the next root. Without rotations, it differs in version and expiry.
+  /// - Throws: if a root waits for signatures, because its changes would be lost.
   @discardableResult
   package func rotate(
     _ rotations: [Rotation], at now: UpdateMoment, life: Duration
   ) throws(UpdateError) -> RootDocument {
+    if let waiting = try draftRoot() {
+      throw UpdateError(
+        .usage, "root \(waiting.version)", "it waits for signatures, and its changes would be lost",
+        advice: "sign it without other options; or remove \(draftPath("root")), and begin again")
+    }
     var next = try root()
     next.version = try Self.version(after: next.version)
     (next.created, next.expires) = (now, now + life)

@@ -175,6 +175,13 @@ final class UpdateSession {
     }
   }
 
+  /// Whether the builds that a release has are whole and not refused.
+  func mayServe(_ release: Int64) -> Bool {
+    updater.ids.allSatisfy { id in
+      folder.buildHash(id, of: release).map { state.objection(to: $0) == nil && folder.hasBuild($0) } ?? true
+    }
+  }
+
   /// Whether a release has all builds, whole and not refused.
   func canServe(_ release: Int64) -> Bool {
     unusable(in: release).isEmpty && updater.ids.allSatisfy { folder.hasWholeBuild($0, of: release) }
@@ -213,12 +220,21 @@ extension Updater {
 
   /// The root that the configuration names, which is trusted as it is, and the hash of its file.
   func anchor() throws(UpdateError) -> (SignedDocument, hash: String) {
-    let bytes = try DurableFile.read(settings.root, limitBytes: UpdateRole.root.limitBytes)
+    let bytes: [UInt8]
+    let document: SignedDocument
+    do throws(UpdateError) {
+      bytes = try DurableFile.read(settings.root, limitBytes: UpdateRole.root.limitBytes)
+      document = try SignedDocument(file: bytes, "the file")
+      // Checked against damage: an operator may copy a wrong file.
+      let root = try RootDocument(payload: document.payload)
+      _ = try rules(clock()).authenticated(document, as: .root, by: root)
+    } catch {
+      throw UpdateError(
+        error.code == .verifier ? .verifier : .usage, "update.root, \(settings.root)",
+        error.code == .state ? error.reason : "it is not the root.json of a repository: \(error)",
+        advice: "get root.json from the publisher")
+    }
     guard let hash = ContentHash(of: bytes) else { throw Ed25519Verifier.unavailable }
-    let document = try SignedDocument(file: bytes, settings.root)
-    let root = try RootDocument(payload: document.payload)
-    // Checked against damage: an operator may copy a wrong file.
-    _ = try rules(clock()).authenticated(document, as: .root, by: root)
     return (document, hash.hex)
   }
 }

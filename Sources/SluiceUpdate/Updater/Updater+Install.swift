@@ -226,7 +226,9 @@ extension Updater {
 
   /// Loads what another process has installed in the meantime.
   func follow(installed engine: Engine?) async throws(UpdateError) {
-    guard let engine, let state = try folder.state(), let installed = state.installed else { return }
+    guard let engine, let state = try folder.state(), let installed = state.installed,
+      state.held?.release != installed
+    else { return }
     let hashes = ids.map { folder.buildHash($0, of: installed) }
     let isUsable = hashes.allSatisfy { hash in hash.map { state.objection(to: $0) == nil } ?? false }
     let status = await engine.status

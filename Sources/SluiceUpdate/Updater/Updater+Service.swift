@@ -24,7 +24,9 @@ extension Updater: EngineUpdater {
     try await useWhatIsStaged()
     if try isIncomplete() {
       let result = await check(.immediate)
-      if let error = result.error, try isIncomplete() { throw error }
+      if let error = result.error, try isIncomplete() {
+        guard try await useFallback() else { throw error }
+      }
     }
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
@@ -40,14 +42,28 @@ extension Updater: EngineUpdater {
       session.state.probation?.owner = .current
       try session.save()
     }
-    return configuration.disabling(session.disablingReasons())
+    let reasons = session.disablingReasons()
+    for (name, reason) in reasons.sorted(by: { $0.key < $1.key }) {
+      log(LogLine(level: .warning, stage: name, message: "update: \(reason)"))
+    }
+    return configuration.disabling(reasons)
+  }
+
+  /// - Returns: whether an older release has every build.
+  private func useFallback() async throws(UpdateError) -> Bool {
+    let session = try await UpdateSession.begin(self)
+    defer { session.end() }
+    guard let good = session.fallback() else { return false }
+    try session.activate(good, isReturn: true, message: "the release that was installed lacks a build")
+    return true
   }
 
   /// Leaves a release that may not serve, and installs one that waits.
   private func useWhatIsStaged() async throws(UpdateError) {
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
-    if let installed = session.state.installed, !session.canServe(installed), let good = session.fallback() {
+    // A release without the builds of this configuration is completed later.
+    if let installed = session.state.installed, !session.mayServe(installed), let good = session.fallback() {
       try session.activate(good, isReturn: true, message: "the release that was installed may not serve")
     }
     guard let accepted = session.state.accepted, session.isAccepted(accepted),
@@ -96,6 +112,7 @@ extension Updater: EngineUpdater {
     let duration = configuration.swap.probation?.duration ?? .zero
     let task: Task<Void, Never> = Task.detached { [weak self] in
       try? await Task.sleep(for: duration)
+      await self?.waitForLoops()
       guard !Task.isCancelled, let self, let session = try? await UpdateSession.begin(self) else { return }
       defer { session.end() }
       guard session.state.installed == release, session.state.probation?.owner == .current else { return }
@@ -105,6 +122,14 @@ extension Updater: EngineUpdater {
       service.passing?.cancel()
       service.passing = service.isEnding ? nil : task
       if service.isEnding { task.cancel() }
+    }
+  }
+
+  /// A loop that does not answer may be in a crash, which is being written down: a release does not pass in that time.
+  private func waitForLoops() async {
+    while let engine = service.withLock({ $0.isEnding ? nil : $0.engine }), !Task.isCancelled {
+      guard await !engine.status.silentLoops.isEmpty else { return }
+      try? await Task.sleep(for: .seconds(1))
     }
   }
 
@@ -175,6 +200,7 @@ extension Updater: EngineUpdater {
 
   package func probationWasPassed(snapshot: Int) {
     later { updater in
+      await updater.waitForLoops()
       guard let session = try? await UpdateSession.begin(updater) else { return }
       defer { session.end() }
       guard let probation = session.state.probation, probation.release == session.state.installed,
@@ -223,8 +249,8 @@ extension Updater: EngineUpdater {
       plugin.releaseID.flatMap { id in status.serving(plugin.name).map { (id, $0.hash) } }
     }
     guard serving.contains(where: { folder.buildHash($0.0, of: installed) != $0.1 }) else { return }
-    let candidates = [session.state.probation?.previous].compactMap(\.self) + session.state.good.reversed()
-    let release = candidates.first { release in
+    // One that was replaced before the end of its probation is among them.
+    let release = folder.releases.first { release in
       release != installed && serving.allSatisfy { folder.buildHash($0.0, of: release) == $0.1 }
     }
     session.state.held = UpdateState.Held(release: installed, reason: "a command has returned to the release before it")

@@ -129,8 +129,11 @@ public final class Updater: Sendable {
       result.message = "the mirror has release \(version), and release \(minimum) was announced"
     }
     result.release = state?.installed
+    // What the end of the process has cut off says nothing about the mirror.
+    guard !Task.isCancelled, !service.withLock({ $0.isEnding }) else { return result }
     // A fault that lasts is told once.
-    if result.action == .failed, result.message != state?.lastCheck?.message {
+    let told = state?.lastCheck?.message ?? history.newest(1).first?["message"]?.string
+    if result.action == .failed, result.message != told {
       note(UpdateEvent(kind: .failed, message: result.message))
     }
     await remember(result)
