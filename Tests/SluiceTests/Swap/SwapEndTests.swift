@@ -14,7 +14,8 @@ import Testing
 
   /// Build 2 is published, and build 1 is on standby.
   private func fixture() async throws -> SwapFixture {
-    let fixture = try SwapFixture(swap: #"{"probation": {"duration": "1h"}}"#) { folder in
+    // A publication waits for a loop that is held, however long the test takes.
+    let fixture = try SwapFixture(swap: #"{"probation": {"duration": "1h"}, "publish": "1h"}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }
     #expect(try await fixture.stamp() == 1)
