@@ -6,9 +6,9 @@ import SluiceTestKit
 /// A mirror that can stop in the middle of a file.
 final class RawMirror: Sendable {
   enum Fault: Sendable {
-    /// Sends so many bytes of the body, and then nothing.
+    /// Sends this number of bytes of the body, and then nothing.
     case stops(after: Int, reached: Signal)
-    /// Sends so many bytes of the body, and closes.
+    /// Sends this number of bytes of the body, and closes.
     case cuts(after: Int)
     /// Sends these bytes in place of a response, and closes.
     case sends([UInt8])

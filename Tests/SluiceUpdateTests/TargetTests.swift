@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a file that has changed since the interruption is refused, and then fetched anew`() async throws {
+  @Test func `a file that has changed since the interruption is refused, and then fetched again`() async throws {
     try await interrupted(after: 5000) { mirror, machine, path in
       let good = try releases.read(path)
       try releases.put(good.flipped(at: 6000), at: path)
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func `a file that has become shorter since the interruption is fetched anew`() async throws {
+  @Test func `a file that has become shorter since the interruption is fetched again`() async throws {
     try await interrupted(after: 5000) { _, machine, path in
       let good = try releases.read(path)
       try releases.put(Array(good.prefix(4000)), at: path)

@@ -21,7 +21,7 @@ final class FolderLock: Sendable {
 
   /// Waits for the lock.
   /// - Throws: ``UpdateError/Code/busy`` after the limit.
-  /// - Parameter path: of the file that stands for the right.
+  /// - Parameter path: of the lock file.
   static func take(_ path: String, within limit: Duration = limit) async throws(UpdateError) -> FolderLock {
     let deadline = MonotonicClock.now + limit
     while true {

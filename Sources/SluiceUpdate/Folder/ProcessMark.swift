@@ -1,5 +1,4 @@
 import Glibc
-import SluiceJSON
 import SluiceSupport
 import SluiceUpdateRules
 

@@ -1,6 +1,5 @@
 import SluiceJSON
 import SluiceMessages
-import SluicePluginFile
 import SluicePluginImage
 import SluiceUpdateRules
 
@@ -15,16 +14,16 @@ extension UpdateState {
     guard head.hasPrefix(Self.mark) else {
       throw Self.damaged(path, "it does not begin with \"\(Self.mark)\"")
     }
-    guard let hash = ContentHash(of: body) else { throw Ed25519Verifier.unavailable }
-    guard head.dropFirst(Self.mark.count) == hash.hex else { throw Self.damaged(path, "its checksum is wrong") }
+    guard try head.dropFirst(Self.mark.count) == ContentHash.hex(of: body) else {
+      throw Self.damaged(path, "its checksum is wrong")
+    }
     do { try self.init(DocumentReader(body, path)) } catch { throw Self.damaged(path, error.reason) }
   }
 
   var file: [UInt8] {
     get throws(UpdateError) {
       let body = DocumentText.bytes(document)
-      guard let hash = ContentHash(of: body) else { throw Ed25519Verifier.unavailable }
-      return Array("\(Self.mark)\(hash.hex)\n".utf8) + body
+      return Array("\(Self.mark)\(try ContentHash.hex(of: body))\n".utf8) + body
     }
   }
 

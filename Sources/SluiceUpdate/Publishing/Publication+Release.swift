@@ -129,7 +129,7 @@ extension Publication {
     try release.requireComplete(.release, by: root, channel: channel)
     let timestamp = TimestampDocument(
       channel: channel, version: try Self.version(after: try self.timestamp(of: channel)?.version ?? 0), created: now,
-      expires: now + life, releaseVersion: version, releaseHash: try Self.hash(bytes),
+      expires: now + life, releaseVersion: version, releaseHash: try ContentHash.hex(of: bytes),
       releaseLength: Int64(bytes.count))
     var document = SignedDocument(
       payloadType: UpdateRole.timestamp.payloadType(channel: channel), payload: timestamp.payload)
@@ -151,11 +151,6 @@ extension Publication {
   static func version(after version: Int64) throws(UpdateError) -> Int64 {
     guard version < .max else { throw UpdateError(.usage, "version \(version)", "there is no higher one") }
     return version + 1
-  }
-
-  static func hash(_ bytes: [UInt8]) throws(UpdateError) -> String {
-    guard let hash = ContentHash(of: bytes) else { throw Ed25519Verifier.unavailable }
-    return hash.hex
   }
 
   private static func checkChannel(_ channel: String) throws(UpdateError) {

@@ -1,5 +1,4 @@
 import SluiceAssembly
-import SluicePluginFile
 import SluicePluginImage
 import SluiceUpdateRules
 
@@ -49,7 +48,7 @@ extension UpdateSession {
       let keys = try rules.signers(of: document, as: .root, by: next)
       updater.note(
         UpdateEvent(
-          kind: .root, hash: try Self.hash(bytes), keys: Array(keys),
+          kind: .root, hash: try ContentHash.hex(of: bytes), keys: Array(keys),
           message: "root \(next.version) takes the place of root \(trusted.version)"))
       trusted = next
     }
@@ -76,7 +75,7 @@ extension UpdateSession {
   ) async throws(UpdateError) -> ReleaseDocument {
     let name = "\(updater.settings.channel)/\(timestamp.releaseVersion).release.json"
     let bytes = try await required(mirror, name, Int(timestamp.releaseLength))
-    let hash = try Self.hash(bytes)
+    let hash = try ContentHash.hex(of: bytes)
     try UpdateRules.check(
       name, length: Int64(bytes.count), hash: hash, expectedLength: timestamp.releaseLength,
       expectedHash: timestamp.releaseHash)
@@ -119,10 +118,5 @@ extension UpdateSession {
     _ mirror: Mirror, _ name: String, _ limitBytes: Int
   ) async throws(UpdateError) -> [UInt8]? {
     try await unlocked { () throws(UpdateError) in try await mirror.document(name, limitBytes: limitBytes) }
-  }
-
-  private static func hash(_ bytes: [UInt8]) throws(UpdateError) -> String {
-    guard let hash = ContentHash(of: bytes) else { throw Ed25519Verifier.unavailable }
-    return hash.hex
   }
 }

@@ -234,7 +234,6 @@ extension Updater {
         error.code == .state ? error.reason : "it is not the root.json of a repository: \(error)",
         advice: "get root.json from the publisher")
     }
-    guard let hash = ContentHash(of: bytes) else { throw Ed25519Verifier.unavailable }
-    return (document, hash.hex)
+    return (document, try ContentHash.hex(of: bytes))
   }
 }

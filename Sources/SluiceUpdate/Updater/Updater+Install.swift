@@ -51,18 +51,22 @@ extension Updater {
     let session = try await UpdateSession.begin(self)
     // The engine loads without the lock, so that others need not wait for a trial.
     defer { session.end() }
-    let (release, isStaged, isChanged) = try await Mirror.with(settings.url, configuration, limits) {
-      mirror throws(UpdateError) -> (ReleaseDocument, Bool, Bool) in
+    let (release, isNeeded, isStaged, isChanged) = try await Mirror.with(settings.url, configuration, limits) {
+      mirror throws(UpdateError) -> (ReleaseDocument, Bool, Bool, Bool) in
       let release = try await session.refresh(mirror)
       if retriesHeld { try session.forgive(release) }
-      guard session.needs(release), timing != .never else { return (release, false, false) }
+      let isNeeded = session.needs(release)
+      guard isNeeded, timing != .never else { return (release, isNeeded, false, false) }
       let wasStaged = session.isStaged(release)
       let isChanged = try await session.stage(release, mirror)
-      return (release, !wasStaged, isChanged)
+      return (release, true, !wasStaged, isChanged)
     }
     // After a change of keys, the release that is installed may have been published again with other builds.
     let isReplaced = isChanged && session.state.installed == release.version
-    guard session.needs(release) || isReplaced else { return .unchanged(session.wordsForNothing(release)) }
+    // Asked again after the download only: the question reads every build.
+    guard isNeeded, timing == .never || isReplaced || session.needs(release) else {
+      return .unchanged(session.wordsForNothing(release))
+    }
     guard timing != .never else {
       _ = try session.targets(of: release)
       return .available(release.version)
