@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+void response_read_status(struct response *response, const struct handle *handle) {
+  long status = 0;
+  handle->curl->easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &status);
+  *response = (struct response){.form = {.status = (int32_t)status}};
+}
+
 void response_read(struct response *response, const struct handle *handle, int number) {
   const struct libcurl *curl = handle->curl;
-  long status = 0;
-  curl->easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &status);
-  *response = (struct response){.form = {.status = (int32_t)status}};
+  response_read_status(response, handle);
   size_t room = 0, count = 0;
   struct curl_header *header = NULL;
   while ((header = curl->easy_nextheader(handle->easy, CURLH_HEADER, number, header))) {

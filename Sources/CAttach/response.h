@@ -12,6 +12,9 @@ struct response {
 /// Reads the response to the hop with a number, from 0. The status is 0 without a response.
 void response_read(struct response *response, const struct handle *handle, int number);
 
+/// Reads the status of the last response alone.
+void response_read_status(struct response *response, const struct handle *handle);
+
 void response_free(struct response *response);
 
 #endif

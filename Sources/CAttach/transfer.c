@@ -85,6 +85,29 @@ void transfer_lose_pipeline(struct handle *handle, enum sluice_attach_count reas
 
 // MARK: Hops
 
+static const struct sluice_attach_facts *facts_if_wanted(
+    struct sluice_attach_facts *facts, const struct handle *handle) {
+  if (!handle->transfer->wants_facts) return NULL;
+  facts_read(facts, handle);
+  return facts;
+}
+
+static void read_response(struct response *response, const struct handle *handle, int number) {
+  if (handle->transfer->wants_facts) response_read(response, handle, number);
+  else response_read_status(response, handle);
+}
+
+static void describe_later_hop(struct sluice_attach_hop *hop, struct response *previous, const struct handle *handle) {
+  char *url = NULL, *method = NULL;
+  session_count(SLUICE_ATTACH_COUNT_HOPS);
+  handle->curl->easy_getinfo(handle->easy, CURLINFO_EFFECTIVE_URL, &url);
+  handle->curl->easy_getinfo(handle->easy, CURLINFO_EFFECTIVE_METHOD, &method);
+  read_response(previous, handle, handle->transfer->next_response++);
+  hop->url = text(url);
+  hop->method = text(method);
+  hop->previous = &previous->form;
+}
+
 /// Runs the issue stages of a hop, with what is known about the hop before.
 static void issue(const struct sluice_attach_host *host, struct handle *handle) {
   struct transfer *transfer = handle->transfer;
@@ -94,18 +117,9 @@ static void issue(const struct sluice_attach_host *host, struct handle *handle) 
     return transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_NO_PLAN);
   }
   struct response previous = {0};
-  struct sluice_attach_facts facts = {0};
-  char *url = NULL, *method = NULL;
-  handle->curl->easy_getinfo(handle->easy, CURLINFO_EFFECTIVE_URL, &url);
-  handle->curl->easy_getinfo(handle->easy, CURLINFO_EFFECTIVE_METHOD, &method);
-  facts_read(&facts, handle);
-  struct sluice_attach_hop hop = {
-      .method = text(method), .url = text(url), .request = &request.form, .facts = &facts};
-  if (transfer->hops > 0) {
-    session_count(SLUICE_ATTACH_COUNT_HOPS);
-    response_read(&previous, handle, transfer->next_response++);
-    hop.previous = &previous.form;
-  }
+  struct sluice_attach_facts facts;
+  struct sluice_attach_hop hop = {.request = &request.form, .facts = facts_if_wanted(&facts, handle)};
+  if (transfer->hops > 0) describe_later_hop(&hop, &previous, handle);
   transfer->hops++;
   struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PROCEED};
   host->issue(transfer->attached, &hop, &answer);
@@ -170,6 +184,7 @@ static void close_transfer(struct handle *handle) {
 static void follow(struct handle *handle, const struct sluice_attach_answer *answer) {
   struct transfer *transfer = handle->transfer;
   transfer->is_waiting = answer->outcome == SLUICE_ATTACH_WAIT;
+  transfer->wants_facts = answer->wants_facts;
   if (transfer->is_waiting) return;
   if (answer->outcome == SLUICE_ATTACH_REFUSE) return transfer_set_refusal(transfer, answer->message.bytes);
   session_count(SLUICE_ATTACH_COUNT_ATTACHED);
@@ -308,12 +323,11 @@ static void end_attached(struct handle *handle, CURLcode code, bool is_cancelled
   const struct sluice_attach_host *host = session_enter_again();
   if (!host) return;
   struct response response = {0};
-  struct sluice_attach_facts facts = {0};
-  response_read(&response, handle, transfer->next_response);
-  facts_read(&facts, handle);
+  struct sluice_attach_facts facts;
+  read_response(&response, handle, transfer->next_response);
   const struct sluice_attach_end end = {
       .code = (int32_t)code, .reason = text(reason_of(handle, code, is_cancelled)), .response = &response.form,
-      .is_cancelled = is_cancelled, .facts = &facts};
+      .is_cancelled = is_cancelled, .facts = facts_if_wanted(&facts, handle)};
   host->end(transfer->attached, &end);
   response_free(&response);
   session_leave();

@@ -17,6 +17,8 @@ struct transfer {
   int next_response;
   /// A request stage is suspended.
   bool is_waiting;
+  /// The host wants facts and the fields of responses; to read them costs as much as the stages.
+  bool wants_facts;
   /// What stages wanted could not be done, and the program goes on without them.
   bool is_given_up;
   /// Why no hop may send anything; NULL if it may.

@@ -10,8 +10,9 @@ package struct HeaderChanges: Sendable {
 
   package init(from before: HeaderFields, to after: HeaderFields) {
     if before == after { return }
-    removed = Self.missing(in: after, of: before)
-    added = Self.missing(in: before, of: after)
+    let changes = before.changes(to: after)
+    removed = before.fields(at: changes.lost)
+    added = after.fields(at: changes.added)
   }
 
   /// What a stage adds belongs to the origin for which it was added (RFC 9110 §15.4).
@@ -19,8 +20,7 @@ package struct HeaderChanges: Sendable {
 
   package func apply(to fields: inout HeaderFields) {
     for index in removed.indices {
-      let all = [Bool](repeating: true, count: fields.count)
-      if let place = fields.firstIndex(ofFieldAt: index, in: removed, among: all) { fields.remove(at: place) }
+      if let place = fields.firstIndex(ofFieldAt: index, in: removed) { fields.remove(at: place) }
     }
     for index in added.indices {
       fields.append(
@@ -29,19 +29,16 @@ package struct HeaderChanges: Sendable {
         marks: added.marks(at: index).union(.addedByStage))
     }
   }
+}
 
-  private static func missing(in fields: HeaderFields, of others: HeaderFields) -> HeaderFields {
-    var isLeft = [Bool](repeating: true, count: fields.count)
-    var missing = HeaderFields()
-    for index in others.indices {
-      if let same = fields.firstIndex(ofFieldAt: index, in: others, among: isLeft) {
-        isLeft[same] = false
-      } else {
-        missing.append(
-          others.buffer.span.extracting(others.nameRange(at: index)),
-          others.buffer.span.extracting(others.valueRange(at: index)), marks: others.marks(at: index))
-      }
+extension HeaderFields {
+  fileprivate func fields(at places: [Int]) -> HeaderFields {
+    var chosen = HeaderFields()
+    for index in places {
+      chosen.append(
+        buffer.span.extracting(nameRange(at: index)), buffer.span.extracting(valueRange(at: index)),
+        marks: marks(at: index))
     }
-    return missing
+    return chosen
   }
 }

@@ -8,12 +8,14 @@ package struct HeaderLines: Sendable {
   private enum Form: Sendable {
     /// The position in ``fields``.
     case field(Int)
-    case suppression(name: [UInt8])
+    /// The line is the name and a colon.
+    case suppression(nameCount: Int)
     /// Neither; stages do not see it.
     case other
   }
 
-  private var lines: [(text: [UInt8], form: Form)] = []
+  private var text: [UInt8] = []
+  private var lines: [(range: Range<Int>, form: Form)] = []
   /// What stages see: the fields of the lines, then those that libcurl makes from other options.
   package private(set) var fields = HeaderFields()
   /// Without values: what libcurl must not make.
@@ -21,82 +23,99 @@ package struct HeaderLines: Sendable {
 
   package init() {}
 
-  /// Adds a line of the program.
-  package mutating func append(line: [UInt8]) {
-    guard let end = line.firstIndex(of: UInt8(ascii: ":")) else { return appendWithoutValue(line) }
-    let (name, value) = (line[..<end], Self.trimmed(line[(end + 1)...]))
-    guard (try? HeaderFields.check(name: name.span, value: value.span)) != nil else {
-      return lines.append((line, .other))
-    }
-    if value.isEmpty {
-      suppressed.append(name.span, value.span)
-      return lines.append((line, .suppression(name: Array(name))))
-    }
-    lines.append((line, .field(fields.count)))
-    fields.append(name.span, value.span)
+  /// Adds a line of the program, without a NUL in it.
+  package mutating func append(line: Span<UInt8>) {
+    let start = text.count
+    text.append(addingCapacity: line.count) { for index in line.indices { $0.append(line[index]) } }
+    lines.append((start..<text.count, form(of: line)))
   }
 
-  private mutating func appendWithoutValue(_ line: [UInt8]) {
-    let name = Array(line.dropLast())
-    guard line.last == UInt8(ascii: ";"), FieldSyntax.isToken(name.span) else {
-      return lines.append((line, .other))
+  private mutating func form(of line: Span<UInt8>) -> Form {
+    guard let colon = Self.colon(in: line) else { return formWithoutColon(line) }
+    let name = line.extracting(..<colon)
+    let value = line.extracting(Self.trimmed(line, from: colon + 1))
+    guard Self.isField(name, value) else { return .other }
+    if value.isEmpty {
+      suppressed.append(name, value)
+      return .suppression(nameCount: colon)
     }
-    lines.append((line, .field(fields.count)))
-    fields.append(name.span, name.span.extracting(0..<0))
+    fields.append(name, value)
+    return .field(fields.count - 1)
+  }
+
+  private mutating func formWithoutColon(_ line: Span<UInt8>) -> Form {
+    guard line.count > 1, line[line.count - 1] == UInt8(ascii: ";") else { return .other }
+    let name = line.extracting(..<(line.count - 1))
+    guard FieldSyntax.isToken(name) else { return .other }
+    fields.append(name, name.extracting(0..<0))
+    return .field(fields.count - 1)
   }
 
   /// Adds a header that libcurl makes from another option; call it after the last line.
-  package mutating func append(made line: [UInt8]) {
-    guard let end = line.firstIndex(of: UInt8(ascii: ":")) else { return }
-    let (name, value) = (line[..<end], Self.trimmed(line[(end + 1)...]))
-    guard (try? HeaderFields.check(name: name.span, value: value.span)) != nil else { return }
+  package mutating func append(made line: Span<UInt8>) {
+    guard let colon = Self.colon(in: line) else { return }
+    let name = line.extracting(..<colon)
+    let value = line.extracting(Self.trimmed(line, from: colon + 1))
+    guard Self.isField(name, value) else { return }
     // A line of the program takes its place, also one that keeps it from being sent.
-    guard fields.firstIndex(named: name.span) == nil, suppressed.firstIndex(named: name.span) == nil else { return }
-    fields.append(name.span, value.span)
+    guard fields.firstIndex(named: name) == nil, suppressed.firstIndex(named: name) == nil else { return }
+    fields.append(name, value)
   }
 
-  static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  static func colon(in line: Span<UInt8>) -> Int? { line.indices.first { line[$0] == UInt8(ascii: ":") } }
+
+  static func isField(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    (try? HeaderFields.check(name: name, value: value)) != nil
+  }
+
+  /// Where the text from a position on is, without the blanks and line ends at both sides.
+  static func trimmed(_ line: Span<UInt8>, from start: Int) -> Range<Int> {
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
-    guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
-    else { return [] }
-    return bytes[first...last]
+    var (first, end) = (start, line.count)
+    while first < end, isBlank(line[first]) { first += 1 }
+    while end > first, isBlank(line[end - 1]) { end -= 1 }
+    return first..<end
   }
 
   /// As the program gave them.
-  package var own: [[UInt8]] { lines.map(\.text) }
+  package var own: LineText {
+    var own = LineText(capacity: text.count + lines.count)
+    for line in lines { own.append(line.range, of: text) }
+    return own
+  }
 
   /// The lines that make libcurl send these fields; nil if the program's own do.
-  package func lines(for wanted: HeaderFields) -> [[UInt8]]? {
-    var isLeft = [Bool](repeating: true, count: wanted.count)
-    let kept = fields.indices.map { take($0, from: wanted, &isLeft) }
-    if !kept.contains(false), !isLeft.contains(true) { return nil }
-    var result: [[UInt8]] = []
-    for line in lines {
-      switch line.form {
-      case .field(let index): if kept[index] { result.append(line.text) }
-      case .suppression(let name): if wanted.firstIndex(named: name.span) == nil { result.append(line.text) }
-      case .other: result.append(line.text)
+  package func lines(for wanted: HeaderFields) -> LineText? {
+    let changes = fields.changes(to: wanted)
+    if changes.lost.isEmpty, changes.added.isEmpty { return nil }
+    var result = LineText(capacity: text.count + 2 * lines.count + wanted.wireByteCount)
+    for line in lines where isLeft(line, changes.lost, wanted) { result.append(line.range, of: text) }
+    for index in changes.lost {
+      let name = fields.nameRange(at: index)
+      if wanted.firstIndex(named: fields.buffer.span.extracting(name)) == nil {
+        result.append(name, of: fields.buffer, ending: [UInt8(ascii: ":")])
       }
     }
-    for index in fields.indices where !kept[index] {
-      let name = fields.buffer[fields.nameRange(at: index)]
-      if wanted.firstIndex(named: name.span) == nil { result.append(name + [UInt8(ascii: ":")]) }
-    }
-    for index in wanted.indices where isLeft[index] { result.append(Self.line(of: wanted, at: index)) }
+    for index in changes.added { result.append(field: index, of: wanted) }
     return result
   }
 
-  /// Whether one of the wanted fields that are left is this one; it is taken then.
-  private func take(_ index: Int, from wanted: HeaderFields, _ isLeft: inout [Bool]) -> Bool {
-    guard let same = wanted.firstIndex(ofFieldAt: index, in: fields, among: isLeft) else { return false }
-    isLeft[same] = false
-    return true
+  private func isLeft(_ line: (range: Range<Int>, form: Form), _ lost: [Int], _ wanted: HeaderFields) -> Bool {
+    switch line.form {
+    case .field(let index): return !lost.contains(index)
+    case .suppression(let count):
+      let start = line.range.lowerBound
+      return wanted.firstIndex(named: text.span.extracting(start..<start + count)) == nil
+    case .other: return true
+    }
   }
+}
 
-  private static func line(of fields: HeaderFields, at index: Int) -> [UInt8] {
+extension LineText {
+  fileprivate mutating func append(field index: Int, of fields: HeaderFields) {
     let (name, value) = (fields.nameRange(at: index), fields.valueRange(at: index))
-    if value.isEmpty { return fields.buffer[name] + [UInt8(ascii: ";")] }
+    if value.isEmpty { return append(name, of: fields.buffer, ending: [UInt8(ascii: ";")]) }
     // The buffer has the field as a line.
-    return Array(fields.buffer[name.lowerBound..<value.upperBound])
+    append(name.lowerBound..<value.upperBound, of: fields.buffer)
   }
 }

@@ -15,37 +15,43 @@ package struct ResponseLines: Sendable {
     case other
   }
 
-  private var lines: [(text: [UInt8], form: Form)] = []
+  private var text: [UInt8] = []
+  private var lines: [(range: Range<Int>, form: Form)] = []
   package private(set) var fields = HeaderFields()
   private var hasEnded = false
 
   package init() {}
 
-  /// Adds a line with its line end; the first one is the status line.
-  package mutating func append(line: [UInt8]) { lines.append((line, form(of: line))) }
+  /// Adds a line with its line end, without a NUL in it; the first one is the status line.
+  package mutating func append(line: Span<UInt8>) {
+    let start = text.count
+    text.append(addingCapacity: line.count) { for index in line.indices { $0.append(line[index]) } }
+    lines.append((start..<text.count, form(of: line)))
+  }
 
-  private mutating func form(of line: [UInt8]) -> Form {
+  private mutating func form(of line: Span<UInt8>) -> Form {
     guard let last = lines.last?.form, !hasEnded else { return .other }
-    switch line.first {
+    switch line.isEmpty ? nil : line[0] {
     case UInt8(ascii: "\r"), UInt8(ascii: "\n"), nil:
       hasEnded = true
       return .end
     case UInt8(ascii: " "), UInt8(ascii: "\t"): return continuation(line, of: last)
     default: break
     }
-    guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return .other }
-    let (name, value) = (line[..<colon], HeaderLines.trimmed(line[(colon + 1)...]))
-    guard (try? HeaderFields.check(name: name.span, value: value.span)) != nil else { return .other }
-    fields.append(name.span, value.span)
+    guard let colon = HeaderLines.colon(in: line) else { return .other }
+    let name = line.extracting(..<colon)
+    let value = line.extracting(HeaderLines.trimmed(line, from: colon + 1))
+    guard HeaderLines.isField(name, value) else { return .other }
+    fields.append(name, value)
     return .field(fields.count - 1)
   }
 
-  private mutating func continuation(_ line: [UInt8], of last: Form) -> Form {
-    let value = HeaderLines.trimmed(line[...])
+  private mutating func continuation(_ line: Span<UInt8>, of last: Form) -> Form {
+    let value = line.extracting(HeaderLines.trimmed(line, from: 0))
     switch last {
     case .field(let index), .continuation(let index):
-      guard (try? HeaderFields.check(name: [0x78].span, value: value.span)) != nil else { return .other }
-      fields.continueLast(with: value.span)
+      guard HeaderLines.isField([0x78].span, value) else { return .other }
+      fields.continueLast(with: value)
       return .continuation(index)
     case .end, .other: return .other
     }
@@ -53,49 +59,39 @@ package struct ResponseLines: Sendable {
 
   /// The lines with these fields; nil if they are those that came. A field with another value takes the place of the
   /// one before, and what is new comes last.
-  package func lines(for wanted: HeaderFields) -> [[UInt8]]? {
-    var isLeft = [Bool](repeating: true, count: wanted.count)
-    let isKept = fields.indices.map { index in
-      guard let same = wanted.firstIndex(ofFieldAt: index, in: fields, among: isLeft) else { return false }
-      isLeft[same] = false
-      return true
-    }
-    if !isKept.contains(false), !isLeft.contains(true) { return nil }
-    var result: [[UInt8]] = []
+  package func lines(for wanted: HeaderFields) -> LineText? {
+    let changes = fields.changes(to: wanted)
+    if changes.lost.isEmpty, changes.added.isEmpty { return nil }
+    var added = changes.added
+    var result = LineText(capacity: text.count + lines.count + wanted.wireByteCount + wanted.count)
     for line in lines {
       switch line.form {
-      case .field(let index):
-        if isKept[index] {
-          result.append(line.text)
-        } else if let other = replacement(of: index, in: wanted, isLeft) {
-          isLeft[other] = false
-          result.append(Self.line(of: wanted, at: other))
+      case .field(let index) where changes.lost.contains(index):
+        if let place = added.firstIndex(where: { isSameName(index, wanted, $0) }) {
+          result.append(field: added.remove(at: place), of: wanted)
         }
-      case .continuation(let index): if isKept[index] { result.append(line.text) }
+      case .continuation(let index) where changes.lost.contains(index): break
       case .end:
-        appendRest(of: wanted, &isLeft, to: &result)
-        result.append(line.text)
-      case .other: result.append(line.text)
+        for index in added { result.append(field: index, of: wanted) }
+        added = []
+        result.append(line.range, of: text)
+      case .field, .continuation, .other: result.append(line.range, of: text)
       }
     }
-    appendRest(of: wanted, &isLeft, to: &result)
+    for index in added { result.append(field: index, of: wanted) }
     return result
   }
 
-  private func replacement(of index: Int, in wanted: HeaderFields, _ isLeft: [Bool]) -> Int? {
-    let name = fields.buffer[fields.nameRange(at: index)]
-    return wanted.indices.first { isLeft[$0] && wanted.isName(at: $0, name.span) }
+  private func isSameName(_ index: Int, _ wanted: HeaderFields, _ place: Int) -> Bool {
+    wanted.isName(at: place, fields.buffer.span.extracting(fields.nameRange(at: index)))
   }
+}
 
-  private func appendRest(of wanted: HeaderFields, _ isLeft: inout [Bool], to result: inout [[UInt8]]) {
-    for index in wanted.indices where isLeft[index] {
-      isLeft[index] = false
-      result.append(Self.line(of: wanted, at: index))
-    }
-  }
-
-  private static func line(of fields: HeaderFields, at index: Int) -> [UInt8] {
+extension LineText {
+  /// A field as libcurl gives it to a program.
+  fileprivate mutating func append(field index: Int, of fields: HeaderFields) {
     // The buffer has the field as a line.
-    fields.buffer[fields.nameRange(at: index).lowerBound..<fields.valueRange(at: index).upperBound] + [0x0D, 0x0A]
+    let range = fields.nameRange(at: index).lowerBound..<fields.valueRange(at: index).upperBound
+    append(range, of: fields.buffer, ending: [0x0D, 0x0A])
   }
 }

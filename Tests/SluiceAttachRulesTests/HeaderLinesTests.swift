@@ -7,18 +7,16 @@ import Testing
 @Suite struct HeaderLinesTests {
   private static func lines(_ lines: [String], made: [String] = []) -> HeaderLines {
     var all = HeaderLines()
-    for line in lines { all.append(line: Array(line.utf8)) }
-    for line in made { all.append(made: Array(line.utf8)) }
+    for line in lines { all.append(line: line.utf8.span) }
+    for line in made { all.append(made: line.utf8.span) }
     return all
   }
-
-  private static func text(_ lines: [[UInt8]]?) -> [String]? { lines?.map { String(decoding: $0, as: UTF8.self) } }
 
   /// The lines for the fields after a change.
   private static func changed(_ lines: HeaderLines, _ change: (inout HeaderFields) -> Void) -> [String]? {
     var fields = lines.fields
     change(&fields)
-    return text(lines.lines(for: fields))
+    return lines.lines(for: fields)?.texts
   }
 
   @Test func `fields are read from lines, without the blanks around a value`() {
@@ -36,7 +34,7 @@ import Testing
   @Test func `lines that need no change are not replaced`() {
     let lines = Self.lines(["A:1", "Accept:", "odd"], made: ["User-Agent: x"])
     #expect(Self.changed(lines) { _ in } == nil)
-    #expect(Self.text(lines.own) == ["A:1", "Accept:", "odd"])
+    #expect(lines.own.texts == ["A:1", "Accept:", "odd"])
   }
 
   @Test func `what a stage leaves alone stays byte by byte, and what it adds comes last`() {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ResponseLinesTests {
   private static func lines(_ lines: [String]) -> ResponseLines {
     var all = ResponseLines()
-    for line in lines { all.append(line: Array(line.utf8)) }
+    for line in lines { all.append(line: line.utf8.span) }
     return all
   }
 
@@ -15,7 +15,7 @@ import Testing
   private static func changed(_ lines: ResponseLines, _ change: (inout HeaderFields) -> Void) -> [String]? {
     var fields = lines.fields
     change(&fields)
-    return lines.lines(for: fields)?.map { String(decoding: $0, as: UTF8.self) }
+    return lines.lines(for: fields)?.texts
   }
 
   private static let head = ["HTTP/1.1 200 OK: 1\r\n", "A:1\r\n", "b: 2 \n", "A: 3\r\n", "\r\n"]

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// The revision of this header. Both libraries must have the same one.
-#define SLUICE_ATTACH_ABI 2u
+#define SLUICE_ATTACH_ABI 3u
 
 /// The variable that switches a program on: `FD:WHEN_MISSING:FOLDER`. The descriptor has the first plan (-1 for none);
 /// without the pipeline a transfer goes on (`pass`) or fails (`fail`); the folder is that of the command.
@@ -124,7 +124,7 @@ struct sluice_attach_request {
 struct sluice_attach_response {
   /// 0 if there was none.
   int32_t status;
-  /// Names and values in turn.
+  /// Names and values in turn; none if the transfer wants no facts.
   const struct sluice_attach_text *fields;
   /// The number of pairs.
   size_t field_count;
@@ -148,13 +148,14 @@ struct sluice_attach_facts {
 
 /// A hop whose connection is established and of which nothing was sent.
 struct sluice_attach_hop {
+  /// Empty for the first hop, whose request the host knows.
   struct sluice_attach_text method;
   struct sluice_attach_text url;
   /// What the program wants now: it may have set other headers since the hop before.
   const struct sluice_attach_request *request;
   /// The response to the hop before; NULL for the first hop.
   const struct sluice_attach_response *previous;
-  /// Now: the connection is that of this hop, and nothing else of this hop is in it.
+  /// Now: the connection is that of this hop, and nothing else of this hop is in it. NULL if the transfer wants no facts.
   const struct sluice_attach_facts *facts;
 };
 
@@ -176,6 +177,7 @@ struct sluice_attach_end {
   const struct sluice_attach_response *response;
   /// The program dropped the transfer before its end.
   bool is_cancelled;
+  /// NULL if the transfer wants no facts.
   const struct sluice_attach_facts *facts;
 };
 
@@ -208,6 +210,8 @@ struct sluice_attach_answer {
   struct sluice_attach_text message;
   /// From `begin` and `go_on`: the program must get nothing of the response before `receive` has decided.
   bool holds_response;
+  /// From `begin` and `go_on`: somebody observes the transfer, so that the host wants facts and whole responses.
+  bool wants_facts;
 };
 
 /// The functions of the host library. Each may be called on any thread; calls about one transfer come one after the

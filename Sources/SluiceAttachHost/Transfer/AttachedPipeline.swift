@@ -45,10 +45,12 @@ final class AttachedPipeline: Sendable {
   /// Begins a transfer; nil if its request is not one for a pipeline. Without an answer, a stage is suspended.
   func begin(_ form: sluice_attach_request, blocks: Bool) -> (transfer: AttachedTransfer, answer: Answer?)? {
     let lane = freeLane()
+    lane.loop.enter()
+    defer { lane.loop.leave() }
     guard var request = Request(form, urls: lane.urls) else { return nil }
     request.wantsExplanation = explains
     let transfer = AttachedTransfer(self, lane)
-    return (transfer, transfer.begin(request, blocks: blocks))
+    return (transfer, transfer.begin(consume request, blocks: blocks))
   }
 
   /// A lane that no other thread uses, if there is one.

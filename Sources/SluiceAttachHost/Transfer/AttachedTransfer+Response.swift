@@ -25,19 +25,19 @@ extension AttachedTransfer {
     guard now.status == response.status else {
       return refuse("a stage has changed the status of the response, which the program learns from libcurl", observer)
     }
-    return Answer(lines: lines.lines(for: now.headers))
+    return lines.lines(for: now.headers).map { .lines($0) } ?? .proceed
   }
 
   private func refuse(_ reason: String, _ observer: any TransferObserver) -> Answer {
     observer.transferDidEnd(TransferEnd(error: TransportError(.cancelled, reason)))
-    return Answer(refusing: reason)
+    return .refusal(reason)
   }
 }
 
 extension ResponseLines {
   init(_ form: sluice_attach_head) {
     self.init()
-    for line in UnsafeBufferPointer(start: form.lines, count: form.line_count) { append(line: line.copied) }
+    for line in UnsafeBufferPointer(start: form.lines, count: form.line_count) { append(line: line.characters.span) }
   }
 }
 

@@ -13,10 +13,10 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   private let pipeline: AttachedPipeline
   let lane: AttachedLane
-  private let memory = AnswerMemory()
+  private var memory = AnswerMemory()
   var transaction: Transaction?
   var observer: (any TransferObserver)?
-  /// As the program asks for it.
+  /// As the program asks for it; nil without request stages, which alone change it.
   private var original: Request?
   /// When the program has waited long enough for the request stages.
   private var limit = Instant.distantFuture
@@ -26,9 +26,11 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
   /// Whether libcurl has lines in place of the program's.
   private var hasOwnLines = false
   var isIssued = false
-  /// Of the first hop; libcurl sends the program's credentials only there.
-  private var origin: Origin?
+  /// Of the first hop; libcurl sends the program's credentials only to its origin.
+  private var firstURL: HTTPURL?
   private var watch = HopWatch()
+  /// Whether somebody learns of timings, addresses and the fields of responses.
+  private var isObserved = false
   /// Whether the response stages run before the program gets anything of the response.
   private(set) var holdsResponse = false
   /// What happens to the body of the response; nil before its head came.
@@ -58,21 +60,25 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   // MARK: Begin
 
-  /// Runs the request stages. Nil if one is suspended and the program does not wait for it.
-  func begin(_ original: Request, blocks: Bool) -> Answer? {
-    lane.loop.enter()
-    defer { lane.loop.leave() }
+  /// Runs the request stages, inside the loop. Nil if one is suspended and the program does not wait for it.
+  func begin(_ original: consuming Request, blocks: Bool) -> Answer? {
     let published = lane.pipeline
     holdsResponse = !published.responseStages.isEmpty
-    Transaction.begin(
-      original, on: lane.environment, through: published, parent: pipeline.parent,
-      whenKnown: { [self] transaction in
-        self.transaction = transaction
-        lane.transport.expect(self, for: transaction)
-      }, completion: { [self] in finish($0) })
-    self.original = original
-    limit = lane.loop.now + Self.patience
+    isObserved = holdsResponse || !published.tracers.isEmpty || pipeline.explains
+    if !published.requestStages.isEmpty { self.original = copy original }
+    lane.transport.next = self
+    let transaction = Transaction.begin(
+      original, on: lane.environment, through: published, parent: pipeline.parent, completion: { [self] in finish($0) })
+    lane.transport.next = nil
+    if result == nil { self.transaction = transaction }
+    if result == nil, request == nil { expectRequest(of: transaction) }
     return decide(blocks: blocks)
+  }
+
+  /// A request stage is suspended.
+  private func expectRequest(of transaction: Transaction) {
+    lane.transport.expect(self, for: transaction)
+    limit = lane.loop.now + Self.patience
   }
 
   /// What the request stages have decided; nil while one is suspended and the program does not wait for it.
@@ -88,9 +94,12 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
   }
 
   private func decide(blocks: Bool) -> Answer? {
-    if request == nil, result == nil, !blocks, lane.loop.now < limit { return nil }
-    wait(until: limit) { request != nil || result != nil }
-    guard let original, let request else { return refusal }
+    if request == nil, result == nil {
+      guard blocks || lane.loop.now >= limit else { return nil }
+      wait(until: limit) { request != nil || result != nil }
+    }
+    guard let request else { return refusal }
+    guard let original = original.take() else { return .proceed }
     changes = HeaderChanges(from: original.headers, to: request.headers)
     return Answer(changing: original, to: request)
   }
@@ -112,9 +121,9 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   var refusal: Answer {
     guard let error = result?.error else {
-      return Answer(refusing: "a stage did not resume within \(Self.patience)")
+      return .refusal("a stage did not resume within \(Self.patience)")
     }
-    return Answer(refusing: error.stage.map { "stage \"\($0)\": \(error.message)" } ?? error.message)
+    return .refusal(error.stage.map { "stage \"\($0)\": \(error.message)" } ?? error.message)
   }
 
   // MARK: Hops
@@ -123,17 +132,17 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
   func issue(_ hop: sluice_attach_hop) -> Answer {
     lane.loop.enter()
     defer { lane.loop.leave() }
-    guard let observer, result == nil else { return Answer() }
+    guard let observer, result == nil else { return .proceed }
     let url = isIssued ? lane.urls.read(hop.url.borrowed) : nil
-    let lines = HeaderLines(hop.request.pointee, withoutCredentials: isIssued && url?.origin != origin)
+    let lines = HeaderLines(hop.request.pointee, withoutCredentials: isIssued && url?.origin != firstURL?.origin)
     var fields = lines.fields
     if isIssued {
       guard let url, continueWith(hop, url, &fields, observer) else { return give(lines, lines.fields) }
     } else {
       changes.apply(to: &fields)
       isIssued = true
-      origin = request?.url.origin
-      watch.begin(hop.facts?.pointee, at: lane.loop.now)
+      firstURL = request?.url
+      if isObserved { watch.begin(hop.facts?.pointee, at: lane.loop.now) }
     }
     guard observer.transferWillIssue(&fields) else {
       observer.transferDidEnd(TransferEnd(error: TransportError(.cancelled, "a stage ended the hop")))
@@ -143,9 +152,9 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
   }
 
   private func give(_ lines: HeaderLines, _ fields: HeaderFields) -> Answer {
-    guard let changed = lines.lines(for: fields) ?? (hasOwnLines ? lines.own : nil) else { return Answer() }
+    guard let changed = lines.lines(for: fields) ?? (hasOwnLines ? lines.own : nil) else { return .proceed }
     hasOwnLines = true
-    return Answer(lines: changed)
+    return .lines(changed)
   }
 
   /// Stages know nothing of a hop whose URL is not readable, and set nothing there.
@@ -164,8 +173,8 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     if next.method == "GET" || next.method == "HEAD" { next.body = .empty }
     let leads = head.map { Redirect.isRedirect($0.status) || $0.status == 401 || $0.status == 407 } ?? false
     observer.transferDidContinue(
-      after: leads ? head : nil, with: next, watch.timings(facts, at: lane.loop.now))
-    watch.begin(facts, at: lane.loop.now)
+      after: leads ? head : nil, with: next, timings(facts))
+    if isObserved { watch.begin(facts, at: lane.loop.now) }
     request = next
     return true
   }
@@ -192,37 +201,31 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
       return
     }
     let facts = end.facts?.pointee
-    let head = isIssued && disposition == nil ? end.response.flatMap { Response($0.pointee, facts) } : nil
+    var head = isIssued && disposition == nil ? end.response.flatMap { Response($0.pointee, facts) } : nil
     let hasHead = head != nil || disposition != nil
     let error = TransportError(curlCode: end.code, end.reason.string, hasHead: hasHead)
     // The program was not given a head that the response stages have not seen.
-    if let head, !holdsResponse || error == nil { _ = observer.transferDidReceiveHead(head) }
+    if let head = head.take(), !holdsResponse || error == nil { _ = observer.transferDidReceiveHead(head) }
     let missing = !hasHead && error == nil ? TransportError(.invalidResponse, "no response that libcurl shows") : nil
-    observer.transferDidEnd(TransferEnd(error: error ?? missing, timings: watch.timings(facts, at: lane.loop.now)))
+    observer.transferDidEnd(TransferEnd(error: error ?? missing, timings: timings(facts)))
   }
+
+  private func timings(_ facts: sluice_attach_facts?) -> TransferTimings {
+    isObserved ? watch.timings(facts, at: lane.loop.now) : Self.noTimings
+  }
+
+  private static let noTimings = TransferTimings()
 
   // MARK: Answers
 
   /// Writes the answer where C reads it; its memory is that of the transfer. Without one, the program asks again.
   func write(_ answer: Answer?, to form: UnsafeMutablePointer<sluice_attach_answer>) {
     form.pointee.holds_response = holdsResponse
+    form.pointee.wants_facts = isObserved
     guard let answer else {
       form.pointee.outcome = SLUICE_ATTACH_WAIT
       return
     }
-    form.pointee.outcome = answer.message == nil ? SLUICE_ATTACH_PROCEED : SLUICE_ATTACH_REFUSE
-    form.pointee.changes = answer.bits
-    guard answer.bits != 0 || answer.message != nil else { return }
-    var texts = answer.lines ?? []
-    let lineCount = texts.count
-    if !answer.hasOnlyLines { texts += [answer.method, answer.url, answer.content, answer.message].map { $0 ?? [] } }
-    guard let held = memory.hold(texts) else { return }
-    form.pointee.lines = UnsafePointer(held)
-    form.pointee.line_count = lineCount
-    guard !answer.hasOnlyLines else { return }
-    form.pointee.method = held[lineCount]
-    form.pointee.url = held[lineCount + 1]
-    form.pointee.content = held[lineCount + 2]
-    form.pointee.message = held[lineCount + 3]
+    memory.write(answer, to: form)
   }
 }

@@ -3,17 +3,23 @@ import SluicePipeline
 
 /// The transport of a loop in a foreign program: its transfers are the program's own handles. Confined to its loop.
 final class AttachedTransport: Transport {
-  /// The transfers whose transaction has not come to the wire, by the transaction.
+  /// The transfer whose request stages run now.
+  var next: AttachedTransfer?
+  /// The transfers whose request stages are suspended, by the transaction.
   private var expected: [ObjectIdentifier: AttachedTransfer] = [:]
 
   func expect(_ transfer: AttachedTransfer, for observer: any TransferObserver) {
     expected[ObjectIdentifier(observer)] = transfer
   }
 
-  func forget(_ observer: any TransferObserver) { expected[ObjectIdentifier(observer)] = nil }
+  func forget(_ observer: any TransferObserver) {
+    if !expected.isEmpty { expected[ObjectIdentifier(observer)] = nil }
+  }
 
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    guard let transfer = expected.removeValue(forKey: ObjectIdentifier(observer)) else { return Unexpected() }
+    guard let transfer = next.take() ?? expected.removeValue(forKey: ObjectIdentifier(observer)) else {
+      return Unexpected()
+    }
     transfer.started(request, observer)
     return transfer
   }

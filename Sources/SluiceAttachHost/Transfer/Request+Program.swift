@@ -1,4 +1,5 @@
 import CAttachABI
+import Glibc
 import SluiceAttachRules
 import SluiceMessages
 import SluicePipeline
@@ -7,7 +8,7 @@ extension Request {
   /// The request that a program asks libcurl for; nil if it is not one for a pipeline.
   init?(_ form: sluice_attach_request, urls: LastURL) {
     guard let url = urls.read(form.url.borrowed) else { return nil }
-    self.init(method: form.method.string, url: url, headers: HeaderLines(form).fields, body: Self.body(form))
+    self.init(method: form.method.method, url: url, headers: HeaderLines(form).fields, body: Self.body(form))
     // The fields were checked line by line.
     guard (try? Self.check(method: method.utf8.span)) != nil, (try? headers.validateHost()) != nil else { return nil }
   }
@@ -29,15 +30,19 @@ extension Request {
   }
 }
 
+extension sluice_attach_text {
+  /// Most requests have this one, and to make a string costs more than to compare three bytes.
+  fileprivate var method: String { length == 3 && memcmp(bytes, "GET", 3) == 0 ? "GET" : string }
+}
+
 extension HeaderLines {
   /// - Parameter withoutCredentials: at another origin than that of the transfer, to which libcurl sends no `Authorization`.
   init(_ form: sluice_attach_request, withoutCredentials: Bool = false) {
     self.init()
-    for line in UnsafeBufferPointer(start: form.lines, count: form.line_count) { append(line: line.copied) }
+    for line in UnsafeBufferPointer(start: form.lines, count: form.line_count) { append(line: line.characters.span) }
     for line in UnsafeBufferPointer(start: form.made, count: form.made_count) {
-      let line = line.copied
-      if withoutCredentials, line.starts(with: "Authorization:".utf8) { continue }
-      append(made: line)
+      if withoutCredentials, line.characters.starts(with: "Authorization:".utf8) { continue }
+      append(made: line.characters.span)
     }
   }
 }

@@ -40,7 +40,7 @@ extension Worker {
 
   /// Begins a transaction. [loop]
   func begin(
-    _ request: Request, _ parent: ParentContext, _ sink: (any BodySink)?, _ checks: ResponseChecks?,
+    _ request: consuming Request, _ parent: ParentContext, _ sink: (any BodySink)?, _ checks: ResponseChecks?,
     _ delegate: StageBinding?, _ cancellation: Cancellation?,
     _ completion: @escaping @Sendable (TransactionResult) -> Void
   ) {

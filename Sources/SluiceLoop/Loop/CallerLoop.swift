@@ -60,8 +60,9 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
   package func post(_ job: @escaping @Sendable () -> Void) {
     if isCurrent { return local.append(Job(run: job)) }
     inbox.update { $0.jobs.append(Job(run: job)) }
-    hasPosted.store(true, ordering: .releasing)
-    if isFree { onWork?(now) }
+    // In one order with the end of `leave`: either this thread sees that nobody is inside, or that one sees the post.
+    hasPosted.store(true, ordering: .sequentiallyConsistent)
+    if owner.load(ordering: .sequentiallyConsistent) == 0 { onWork?(now) }
   }
 
   package var now: Instant { Self.time(CLOCK_MONOTONIC) }
@@ -107,8 +108,9 @@ extension CallerLoop {
   package func leave() {
     runWork()
     if let deadline = timers.nextDeadline { onWork?(deadline) }
-    owner.store(0, ordering: .relaxed)
+    owner.store(0, ordering: .sequentiallyConsistent)
     pthread_mutex_unlock(mutex)
+    if hasPosted.load(ordering: .sequentiallyConsistent) { onWork?(now) }
   }
 
   /// Lets other threads in until the condition holds, or the time has come; runs what they post and the timers that are
@@ -143,8 +145,9 @@ extension CallerLoop {
   }
 
   private func takePosted() {
+    guard hasPosted.load(ordering: .relaxed) else { return }
     // Before the inbox is read: what is posted afterwards sets it again.
-    guard hasPosted.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    hasPosted.store(false, ordering: .sequentiallyConsistent)
     local += inbox.update { inbox in
       defer { inbox.jobs = [] }
       inbox.takes += 1

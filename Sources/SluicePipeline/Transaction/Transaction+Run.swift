@@ -116,7 +116,7 @@ extension Transaction {
     do {
       try exchange.settleRequest()
       if !pipeline.pathStages.isEmpty { try checkPath() }
-      if exchange.nativeRequest.hasTrailers { try checkTrailers() }
+      if exchange.hasRequestTrailers { try checkTrailers() }
       try routeRequestBody()
     } catch { return .abort(error) }
     result.timings = nil

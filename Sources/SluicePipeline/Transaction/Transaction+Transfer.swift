@@ -28,7 +28,7 @@ extension Transaction: TransferObserver {
     result.issuedRequest = Request(
       method: exchange.nativeRequest.method, url: exchange.nativeRequest.url, headers: headers,
       body: exchange.nativeRequest.body, timeout: result.originalRequest.timeout)
-    if exchange.nativeRequest.hasTrailers { noteTrailers() }
+    if exchange.hasRequestTrailers { noteTrailers() }
     noteIssue()
     emit(.didIssue)
     return true

@@ -117,7 +117,7 @@ package final class Transaction: @unchecked Sendable {
   ///   - completion: called exactly once, on the loop, possibly before this returns.
   @discardableResult
   package static func begin(
-    _ request: Request, on environment: LoopEnvironment, through pipeline: Pipeline,
+    _ request: consuming Request, on environment: LoopEnvironment, through pipeline: Pipeline,
     parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil, checks: ResponseChecks? = nil,
     delegate: StageBinding? = nil, whenKnown: ((Transaction) -> Void)? = nil, completion: @escaping Completion
   ) -> Transaction {

@@ -147,6 +147,10 @@ package final class Exchange: @unchecked Sendable {
 
   func setResponseBody(_ body: consuming Body) { nativeResponse?.body = consume body }
 
+  /// Whether the request has trailers.
+  var hasRequestTrailers: Bool { Self.hasTrailers(&nativeRequest) }
+
+  private static func hasTrailers(_ request: inout Request) -> Bool { request.hasTrailers }
   private static func status(_ response: inout Response?) -> Int { response?.status ?? 0 }
   private static func isThere(_ response: inout Response?) -> Bool { response != nil }
   private static func isBodyEmpty(_ response: inout Response?) -> Bool { response?.body.isEmpty ?? true }

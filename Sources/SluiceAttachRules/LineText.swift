@@ -1,0 +1,18 @@
+/// Lines in one array, each with a NUL at its end, as C reads them. No line has a NUL in it.
+package struct LineText: Sendable {
+  package private(set) var bytes: [UInt8] = []
+  package private(set) var count = 0
+
+  init() {}
+
+  /// Begins with room for as many bytes, NULs included.
+  init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
+  /// Adds a line that is in an array.
+  mutating func append(_ range: Range<Int>, of text: [UInt8], ending: [UInt8] = []) {
+    bytes.append(contentsOf: text[range])
+    if !ending.isEmpty { bytes.append(contentsOf: ending) }
+    bytes.append(0)
+    count += 1
+  }
+}

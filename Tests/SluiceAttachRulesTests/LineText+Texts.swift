@@ -1,0 +1,8 @@
+@testable import SluiceAttachRules
+
+extension LineText {
+  /// Each line as text.
+  var texts: [String] {
+    bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast().map { String(decoding: $0, as: UTF8.self) }
+  }
+}
