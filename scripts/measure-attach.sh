@@ -1,7 +1,9 @@
 #!/bin/sh
 # Measures what "sluice attach" adds, in alternating rounds with and without it: for one transfer, for one run of curl, and
 # for a program without a transfer. Prints microseconds: the median of the rounds for each, and the difference.
-# usage: scripts/measure-attach.sh [ROUNDS]
+# With --instructions, prints the instructions in user space of one transfer instead, which other work on the machine does
+# not change; needs valgrind.
+# usage: scripts/measure-attach.sh [ROUNDS | --instructions]
 # Needs "make build" and nginx. SWIFT_PLUGIN=FILE measures a plugin in Swift too; CONFIG='{…}' is its configuration.
 set -eu
 cd "$(dirname "$0")/.."
@@ -44,6 +46,22 @@ measure() { # subject, words…
   shift
   if [ "$subject" = plain ]; then "$@"; else "$SLUICE" attach -c "$work/$subject.json" -- "$@"; fi
 }
+
+# The difference of two runs, so that start and end do not count. From copies without debugging information, because
+# valgrind cannot read that of Swift.
+count() { # subject
+  for transfers in 1000 3000; do
+    measure "$1" valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file="$work/log" \
+      "$work/attach" transfers "$url" "$transfers" >/dev/null
+    sed -n 's/^.*Collected : //p' "$work/log"
+  done | paste -s | while read -r few many; do echo "$1 $(((many - few) / 2000))"; done
+}
+if [ "$rounds" = --instructions ]; then
+  for file in sluice libsluice-attach.so libsluice-attach-host.so; do strip -o "$work/$file" "$folder/$file"; done
+  SLUICE=$work/sluice
+  for subject in plain $subjects; do count "$subject"; done
+  exit
+fi
 for _ in $(seq "$rounds"); do
   for subject in plain $subjects; do
     measure "$subject" "$work/attach" transfers "$url" "$TRANSFERS" | sed "s/^/transfer $subject /"
