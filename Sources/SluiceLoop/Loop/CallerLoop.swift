@@ -60,8 +60,9 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
   package func post(_ job: @escaping @Sendable () -> Void) {
     if isCurrent { return local.append(Job(run: job)) }
     inbox.update { $0.jobs.append(Job(run: job)) }
-    hasPosted.store(true, ordering: .releasing)
-    if isFree { onWork?(now) }
+    // In one order with `leave`, so that one of the two threads sees what the other has stored.
+    hasPosted.store(true, ordering: .sequentiallyConsistent)
+    if owner.load(ordering: .sequentiallyConsistent) == 0 { onWork?(now) }
   }
 
   package var now: Instant { Self.time(CLOCK_MONOTONIC) }
@@ -107,8 +108,10 @@ extension CallerLoop {
   package func leave() {
     runWork()
     if let deadline = timers.nextDeadline { onWork?(deadline) }
-    owner.store(0, ordering: .relaxed)
+    owner.store(0, ordering: .sequentiallyConsistent)
     pthread_mutex_unlock(mutex)
+    // Posted after the last look into the inbox, by a thread that has still seen this one inside.
+    if hasPosted.load(ordering: .sequentiallyConsistent) { onWork?(now) }
   }
 
   /// Lets other threads in until the condition holds, or the time has come; runs what they post and the timers that are
