@@ -172,4 +172,33 @@ import Testing
     #expect(
       tokens.requests.allSatisfy { String(decoding: $0.body, as: UTF8.self).contains("grant_type=client_credentials") })
   }
+
+  @Test func `a token that the server refuses is replaced for the next request, if the program is to see the refusal`()
+    async throws
+  {
+    let count = Watched(0)
+    let tokens = try LoopbackServer { _ in
+      let number = count.update { count in
+        count += 1
+        return count
+      }
+      let token = #"{"access_token": "t\#(number)", "token_type": "Bearer", "expires_in": 3600}"#
+      return .text(token, type: "application/json")
+    }
+    defer { tokens.stop() }
+    let config = """
+      {"tokenEndpoint": "\(tokens.baseURL)/token", "clientID": "c", "clientSecret": "s", "hosts": ["127.0.0.1"]}
+      """
+    let fixture = try AttachFixture(
+      more: #", "auth": {"library": "\#(BuiltProducts.library("oauth-refresh"))", "config": \#(config)}"#,
+      stages: #""request": ["auth"], "response": ["auth"], "attach": {"response": "staged"}"#,
+      answer: { $0.headers.first("authorization") == "Bearer t1" ? ServerResponse(status: 401) : .text("let in\n") })
+    let program = try await ForeignProgram.compile("call_outs")
+    let result = try await fixture.attach([program.path, fixture.url], input: Array("get\nget\n".utf8))
+    withExtendedLifetime(program) {}
+    #expect(result.ending == .exited(0), "\(result.errorText)")
+    #expect(result.outputText == "=> 0 401\ndid get\nlet in\n=> 0 200\ndid get\n")
+    #expect(fixture.server.requests.each("authorization") == ["Bearer t1", "Bearer t2"])
+    #expect(tokens.requestCount == 2)
+  }
 }

@@ -37,6 +37,26 @@ import Testing
     #expect(exporting.spans.count == 100)
   }
 
+  @Test func `a Swift program with URLSession exports its spans`() async throws {
+    let exporting = try AttachedCollector()
+    let requests = try await exporting.fixture.compare([BuiltProducts.executable("url-session"), exporting.fixture.url])
+    #expect(requests.traceIDs.count == 10)
+    #expect(Set(exporting.spans) == Set(requests.traceIDs))
+  }
+
+  @Test(.enabled(if: AttachFixture.hasPycurl)) func `a program in Python exports its spans`() async throws {
+    let exporting = try AttachedCollector()
+    let program = """
+      import pycurl, sys
+      curl = pycurl.Curl()
+      curl.setopt(pycurl.URL, sys.argv[1])
+      for _ in range(3): curl.perform()
+      """
+    let requests = try await exporting.fixture.compare(["/usr/bin/python3", "-c", program, exporting.fixture.url])
+    #expect(requests.traceIDs.count == 3)
+    #expect(Set(exporting.spans) == Set(requests.traceIDs))
+  }
+
   @Test func `the service has the name of the program, and a configuration that is tried out exports nothing`()
     async throws
   {
