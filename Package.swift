@@ -74,11 +74,12 @@ let package = Package(
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
     .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
     .library(name: "traffic-metrics", type: .dynamic, targets: ["traffic-metrics"]),
-    .library(name: "access-log", type: .dynamic, targets: ["AccessLog"]),
+    // Those with CStaticRuntime run in programs with a runtime of their own, by "sluice attach".
+    .library(name: "access-log", type: .dynamic, targets: ["AccessLog", "CStaticRuntime"]),
     .library(name: "cache", type: .dynamic, targets: ["Cache"]),
     .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
-    .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh"]),
-    .library(name: "otlp", type: .dynamic, targets: ["OTLP"]),
+    .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh", "CStaticRuntime"]),
+    .library(name: "otlp", type: .dynamic, targets: ["OTLP", "CStaticRuntime"]),
     // A fixture of the tests.
     .library(name: "swift-work", type: .dynamic, targets: ["SwiftWork"]),
     .library(name: "swift-bodies", type: .dynamic, targets: ["SwiftBodies"]),
@@ -323,6 +324,18 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // Nothing but flags, for the products that it is a part of: those of "sluice plugin build --static-stdlib".
+    .target(
+      name: "CStaticRuntime",
+      linkerSettings: isFetched
+        ? []
+        : [
+          .unsafeFlags([
+            "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/share/sluice/sdk/exports.map",
+            "-Xlinker", "-Bsymbolic",
+          ])
+        ]),
+
     // Shipped plugins.
     cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"), cPlugin("traffic-metrics"),
     swiftPlugin("access-log", module: "AccessLog", ["SluiceMessages"]),
@@ -368,17 +381,6 @@ let package = Package(
     .target(
       name: "TablesStage", dependencies: ["SluicePlugin"], path: "Tests/Plugins/tables-in-swift/Stage",
       swiftSettings: strict),
-    // Nothing but flags, for the product that it is a part of: those of "sluice plugin build --static-stdlib".
-    .target(
-      name: "CStaticRuntime", path: "Tests/Plugins/static-runtime",
-      linkerSettings: isFetched
-        ? []
-        : [
-          .unsafeFlags([
-            "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/share/sluice/sdk/exports.map",
-            "-Xlinker", "-Bsymbolic",
-          ])
-        ]),
     .target(
       name: "TracesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/traces-in-swift",
       swiftSettings: strict),

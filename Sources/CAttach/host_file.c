@@ -4,6 +4,9 @@
 #define _GNU_SOURCE
 #include "host_file.h"
 
+#include "exchange.h"
+#include "session.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -80,7 +83,8 @@ const struct sluice_attach_host *host_file_open(
   sluice_attach_open open = library ? (sluice_attach_open)dlsym(library, SLUICE_ATTACH_HOST_SYMBOL) : NULL;
   if (!open) return NULL;
   const struct sluice_attach_program program = {
-      .abi = SLUICE_ATTACH_ABI, .folder = {.bytes = folder, .length = strlen(folder)}};
+      .abi = SLUICE_ATTACH_ABI, .folder = {.bytes = folder, .length = strlen(folder)}, .exchange = exchange_make,
+      .release = exchange_release, .enter = session_enter_from_host, .leave = session_leave};
   const struct sluice_attach_host *host = open(&program);
   return host && host->abi == SLUICE_ATTACH_ABI ? host : NULL;
 }

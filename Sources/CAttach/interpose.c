@@ -1,6 +1,7 @@
 // The functions of libcurl that the program calls here first. Each goes on to the definition that the caller would have
 // reached without this library.
 #define _GNU_SOURCE
+#include "exchange.h"
 #include "handle.h"
 #include "interposed.h"
 #include "pending.h"
@@ -50,6 +51,16 @@ INTERPOSED CURL *curl_easy_init(void) {
   forget_earlier(easy);
   if (!curl->is_for_itself) handle_get(easy, curl);
   return easy;
+}
+
+/// Memory functions of the program need not be ready for another thread.
+INTERPOSED CURLcode curl_global_init_mem(
+    long flags, curl_malloc_callback allocate, curl_free_callback release, curl_realloc_callback resize,
+    curl_strdup_callback duplicate, curl_calloc_callback clear) {
+  const struct libcurl *curl = libcurl_of(CALLER);
+  exchange_note_own_memory();
+  if (!curl->global_init_mem) return CURLE_FAILED_INIT;
+  return curl->global_init_mem(flags, allocate, release, resize, duplicate, clear);
 }
 
 /// Each option takes one argument of the size of a pointer: a pointer, a long or a curl_off_t.
@@ -346,6 +357,7 @@ void *interposed_function(const char *name) {
     const char *name;
     void *function;
   } functions[] = {
+      {"curl_global_init_mem", curl_global_init_mem},
       {"curl_easy_init", curl_easy_init},
       {"curl_easy_setopt", curl_easy_setopt},
       {"curl_easy_perform", curl_easy_perform},

@@ -139,6 +139,10 @@ static void fill(struct libcurl *curl, const struct link_map *object) {
   curl->multi_remove_handle = find(&source, "curl_multi_remove_handle");
   curl->multi_info_read = find(&source, "curl_multi_info_read");
   curl->multi_cleanup = find(&source, "curl_multi_cleanup");
+  curl->global_init = find(&source, "curl_global_init");
+  curl->global_init_mem = find(&source, "curl_global_init_mem");
+  curl->slist_append = find(&source, "curl_slist_append");
+  curl->slist_free_all = find(&source, "curl_slist_free_all");
   curl->url = find(&source, "curl_url");
   curl->url_dup = find(&source, "curl_url_dup");
   curl->url_get = find(&source, "curl_url_get");

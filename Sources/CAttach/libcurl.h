@@ -40,6 +40,11 @@ struct libcurl {
   CURLMcode (*multi_remove_handle)(CURLM *, CURL *);
   CURLMsg *(*multi_info_read)(CURLM *, int *);
   CURLMcode (*multi_cleanup)(CURLM *);
+  CURLcode (*global_init)(long);
+  CURLcode (*global_init_mem)(
+      long, curl_malloc_callback, curl_free_callback, curl_realloc_callback, curl_strdup_callback, curl_calloc_callback);
+  struct curl_slist *(*slist_append)(struct curl_slist *, const char *);
+  void (*slist_free_all)(struct curl_slist *);
   CURLU *(*url)(void);
   CURLU *(*url_dup)(const CURLU *);
   CURLUcode (*url_get)(const CURLU *, CURLUPart, char **, unsigned int);

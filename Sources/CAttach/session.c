@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "session.h"
 
+#include "exchange.h"
 #include "handle.h"
 #include "host_file.h"
 #include "page.h"
@@ -39,6 +40,8 @@ static _Atomic(uint64_t) plan_refused;
 /// Set when nothing can change any more: why there is no pipeline in this process.
 static _Atomic(int) lost = -1;
 static _Atomic(unsigned) generation;
+/// Whether plugins of a plan so far may make exchanges.
+static _Atomic(bool) calls_out;
 /// How deep this thread is inside of `loading` or `gate`.
 static _Thread_local unsigned depth;
 
@@ -71,6 +74,8 @@ static bool has_spare_descriptor(void) {
   return file >= 0 || (errno != EMFILE && errno != ENFILE);
 }
 
+static void finish_early(void);
+
 /// With `loading` held.
 static bool open_host(void) {
   if (atomic_load(&host)) return true;
@@ -82,6 +87,8 @@ static bool open_host(void) {
   }
   session_count(SLUICE_ATTACH_COUNT_HOSTS);
   atomic_store_explicit(&host, opened, memory_order_release);
+  // Without it, nothing is lost but what plugins would send at the end.
+  atexit(finish_early);
   return true;
 }
 
@@ -89,8 +96,13 @@ static bool open_host(void) {
 static void take_plan(uint64_t number) {
   size_t length = 0;
   char *plan = plan_read(number, plan_descriptor, folder, &length);
-  if (plan && atomic_load(&host)->take_plan(plan, length, number) == 0) atomic_store(&plan_taken, number);
-  else if (has_spare_descriptor()) atomic_store(&plan_refused, number);
+  const struct sluice_attach_host *opened = atomic_load(&host);
+  if (plan && opened->take_plan(plan, length, number) == 0) {
+    if (opened->calls_out()) atomic_store(&calls_out, true);
+    atomic_store(&plan_taken, number);
+  } else if (has_spare_descriptor()) {
+    atomic_store(&plan_refused, number);
+  }
   free(plan);
 }
 
@@ -151,6 +163,13 @@ void session_leave(void) {
   pthread_rwlock_unlock(&gate);
 }
 
+void session_enter_from_host(void) {
+  pthread_rwlock_rdlock(&gate);
+  depth++;
+}
+
+bool session_calls_out(void) { return atomic_load_explicit(&calls_out, memory_order_relaxed); }
+
 bool session_is_inside(void) { return depth > 0; }
 
 unsigned session_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
@@ -167,7 +186,7 @@ void session_count(enum sluice_attach_count count) {
 
 // Written before fork() and read after it, by the thread that forks. Another thread waits for `forking`.
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
-static bool has_loading, has_gate, has_look_up;
+static bool has_loading, has_gate, has_exchanges, has_look_up;
 
 static struct timespec limit(void) {
   struct timespec time;
@@ -187,6 +206,8 @@ static void before_fork(void) {
   const struct timespec until = limit();
   has_loading = is_waiting && pthread_mutex_clocklock(&loading, CLOCK_MONOTONIC, &until) == 0;
   has_gate = has_loading && pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0;
+  // Before the locks that libcurl may come to.
+  has_exchanges = exchange_lock(&until);
   has_look_up = libcurl_lock(&until);
   handle_lock_all();
   pending_lock();
@@ -197,6 +218,7 @@ static void in_parent(void) {
   pending_unlock();
   handle_unlock_all();
   if (has_look_up) libcurl_unlock();
+  if (has_exchanges) exchange_unlock();
   if (has_gate) pthread_rwlock_unlock(&gate);
   if (has_loading) pthread_mutex_unlock(&loading);
   pthread_mutex_unlock(&forking);
@@ -207,6 +229,7 @@ static void unlock_in_child(void) {
   handle_unlock_all();
   if (has_look_up) libcurl_unlock();
   else libcurl_lock_anew();
+  exchange_forget_all(has_exchanges);
   // The lock knows its writer by a thread number, and the thread has another one here.
   if (has_gate) gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
   if (has_loading) pthread_mutex_unlock(&loading);
@@ -255,6 +278,28 @@ __attribute__((constructor)) static void begin(void) {
   if (off && *off && strcmp(off, "0") != 0) return;
   if (!parse(value)) return;
   session_is_on = pthread_atfork(before_fork, in_parent, in_child) == 0;
+}
+
+/// Waits for threads that are inside of the host, as long as a fork() would.
+static void wait_for_others(void) {
+  const struct timespec until = limit();
+  if (pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0) pthread_rwlock_unlock(&gate);
+}
+
+/// What plugins have still to send goes out before the exit handlers of the TLS libraries, which were registered before
+/// the first transfer. Transfers of later handlers have no pipeline.
+static void finish_early(void) {
+  const struct sluice_attach_host *opened = atomic_load(&host);
+  if (depth > 0 || !opened || atomic_load(&lost) >= 0 || !opened->calls_out()) return;
+  const int kept = errno;
+  int expected = -1;
+  if (atomic_compare_exchange_strong(&lost, &expected, SLUICE_ATTACH_COUNT_ENDING)) {
+    wait_for_others();
+    depth++;
+    opened->close();
+    depth--;
+  }
+  errno = kept;
 }
 
 __attribute__((destructor)) static void finish(void) {

@@ -29,6 +29,12 @@ const struct sluice_attach_host *session_enter_again(void);
 
 void session_leave(void);
 
+/// Like `session_enter_again`, for a thread of the host, which has work to do also while the process ends.
+void session_enter_from_host(void);
+
+/// Whether plugins of the plan may make exchanges with the program's libcurl.
+bool session_calls_out(void);
+
 /// The process in which a transfer began must be the one in which it goes on; counts the fork()s.
 unsigned session_generation(void);
 

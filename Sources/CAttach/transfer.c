@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "transfer.h"
 
+#include "exchange.h"
 #include "facts.h"
 #include "request.h"
 #include "response.h"
@@ -211,6 +212,7 @@ static enum sluice_attach_count attach_request(struct handle *handle, struct req
   enum sluice_attach_count reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   const struct sluice_attach_host *host = session_enter(&reason);
   if (!host) return reason;
+  exchange_use(handle->curl);
   reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   if (open_transfer(handle)) {
     attach(host, handle, request, blocks);

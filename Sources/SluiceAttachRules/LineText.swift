@@ -3,10 +3,16 @@ package struct LineText: Sendable {
   package private(set) var bytes: [UInt8] = []
   package private(set) var count = 0
 
-  init() {}
+  package init() {}
 
   /// Begins with room for as many bytes, NULs included.
   init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
+  package mutating func append(_ line: String) {
+    bytes.append(contentsOf: line.utf8)
+    bytes.append(0)
+    count += 1
+  }
 
   /// Adds a line that is in an array.
   mutating func append(_ range: Range<Int>, of text: [UInt8], ending: [UInt8] = []) {

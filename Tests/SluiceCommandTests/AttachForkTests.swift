@@ -24,6 +24,21 @@ import Testing
     expectCounted(runs)
   }
 
+  @Test func `children that are forked while spans are exported make their transfers`() async throws {
+    let collector = try LoopbackServer(recording: .countOnly, handler: AttachedCollector.accept)
+    defer { collector.stop() }
+    let program = try await ForeignProgram.compile("forks")
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0, "\(Self.childCount)", "3"] },
+      configuration: """
+        {"plugins": {"o": {"library": "\(BuiltProducts.library("otlp"))",
+           "config": {"endpoint": "\(collector.baseURL)", "delay": "1ms", "batchSpans": 4}}}, "tracers": ["o"]}
+        """)
+    #expect(runs.attached.ending == .exited(0), "\(runs.attached.errorText)")
+    #expect(runs.attached.outputText == "\(Self.childCount) children, 0 bad; 0 failures in the parent\n")
+    #expect(collector.requestCount > 0)
+  }
+
   @Test func `a stage may fork`() async throws {
     let plugin = try await PluginCompiler.compile("forks-in-stages")
     let program = try await ForeignProgram.compile("reused")

@@ -1,6 +1,7 @@
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -157,5 +158,21 @@ import Testing
       try await group.waitForAll()
     }
     #expect(counter.value == 16_000)
+  }
+
+  @Test func `what is posted while the thread inside leaves is not left lying`() {
+    let (loop, calls) = (loop, Watched<[Instant]>([]))
+    loop.onWork = { deadline in
+      calls.update { $0.append(deadline) }
+      guard calls.value.count == 1 else { return }
+      // The thread has looked into the inbox for the last time, and is still inside.
+      SystemThread { loop.post {} }?.join()
+    }
+    let (timer, target) = (LoopTimer(), Target())
+    loop.enter()
+    loop.arm(timer, at: soon, for: target)
+    loop.leave()
+    #expect(calls.value.count == 2)
+    #expect(calls.value.last.map { $0 <= loop.now } == true)
   }
 }

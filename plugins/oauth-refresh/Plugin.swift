@@ -43,15 +43,14 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
     let hasReplacement = try await keeper.hasReplacement(for: refused, usedSince: began) { refresh in
       try await host.withSpan("token refresh", for: response.request) { try await refresh.value }
     }
-    if hasReplacement { throw RetryRequestError() }
+    // Without another attempt, the next request has the new token.
+    if hasReplacement, host.canRetry { throw RetryRequestError() }
   }
 }
 
-// The required features of a host.
+// The required features of a host. In one without responses and attempts, a token is replaced when it expires.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
-@section(".sluice.requires.retry") @used let requiresRetry = true
 @section(".sluice.requires.callout") @used let requiresCallout = true
-@section(".sluice.requires.response") @used let requiresResponse = true
 
 /// The entry point that the host looks for.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {

@@ -61,6 +61,8 @@ enum sluice_attach_count {
   SLUICE_ATTACH_COUNT_HOPS,
   /// Processes that opened the host library.
   SLUICE_ATTACH_COUNT_HOSTS,
+  /// … because the process was ending, and tracers had delivered what they had.
+  SLUICE_ATTACH_COUNT_ENDING,
   SLUICE_ATTACH_COUNTS
 };
 
@@ -239,15 +241,65 @@ struct sluice_attach_host {
   void (*end)(void *transfer, const struct sluice_attach_end *end);
   /// In a child after fork(): drops the pipeline, whose threads do not exist here.
   void (*forked)(void);
+  /// Whether plugins may make exchanges of their own, now or when they end.
+  bool (*calls_out)(void);
   /// The process ends: tracers deliver what they have. Bounded.
   void (*close)(void);
 };
 
-/// What a process tells its host. Borrowed for the call.
+// MARK: The program
+
+/// An exchange that the host wants for a plugin. Borrowed for the call.
+struct sluice_attach_exchange {
+  /// NUL-terminated. The URL is one of http or https.
+  struct sluice_attach_text method, url;
+  /// NUL-terminated, in the form of lines of CURLOPT_HTTPHEADER.
+  const struct sluice_attach_text *lines;
+  size_t line_count;
+  /// Without it, `content` means nothing.
+  bool has_content;
+  struct sluice_attach_text content;
+  /// NUL-terminated paths; empty for what libcurl does by itself.
+  struct sluice_attach_text authorities, certificate, key;
+  bool verifies;
+  int64_t limit_milliseconds;
+  /// A longer body ends the exchange.
+  size_t limit_bytes;
+  /// Another thread ends the exchange with `sluice_attach_stop`.
+  uint32_t *stop;
+};
+
+static inline void sluice_attach_stop(uint32_t *stop) { __atomic_store_n(stop, 1, __ATOMIC_RELEASE); }
+
+static inline bool sluice_attach_is_stopped(const uint32_t *stop) { return __atomic_load_n(stop, __ATOMIC_ACQUIRE) != 0; }
+
+/// How an exchange ended. Its memory lives until it is released.
+struct sluice_attach_exchanged {
+  /// The CURLcode.
+  int32_t code;
+  /// The words for it; empty for success.
+  struct sluice_attach_text reason;
+  struct sluice_attach_response response;
+  /// As in `sluice_attach_facts`.
+  int32_t http_version;
+  struct sluice_attach_text content;
+  /// Of the program's library.
+  void *memory;
+};
+
+/// What a process tells its host, and does for it. Borrowed for the call; the functions live as long as the process.
 struct sluice_attach_program {
   uint32_t abi;
   /// NUL-terminated: the folder of the command.
   struct sluice_attach_text folder;
+  /// Makes one exchange with a libcurl of the program, and blocks until it has ended. Follows no redirect, uses nothing
+  /// that the program has set, and is not attached. Only threads of the host may call it, outside of `enter`.
+  void (*exchange)(const struct sluice_attach_exchange *exchange, struct sluice_attach_exchanged *outcome);
+  void (*release)(struct sluice_attach_exchanged *outcome);
+  /// Around everything that a thread of the host does, except for waiting and exchanges: a fork() waits for it, because
+  /// the thread does not exist in the child.
+  void (*enter)(void);
+  void (*leave)(void);
 };
 
 /// The type of `sluice_attach_host`. Returns NULL if the revisions do not fit. The table lives as long as the process.

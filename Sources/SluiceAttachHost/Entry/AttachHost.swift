@@ -14,12 +14,16 @@ enum AttachHost {
   private struct State {
     var pipeline: AttachedPipeline?
     var folder = ""
+    var program = ProgramFunctions(sluice_attach_program())
   }
 
   private static let state = Locked(State())
 
   static func open(_ program: sluice_attach_program) -> UnsafePointer<sluice_attach_host> {
-    state.withLock { $0.folder = program.folder.string }
+    state.withLock { state in
+      state.folder = program.folder.string
+      state.program = ProgramFunctions(program)
+    }
     // Never freed: the preloaded library keeps it as long as the process lives.
     let table = UnsafeMutablePointer<sluice_attach_host>.allocate(capacity: 1)
     table.initialize(
@@ -32,16 +36,17 @@ enum AttachHost {
         receive: { AttachHost.receive($0, $1, $2) },
         end: { AttachHost.end($0, $1) },
         forked: { AttachHost.forked() },
+        calls_out: { AttachHost.callsOut() },
         close: { AttachHost.close() }))
     return UnsafePointer(table)
   }
 
   private static func takePlan(_ bytes: UnsafePointer<CChar>?, _ length: Int, _ number: UInt64) -> Int32 {
-    let (known, folder) = state.withLock { ($0.pipeline, $0.folder) }
+    let (known, folder, program) = state.withLock { ($0.pipeline, $0.folder, $0.program) }
     let reporter = FileReporter(folder: folder)
     do {
       let plan = try Plan(Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : length)))
-      let pipeline = known ?? AttachedPipeline(plan, reporter: reporter)
+      let pipeline = known ?? AttachedPipeline(plan, program, reporter: reporter)
       try pipeline.take(plan)
       state.withLock { $0.pipeline = pipeline }
       return 0
@@ -102,6 +107,8 @@ enum AttachHost {
   private static func forked() {
     if let pipeline = state.withLock({ $0.pipeline.take() }) { _ = Unmanaged.passRetained(pipeline) }
   }
+
+  private static func callsOut() -> Bool { state.withLock { $0.pipeline }?.callOuts.isUsed ?? false }
 
   private static func close() { state.withLock { $0.pipeline }?.close() }
 }

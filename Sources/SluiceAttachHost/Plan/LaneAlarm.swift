@@ -15,11 +15,16 @@ final class LaneAlarm: Sendable {
   /// Timers beyond it belong to transactions, which have no time limit here.
   private static let horizon = Duration.seconds(24 * 60 * 60)
 
+  /// For stages; the default of the process may be small.
+  private static let stackBytes = 1 << 20
+
   private let loops: [CallerLoop]
+  private let program: ProgramFunctions
   private let state: Monitor<State>
 
-  init(_ loops: [CallerLoop]) {
+  init(_ loops: [CallerLoop], _ program: ProgramFunctions) {
     self.loops = loops
+    self.program = program
     state = Monitor(State(due: loops.map { _ in .distantFuture }))
     for (index, loop) in loops.enumerated() {
       loop.onWork = { [weak self, unowned loop] deadline in
@@ -37,7 +42,7 @@ final class LaneAlarm: Sendable {
       return !state.hasThread
     }
     // Without a thread, timers fire with the next transfer.
-    if starts { _ = SystemThread.start("sluice-timers") { [self] in serve() } }
+    if starts { _ = SystemThread.start("sluice-timers", stackBytes: Self.stackBytes) { [self] in serve() } }
   }
 
   func close() { state.update { $0.isClosed = true } }
@@ -56,8 +61,10 @@ final class LaneAlarm: Sendable {
       case .changed, nil: continue
       case .due(let lanes):
         for index in lanes {
-          loops[index].enter()
-          loops[index].leave()
+          program.work {
+            loops[index].enter()
+            loops[index].leave()
+          }
         }
       }
     }

@@ -13,6 +13,8 @@ struct Plan: Sendable {
     var buildID: String?
     /// That of the shared runtime of Swift that it was linked with; nil without one.
     var swiftBuildID: String?
+    /// Whether it requires that it can make requests itself.
+    var callsOut: Bool
   }
 
   var configuration: Configuration
@@ -33,7 +35,7 @@ struct Plan: Sendable {
       guard let copy = entry["copy"]?.string, let hash = entry["hash"]?.string else { throw Malformed() }
       libraries[path] = Library(
         copy: copy, hash: hash, buildID: entry["buildId"]?.string,
-        swiftBuildID: entry["swiftBuildId"]?.string)
+        swiftBuildID: entry["swiftBuildId"]?.string, callsOut: entry["callsOut"]?.bool ?? false)
     }
     explains = document["explain"]?.bool ?? false
     events = document["events"]?.string

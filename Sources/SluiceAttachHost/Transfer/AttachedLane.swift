@@ -13,9 +13,10 @@ final class AttachedLane: @unchecked Sendable {
   /// The pipeline for new transactions.
   var pipeline: Pipeline
 
-  init(index: Int, pipeline: Pipeline) {
+  init(index: Int, pipeline: Pipeline, _ callOuts: CallOutService) {
     loop = CallerLoop(index: index)
     environment = LoopEnvironment(loop: loop, transport: transport)
+    environment.callOutTransport = CallOutTransport(loop, callOuts, besides: transport)
     self.pipeline = pipeline
   }
 }

@@ -23,15 +23,20 @@ final class AttachedPipeline: Sendable {
   /// The caller's trace, from the environment of the program.
   let parent: ParentContext
   private let alarm: LaneAlarm
+  let callOuts: CallOutService
   private let next = Atomic<Int>(0)
   private let published = Locked<Snapshot?>(nil)
   private let generationCount = Atomic<Int>(0)
+  /// Replaced snapshots whose parts are being ended.
+  private let ending = Monitor(0)
   let explains: Bool
 
-  init(_ plan: Plan, reporter: any Reporter) {
+  init(_ plan: Plan, _ program: ProgramFunctions, reporter: any Reporter) {
     let empty = Pipeline(loops: Self.laneCount)
-    lanes = (0..<Self.laneCount).map { AttachedLane(index: $0, pipeline: empty) }
-    alarm = LaneAlarm(lanes.map(\.loop))
+    let callOuts = CallOutService(program)
+    self.callOuts = callOuts
+    lanes = (0..<Self.laneCount).map { AttachedLane(index: $0, pipeline: empty, callOuts) }
+    alarm = LaneAlarm(lanes.map(\.loop), program)
     self.reporter = reporter
     explains = plan.explains
     events = plan.events.map { EventFile(in: $0) }
@@ -73,7 +78,9 @@ final class AttachedPipeline: Sendable {
         throw .plugin(error.named(plugin.name), plugin.location)
       }
     }
+    if plan.libraries.values.contains(where: \.callsOut) { callOuts.noteUse() }
     var configuration = Self.prepared(plan.configuration)
+    callOuts.settings = configuration.transport
     events?.append(to: &configuration)
     let draft = SnapshotDraft(configuration, generations, runtime: runtime, following: before) { [reporter] in
       reporter.log($0)
@@ -169,7 +176,7 @@ final class AttachedPipeline: Sendable {
 
   private func publish(_ snapshot: Snapshot, after before: Snapshot?) {
     published.withLock { $0 = snapshot }
-    let open = before.map { OpenSnapshot($0, besides: snapshot, lanes: lanes.count) }
+    let open = before.map { OpenSnapshot($0, besides: snapshot, lanes: lanes.count, ending) }
     for (index, lane) in lanes.enumerated() {
       lane.loop.enter()
       lane.pipeline = snapshot.pipeline
@@ -182,7 +189,9 @@ final class AttachedPipeline: Sendable {
   func close() {
     guard let snapshot = published.withLock({ $0.take() }) else { return }
     for part in snapshot.parts.reversed() { part.end(within: Self.endLimit) }
+    _ = ending.wait(upTo: Self.endLimit) { $0 == 0 ? () : nil }
     runtime.close(within: Self.endLimit)
+    callOuts.threads.close(within: Self.endLimit)
     alarm.close()
   }
 }
@@ -191,16 +200,23 @@ final class AttachedPipeline: Sendable {
 private final class OpenSnapshot: Sendable {
   private let parts: [SnapshotPart]
   private let lanesLeft: Atomic<Int>
+  private let ending: Monitor<Int>
 
-  init(_ snapshot: Snapshot, besides newer: Snapshot, lanes: Int) {
+  /// - Parameter ending: counts this one while its parts are being ended.
+  init(_ snapshot: Snapshot, besides newer: Snapshot, lanes: Int, _ ending: Monitor<Int>) {
+    self.ending = ending
     parts = snapshot.parts.filter { part in part.instance.map { !newer.holds($0) } ?? false }
     lanesLeft = Atomic(lanes)
   }
 
   func laneIsEmpty() {
     guard lanesLeft.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
-    let parts = parts
+    ending.update { $0 += 1 }
     // Not here: the instances wait for calls that may need the lane.
-    _ = SystemThread.start("sluice-end") { for part in parts.reversed() { part.end(within: .seconds(5)) } }
+    let isStarted = SystemThread.start("sluice-end") { [parts, ending] in
+      for part in parts.reversed() { part.end(within: .seconds(5)) }
+      ending.update { $0 -= 1 }
+    }
+    if !isStarted { ending.update { $0 -= 1 } }
   }
 }

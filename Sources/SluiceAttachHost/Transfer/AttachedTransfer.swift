@@ -13,7 +13,8 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   private let pipeline: AttachedPipeline
   let lane: AttachedLane
-  private var memory = AnswerMemory()
+  /// Of the last answer, as the ABI promises.
+  private var memory = TextMemory()
   var transaction: Transaction?
   var observer: (any TransferObserver)?
   /// As the program asks for it; nil without request stages, which alone change it.
@@ -226,6 +227,6 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
       form.pointee.outcome = SLUICE_ATTACH_WAIT
       return
     }
-    memory.write(answer, to: form)
+    answer.write(to: form, in: &memory)
   }
 }

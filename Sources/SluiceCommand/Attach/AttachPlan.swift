@@ -101,6 +101,7 @@ struct AttachPlan: Sendable {
 
   private static func entry(_ library: StagedLibrary) -> JSONValue {
     let entry: JSONValue = ["copy": JSONValue(library.copy.path), "hash": JSONValue(library.copy.hash.hex)]
+    if library.facts.requiredFeatures.features.contains(.callOuts) { entry["callsOut"] = true }
     if let buildID = library.facts.buildID { entry["buildId"] = JSONValue(buildID) }
     if library.facts.swiftRuntime == .shared, let id = DynamicLoader.own?.swiftBuildID(of: library.path) {
       entry["swiftBuildId"] = JSONValue(id)

@@ -60,7 +60,7 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
   package func post(_ job: @escaping @Sendable () -> Void) {
     if isCurrent { return local.append(Job(run: job)) }
     inbox.update { $0.jobs.append(Job(run: job)) }
-    // In one order with the end of `leave`: either this thread sees that nobody is inside, or that one sees the post.
+    // In one order with `leave`, so that one of the two threads sees what the other has stored.
     hasPosted.store(true, ordering: .sequentiallyConsistent)
     if owner.load(ordering: .sequentiallyConsistent) == 0 { onWork?(now) }
   }
@@ -110,6 +110,7 @@ extension CallerLoop {
     if let deadline = timers.nextDeadline { onWork?(deadline) }
     owner.store(0, ordering: .sequentiallyConsistent)
     pthread_mutex_unlock(mutex)
+    // Posted after the last look into the inbox, by a thread that has still seen this one inside.
     if hasPosted.load(ordering: .sequentiallyConsistent) { onWork?(now) }
   }
 

@@ -12,6 +12,9 @@ public struct PluginHost: Sendable {
   public let programVersion: String
   /// The plugin is being tried out in a child process: it must not change anything outside.
   public let isTrial: Bool
+  /// The host can make another attempt. Otherwise ``RetryRequestError`` fails the request; a plugin that cannot do without
+  /// it must require `SLUICE_FEATURE_RETRY`.
+  public let canRetry: Bool
 
   init(_ host: UnsafePointer<sluice_host>) {
     link = HostLink(host)
@@ -19,5 +22,6 @@ public struct PluginHost: Sendable {
     programName = String(host.pointee.name)
     programVersion = String(host.pointee.version)
     isTrial = host.pointee.flags & UInt32(SLUICE_HOST_TRIAL) != 0
+    canRetry = host.pointee.features & UInt32(SLUICE_FEATURE_RETRY) != 0
   }
 }

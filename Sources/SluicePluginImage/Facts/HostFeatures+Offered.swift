@@ -11,7 +11,9 @@ extension HostFeatures {
   ///
   /// - Parameter runsResponseStages: whether the head is held back until response stages have seen it.
   package static func attached(runsResponseStages: Bool) -> HostFeatures {
-    let always: HostFeatures = [.suspend, .requestBody, .timers, .metrics, .values, .hops, .rewrite, .document]
+    let always: HostFeatures = [
+      .suspend, .requestBody, .timers, .callOuts, .metrics, .values, .hops, .rewrite, .document,
+    ]
     return runsResponseStages ? always.union(.response) : always
   }
 

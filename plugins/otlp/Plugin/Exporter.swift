@@ -168,7 +168,8 @@ final class Exporter: Sendable {
     guard let collector = collectors[.metrics] else { return }
     let table = state.withLock { $0.metrics }
     let reported = host.metricsReport().map { EngineReport($0).metrics } ?? []
-    guard !table.isEmpty || !reported.isEmpty else { return }
+    // Nothing before the first transaction: a configuration that is only tried out leaves no trace.
+    guard !table.isEmpty || reported.contains(where: \.hasHappened) else { return }
     switch await collector.send(document.metrics(table, from: started, at: Clock.unixNow, reported, since: engineStart))
     {
     case .accepted(let rejected, let reason):

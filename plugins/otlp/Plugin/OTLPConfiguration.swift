@@ -2,6 +2,7 @@ import Glibc
 import OTLPRules
 import SluiceMessages
 import SluicePlugin
+import SluiceSupport
 
 /// The `config` of the plugin. OpenTelemetry's variables apply to absent members.
 struct OTLPConfiguration: Decodable, Sendable {
@@ -105,8 +106,13 @@ struct OTLPConfiguration: Decodable, Sendable {
     do throws(ExportSettings.Refusal) {
       return try ExportSettings(
         given, environment: { name in getenv(name).map { String(cString: $0) } },
-        program: (host.programName, host.programVersion))
+        program: (Self.programName ?? host.programName, host.programVersion))
     } catch { throw StageFailure(message: error.description) }
+  }
+
+  /// Of the file that this process runs, as OpenTelemetry names a service without a name; nil if it is not known.
+  private static var programName: String? {
+    RunningProgram.path()?.split(separator: "/").last.map(String.init)
   }
 
   func schedule() throws(StageFailure) -> RetrySchedule {

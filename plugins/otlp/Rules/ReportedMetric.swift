@@ -32,6 +32,9 @@ package struct ReportedMetric: Sendable, Hashable {
   package let kind: Kind
   package let points: [Point]
 
+  /// Whether something was counted or measured.
+  package var hasHappened: Bool { points.contains { $0.value != 0 || $0.counts.contains { $0 != 0 } } }
+
   package init(_ name: String, _ description: String, unit: String, _ kind: Kind, _ points: [Point]) {
     self.name = name
     self.description = description

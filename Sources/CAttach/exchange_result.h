@@ -1,0 +1,27 @@
+// What an exchange has received.
+#ifndef SLUICE_ATTACH_EXCHANGE_RESULT_H
+#define SLUICE_ATTACH_EXCHANGE_RESULT_H
+#include "CAttachABI.h"
+#include "libcurl.h"
+
+struct exchange_result;
+
+/// NULL without memory.
+struct exchange_result *exchange_result_make(void);
+
+/// Makes a handle put the body and the words of an error here.
+void exchange_result_receive(
+    struct exchange_result *result, CURL *easy, const struct libcurl *curl, size_t limit_bytes);
+
+/// Takes over what the handle knows of the response.
+///
+/// @param easy NULL if there was no memory for one
+void exchange_result_end(struct exchange_result *result, CURL *easy, const struct libcurl *curl, CURLcode code);
+
+/// Lends everything, and is its memory.
+void exchange_result_show(struct exchange_result *result, struct sluice_attach_exchanged *exchanged);
+
+/// @param result may be NULL
+void exchange_result_free(struct exchange_result *result);
+
+#endif

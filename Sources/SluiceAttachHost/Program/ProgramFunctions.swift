@@ -1,0 +1,55 @@
+import CAttachABI
+import SluiceMessages
+import SluicePipeline
+
+/// What the program's library does for its host.
+///
+/// Unchecked: the functions may be called on any thread, and live as long as the process.
+struct ProgramFunctions: @unchecked Sendable {
+  private let table: sluice_attach_program
+
+  init(_ table: sluice_attach_program) { self.table = table }
+
+  /// Makes an exchange, and blocks until it has ended. On a thread of the host, and not inside of ``work(_:)``.
+  func exchange(_ form: inout sluice_attach_exchange) -> Exchanged {
+    var exchanged = sluice_attach_exchanged()
+    table.exchange?(&form, &exchanged)
+    return Exchanged(form: exchanged, release: table.release)
+  }
+
+  /// Runs what a thread of the host does, apart from waiting and exchanges. A fork() of the program waits for it: the
+  /// thread does not exist in the child, and what it was changing would stay half changed there.
+  func work<Result>(_ body: () -> Result) -> Result {
+    table.enter?()
+    defer { table.leave?() }
+    return body()
+  }
+
+  /// How an exchange ended. Owns the memory of the form until ``take()``.
+  struct Exchanged: ~Copyable {
+    fileprivate var form: sluice_attach_exchanged
+    fileprivate let release: (@convention(c) (UnsafeMutablePointer<sluice_attach_exchanged>?) -> Void)?
+
+    deinit {
+      var form = form
+      release?(&form)
+    }
+
+    /// The response with its body, or why there is none.
+    borrowing func outcome() -> Result<Response, TransportError> {
+      let facts = sluice_attach_facts(version: form.http_version)
+      var response = form.code == 0 ? Response(form.response, facts) : nil
+      response?.body = form.content.length == 0 ? .empty : .bytes(form.content.copied)
+      if let response { return .success(response) }
+      let error = TransportError(curlCode: form.code, form.reason.string, hasHead: false)
+      return .failure(error ?? TransportError(.invalidResponse, "libcurl shows no response"))
+    }
+  }
+}
+
+extension sluice_attach_facts {
+  fileprivate init(version: Int32) {
+    self.init()
+    http_version = version
+  }
+}
