@@ -4,10 +4,6 @@ import SluiceSupport
 
 /// The program that runs under the command: it gets its signals, and gives its exit status.
 struct AttachedProgram {
-  private static let forwarded = [SIGTERM, SIGHUP, SIGUSR1, SIGUSR2]
-  /// From the terminal, the program gets these itself; from another process, only the command does.
-  private static let ofTerminal = [SIGINT, SIGQUIT]
-
   private let process: pid_t
 
   /// Keeps the signals for the program, from the calling thread and from those that it starts. Any other thread would
@@ -15,7 +11,7 @@ struct AttachedProgram {
   ///
   /// - Returns: the signals that the program is to block, as it would without the command.
   static func holdSignals() -> sigset_t {
-    var (signals, before) = (signals, sigset_t())
+    var (signals, before) = (ForwardedSignals.all, sigset_t())
     pthread_sigmask(SIG_BLOCK, &signals, &before)
     return before
   }
@@ -35,8 +31,8 @@ struct AttachedProgram {
     ]
     process = try Self.spawn(words, variables, blocked)
     if plan >= 0 { close(plan) }
-    let process = process
-    try SystemThread.begin("sluice-signals") { Self.forwardSignals(to: process) }.detach()
+    let signals = ForwardedSignals(to: process)
+    try SystemThread.begin("sluice-signals") { signals.forward() }.detach()
   }
 
   /// A program that gcc has built with the address sanitizer ends at once when a library is loaded before the sanitizer's,
@@ -59,24 +55,6 @@ struct AttachedProgram {
       let code: Int32 = error.number == ENOENT ? 127 : 126
       throw CommandError(
         ExitStatus(code: code), "attach: \(words.first?.shown ?? ""): \(SystemError.text(error.number))")
-    }
-  }
-
-  private static var signals: sigset_t {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    for signal in forwarded + ofTerminal { sigaddset(&signals, signal) }
-    return signals
-  }
-
-  private static func forwardSignals(to process: pid_t) {
-    var signals = signals
-    while true {
-      var facts = siginfo_t()
-      let signal = sigwaitinfo(&signals, &facts)
-      if signal < 0 { continue }
-      if ofTerminal.contains(signal), facts.si_code == SI_KERNEL { continue }
-      kill(process, signal)
     }
   }
 }

@@ -1,0 +1,83 @@
+import SluiceTestKit
+import Testing
+
+/// What reaches the program of the signals that the command gets. A program in Python counts them under the command,
+/// which has a terminal of its own.
+@Suite(.enabled(if: !Sanitizer.isOn)) struct AttachSignalTests {
+  private static let python = "/usr/bin/python3"
+
+  /// SIGUSR1 ends it. At SIGUSR2, it and a program that it starts signal the command, which also a signal to their
+  /// process group does. It waits for signals, because a handler would run once for two that come together.
+  private static let counter = """
+    import os, signal, subprocess, sys
+    pipe, counts = int(sys.argv[1]), {}
+    numbers = [signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2]
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    def say(text): os.write(pipe, (text + '\\n').encode())
+    def take():
+        number = int(signal.sigwait(numbers))
+        counts[number] = counts.get(number, 0) + 1
+        return number
+    say('%d %d' % (os.getpid(), os.getppid()))
+    while True:
+        number = take()
+        if number == signal.SIGUSR1: break
+        if number == signal.SIGUSR2:
+            os.kill(os.getppid(), signal.SIGHUP)
+            words = ['sh', '-c', 'kill -INT $0; echo; read line', str(os.getppid())]
+            child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            child.stdout.readline()
+        say('got')
+    say('counts %s' % sorted(counts.items()))
+    """
+
+  /// The command forwards in the order of the numbers: what it forwards beside SIGUSR1 has come before.
+  private static let terminal = """
+    import os, pty, signal, sys
+    action, words = sys.argv[1], sys.argv[2:]
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    leader, terminal = pty.fork()
+    if leader == 0: os.execvp(words[0], words + [str(writing)])
+    os.close(writing)
+    lines = os.fdopen(reading)
+    program, command = map(int, next(lines).split())
+    if action == 'hang up': os.close(terminal)
+    elif action == 'signal the command': os.kill(program, signal.SIGUSR2)
+    else: os.write(terminal, action.encode())
+    assert next(lines) == 'got\\n'
+    os.kill(command, signal.SIGUSR1)
+    for line in lines: print(line, end='')
+    """
+
+  /// - Parameter shell: the words before those of the command.
+  /// - Returns: what the program has counted: the number of each signal, and how often it came.
+  private func counts(after action: String, under shell: [String] = []) async throws -> String {
+    let fixture = try AttachFixture()
+    let counter = try fixture.folder.write(Self.counter, to: "counter.py")
+    let words = ["attach", "-c", fixture.configuration, "--", Self.python, counter]
+    let result = try await fixture.run([Self.python, "-c", Self.terminal, action] + shell + [Tool.path] + words)
+    let lines = result.outputText.split(separator: "\n").map(String.init).filter { $0 != "got" }
+    #expect(result.errorText == "")
+    return lines.joined(separator: "\n")
+  }
+
+  private static let shell = ["sh", "-c", #""$@"; true"#, "sh"]
+
+  @Test(arguments: [("\u{3}", 2), ("\u{1C}", 3)])
+  func `a key of the terminal reaches the program once`(key: String, signal: Int) async throws {
+    #expect(try await counts(after: key) == "counts [(\(signal), 1), (10, 1)]")
+  }
+
+  @Test func `a terminal that hangs up reaches the program once`() async throws {
+    #expect(try await counts(after: "hang up", under: Self.shell) == "counts [(1, 1), (10, 1)]")
+  }
+
+  @Test func `a terminal that hangs up reaches the program also if the command leads the session`() async throws {
+    #expect(try await counts(after: "hang up") == "counts [(1, 1), (10, 1)]")
+  }
+
+  @Test func `a signal of the program, or of one that it started, does not come back to it`() async throws {
+    #expect(try await counts(after: "signal the command") == "counts [(10, 1), (12, 1)]")
+  }
+}
