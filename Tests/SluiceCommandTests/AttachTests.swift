@@ -28,6 +28,19 @@ import Testing
     #expect(unusable.errorText == "sluice: attach: \(file): Permission denied\n")
   }
 
+  @Test func `a script without a line for its interpreter is read by the shell, as execvp does`() async throws {
+    let fixture = try AttachFixture()
+    let file = try fixture.folder.write("echo \"$0 $# $1\"\nexit 4\n", to: "script")
+    try #require(chmod(file, 0o700) == 0)
+    let result = try await fixture.attach([file, "a b", "c"])
+    #expect(result.outputText == "\(file) 2 a b\n")
+    #expect(result.ending == .exited(4))
+    let path = "\(fixture.folder.path):/usr/bin:/bin"
+    let found = try await fixture.attach(["script"], environment: ["PATH": path])
+    #expect(found.outputText == "\(file) 0 \n")
+    #expect(found.ending == .exited(4))
+  }
+
   @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGUSR1])
   func `a signal to the command reaches the program`(signal: Int32) async throws {
     let fixture = try AttachFixture()

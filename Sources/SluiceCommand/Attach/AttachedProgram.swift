@@ -47,14 +47,27 @@ struct AttachedProgram {
   private static func spawn(
     _ words: [ArgumentWord], _ variables: [String: String], _ blocked: sigset_t
   ) throws(CommandError) -> pid_t {
-    var program = ProgramStart(words: words.map(\.bytes), environment: variables)
+    let (words, shown) = (words.map(\.bytes), words.first?.shown ?? "")
+    do throws(ProgramStart.Failure) {
+      do throws(ProgramStart.Failure) { return try start(words, variables, blocked) } catch {
+        // Neither a program nor a script that names its interpreter: execvp(3) and shells let the shell read it.
+        guard error.number == ENOEXEC, let file = words.first.flatMap(ProgramPath.find) else { throw error }
+        return try start([Array("/bin/sh".utf8), file] + words.dropFirst(), variables, blocked)
+      }
+    } catch {
+      let code: Int32 = error.number == ENOENT ? 127 : 126
+      throw CommandError(
+        ExitStatus(code: code), "attach: \(shown): \(SystemError.text(error.number))")
+    }
+  }
+
+  private static func start(
+    _ words: [[UInt8]], _ variables: [String: String], _ blocked: sigset_t
+  ) throws(ProgramStart.Failure) -> pid_t {
+    var program = ProgramStart(words: words, environment: variables)
     let output = StandardOutput.descriptor
     program.output = output < 0 ? .closed : .descriptor(output)
     program.blockedSignals = blocked
-    do { return try program.run() } catch {
-      let code: Int32 = error.number == ENOENT ? 127 : 126
-      throw CommandError(
-        ExitStatus(code: code), "attach: \(words.first?.shown ?? ""): \(SystemError.text(error.number))")
-    }
+    return try program.run()
   }
 }

@@ -15,7 +15,9 @@ struct ProgramReach {
   private static let limitBytes = 512 << 20
 
   init(_ word: String) throws(CommandError) {
-    guard let path = Self.find(word), let file = Paths.resolved(path) else {
+    guard let found = ProgramPath.find(Array(word.utf8)),
+      let file = Paths.resolved(String(decoding: found, as: UTF8.self))
+    else {
       throw CommandError(ExitStatus(code: 127), "attach: \(PlainText.path(word)): no such program on PATH")
     }
     lines.append("\(word): \(file)")
@@ -88,14 +90,6 @@ struct ProgramReach {
   }
 
   // MARK: Files
-
-  private static func find(_ word: String) -> String? {
-    if word.contains("/") { return access(word, X_OK) == 0 ? word : nil }
-    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-    return folders.split(separator: ":").map { "\($0)/\(word)" }.first {
-      access($0, X_OK) == 0 && !Paths.isFolder($0)
-    }
-  }
 
   private static func content(of file: String) -> [UInt8]? {
     guard let opened = FileDescriptor(opening: file, O_RDONLY | O_NONBLOCK), let status = opened.status(),
