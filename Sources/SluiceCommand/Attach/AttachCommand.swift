@@ -43,6 +43,8 @@ enum AttachCommand {
     try AttachReload(plan, of: file, arguments, to: folder).start()
     let program = try AttachedProgram(
       arguments.program, preload: libraries.preload, first, plan.failsWithoutPipeline, folder, blocking: blocked)
+    // Now, because the program does not have to wait for it.
+    AttachFolder.removeAbandoned()
     let status = program.wait()
     AttachSummary(folder, explains: arguments.has("explain")).show()
     return ExitStatus(code: status.shellStatus)
