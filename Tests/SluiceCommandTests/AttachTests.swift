@@ -234,6 +234,7 @@ import Testing
     let lines = result.errorText.split(separator: "\n").map(String.init)
     #expect(lines.first == "end")
     #expect(lines.last == "sluice: attach: 2 transfers went through the pipeline")
+    #expect(result.errorText.contains(/fixed +X-C +sent\n/))
     #expect(result.errorText.contains(/trace +traceparent +sent +00-/))
     #expect(result.errorText.contains(/trace +traceparent +host_not_listed/))
   }
