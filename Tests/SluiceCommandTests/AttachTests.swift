@@ -183,6 +183,36 @@ import Testing
     #expect(result.errorText.hasPrefix("sluice: "))
   }
 
+  @Test func `keys that have no effect in a program are named once, before it starts`() async throws {
+    let text = #"""
+      {
+        "transport": {"baseURL": "http://127.0.0.1", "timeout": "5s", "tls": {"verify": false}},
+        "retry": {"maxAttempts": 2}, "redact": {"query": ["a"]}, "swap": {"trial": "5s"}, "watchdog": null,
+        "deadline": "9s"
+      }
+      """#
+    let fixture = try AttachFixture()
+    let file = try fixture.folder.write(text, to: "run.json")
+    let words = ["attach", "-c", file, "--", "sh", "-c", "echo end >&2"]
+    let result = try await Tool.run(arguments: words)
+    let keys = "transport.timeout, transport.tls, retry, deadline"
+    #expect(result.errorText == "sluice: \(file): attach: these keys have no effect in a program: \(keys)\nend\n")
+    #expect(try await Tool.run(arguments: ["attach", "-q"] + words.dropFirst()).errorText == "end\n")
+  }
+
+  @Test(arguments: ["deadline", "retry", "redirects", "validate", "control", "watchdog", "swap", "transport"])
+  func `each key of another transport is named`(key: String) async throws {
+    let values = [
+      "deadline": #""1s""#, "control": "true", "swap": #"{"drain": "1s"}"#, "transport": #"{"timeout": "1s"}"#,
+      "watchdog": #"{"limit": "1s"}"#,
+    ]
+    let fixture = try AttachFixture()
+    let file = try fixture.folder.write("{\"\(key)\": \(values[key] ?? "{}")}", to: "run.json")
+    let result = try await Tool.run("attach", "-c", file, "--", "true")
+    #expect(result.errorText.contains("this key has no effect in a program: \(key)"), "\(result.errorText)")
+    #expect(result.status == 0)
+  }
+
   @Test(arguments: ["c.json", "./c.json", "inner/../c.json"])
   func `paths in a configuration start from its folder, also if its own path is relative`(path: String) async throws {
     let fixture = try AttachFixture()

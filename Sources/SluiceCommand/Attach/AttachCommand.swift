@@ -33,9 +33,11 @@ enum AttachCommand {
     guard let file = arguments["config"] else {
       throw CommandError(.usage, "attach: expected -c FILE, a configuration")
     }
+    if arguments.has("quiet") { LogOutput.adopt(LogOutput.Settings(least: .error)) }
     let libraries = try AttachLibraries.ofThisProgram()
     let plan = try AttachPlan(file, arguments)
     try plan.check()
+    plan.warnOfIneffectiveKeys()
     let blocked = AttachedProgram.holdSignals()
     let folder = try AttachFolder(host: libraries.host)
     defer { folder.remove() }
@@ -63,5 +65,6 @@ enum AttachOptions {
     Option("explain", nil, nil, "Show, at the end, why each header that stages could set was sent or not"),
     Option("list", nil, "PROGRAM", "Say whether the transfers of a program can be reached, and run nothing"),
     Option("events", nil, "DIR", "Write the events of each process to a file in this folder"),
+    Option("quiet", "q", nil, "Write errors only: no warnings, and nothing about a new plan"),
   ]
 }
