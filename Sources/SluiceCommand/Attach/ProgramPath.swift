@@ -1,4 +1,6 @@
 import Glibc
+import SluiceMessages
+import SluiceSupport
 
 /// The file of a program, found as execvp(3) does.
 enum ProgramPath {
@@ -12,6 +14,22 @@ enum ProgramPath {
       .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
       .map { $0.isEmpty ? word : $0 + [UInt8(ascii: "/")] + word }
       .first(where: isExecutable)
+  }
+
+  /// The same for the word of a user.
+  static func found(_ word: String) throws(CommandError) -> String {
+    if let found = find(Array(word.utf8)) { return String(decoding: found, as: UTF8.self) }
+    guard word.contains("/") else {
+      throw CommandError(ExitStatus(code: 127), "attach: \(PlainText.path(word)): no such program on PATH")
+    }
+    if Paths.isFolder(word) { throw failure(word, EISDIR) }
+    throw failure(word, access(word, X_OK) == 0 ? EACCES : errno)
+  }
+
+  /// With the statuses that shells have for programs that do not start.
+  static func failure(_ word: String, _ number: Int32) -> CommandError {
+    CommandError(
+      ExitStatus(code: number == ENOENT ? 127 : 126), "attach: \(PlainText.path(word)): \(SystemError.text(number))")
   }
 
   private static func isExecutable(_ path: [UInt8]) -> Bool {
