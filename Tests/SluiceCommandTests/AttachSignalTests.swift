@@ -34,6 +34,7 @@ import Testing
   /// The command forwards in the order of the numbers: what it forwards beside SIGUSR1 has come before.
   private static let terminal = """
     import os, pty, signal, sys
+    signal.alarm(300)
     action, words = sys.argv[1], sys.argv[2:]
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)
@@ -79,5 +80,54 @@ import Testing
 
   @Test func `a signal of the program, or of one that it started, does not come back to it`() async throws {
     #expect(try await counts(after: "signal the command") == "counts [(10, 1), (12, 1)]")
+  }
+
+  // MARK: Stopping
+
+  private static let stopping = """
+    import os, signal, sys
+    signal.signal(signal.SIGCONT, lambda *_: os._exit(7))
+    os.write(int(sys.argv[2]), b'ready\\n')
+    if sys.argv[1] == 'by itself': os.kill(os.getpid(), signal.SIGSTOP)
+    while True: signal.pause()
+    """
+
+  /// A shell with one job.
+  private static let shellWithJob = """
+    import os, pty, signal, sys
+    signal.alarm(300)
+    how, words = sys.argv[1], sys.argv[2:]
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    leader, terminal = pty.fork()
+    if leader == 0:
+        signal.alarm(300)
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        job = os.fork()
+        if job == 0:
+            os.setpgid(0, 0)
+            os.tcsetpgrp(0, os.getpgrp())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            os.execvp(words[0], words + [how, str(writing)])
+        status = os.waitpid(job, os.WUNTRACED)[1]
+        os.write(writing, b'stopped %d\\n' % os.WIFSTOPPED(status))
+        os.killpg(job, signal.SIGCONT)
+        status = os.waitpid(job, os.WUNTRACED)[1]
+        os.write(writing, b'exited %d\\n' % os.waitstatus_to_exitcode(status))
+        os._exit(0)
+    os.close(writing)
+    for line in os.fdopen(reading):
+        print(line, end='')
+        if line == 'ready\\n' and how == 'by a key': os.write(terminal, b'\\x1a')
+    """
+
+  @Test(arguments: ["by itself", "by a key"])
+  func `a program that stops gives the terminal back to the shell, and goes on with fg`(how: String) async throws {
+    let fixture = try AttachFixture()
+    let program = try fixture.folder.write(Self.stopping, to: "stopping.py")
+    let words = [Tool.path, "attach", "-c", fixture.configuration, "--", Self.python, program]
+    let result = try await fixture.run([Self.python, "-c", Self.shellWithJob, how] + words)
+    #expect(result.outputText == "ready\nstopped 1\nexited 7\n")
+    #expect(result.errorText == "")
   }
 }

@@ -42,7 +42,7 @@ struct AttachedProgram {
     return "verify_asan_link_order=0\(given.isEmpty ? "" : ":\(given)")"
   }
 
-  func wait() -> WaitStatus { WaitStatus.wait(for: process) ?? .exited(1) }
+  func wait() -> WaitStatus { ForegroundJob(process).wait() ?? .exited(1) }
 
   private static func spawn(
     _ words: [ArgumentWord], _ variables: [String: String], _ blocked: sigset_t
