@@ -28,6 +28,31 @@ import Testing
     #expect(unusable.errorText == "sluice: attach: \(file): Permission denied\n")
   }
 
+  @Test func `a script whose interpreter is missing is not called missing itself`() async throws {
+    let fixture = try AttachFixture()
+    let file = try fixture.folder.write("#!/no/such\n", to: "script")
+    try #require(chmod(file, 0o700) == 0)
+    let result = try await fixture.attach([file])
+    #expect(result.status == 127)
+    let reason = "the interpreter of this script, or the loader of this program, does not exist"
+    #expect(result.errorText == "sluice: attach: \(file): \(reason)\n")
+  }
+
+  @Test func `the status is that of the program also if nobody reads standard error`() async throws {
+    let fixture = try AttachFixture()
+    let place = try fixture.folder.makeFolder("runtime")
+    let script = """
+      import os, subprocess, sys
+      reading, writing = os.pipe()
+      os.close(reading)
+      print(subprocess.run(sys.argv[1:], stderr=writing).returncode)
+      """
+    let words = [Tool.path, "attach", "-c", fixture.configuration, "--explain", "--", "sh", "-c", "exit 4"]
+    let result = try await fixture.run([python, "-c", script] + words, environment: ["XDG_RUNTIME_DIR": place])
+    #expect(result.outputText == "4\n")
+    #expect(FileTree.names(in: place) == [])
+  }
+
   @Test func `a script without a line for its interpreter is read by the shell, as execvp does`() async throws {
     let fixture = try AttachFixture()
     let file = try fixture.folder.write("echo \"$0 $# $1\"\nexit 4\n", to: "script")

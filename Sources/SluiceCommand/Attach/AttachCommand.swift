@@ -37,8 +37,8 @@ enum AttachCommand {
     let libraries = try AttachLibraries.ofThisProgram()
     let plan = try AttachPlan(file, arguments)
     try plan.check()
-    plan.warnOfIneffectiveKeys()
     let blocked = AttachedProgram.holdSignals()
+    plan.warnOfIneffectiveKeys()
     let folder = try AttachFolder(host: libraries.host)
     defer { folder.remove() }
     let first = try folder.publish(plan.text)

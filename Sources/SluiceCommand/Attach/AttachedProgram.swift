@@ -7,11 +7,13 @@ struct AttachedProgram {
   private let process: pid_t
 
   /// Keeps the signals for the program, from the calling thread and from those that it starts. Any other thread would
-  /// take them, and they would end the command alone.
+  /// take them, and they would end the command alone. SIGPIPE too: if nobody reads what the command says, that is no
+  /// reason not to wait for the program.
   ///
   /// - Returns: the signals that the program is to block, as it would without the command.
   static func holdSignals() -> sigset_t {
     var (signals, before) = (ForwardedSignals.all, sigset_t())
+    sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &signals, &before)
     return before
   }
@@ -56,9 +58,13 @@ struct AttachedProgram {
       }
     } catch {
       let code: Int32 = error.number == ENOENT ? 127 : 126
-      throw CommandError(
-        ExitStatus(code: code), "attach: \(shown): \(SystemError.text(error.number))")
+      throw CommandError(ExitStatus(code: code), "attach: \(shown): \(reason(error.number, words.first ?? []))")
     }
+  }
+
+  private static func reason(_ number: Int32, _ word: [UInt8]) -> String {
+    guard number == ENOENT, ProgramPath.find(word) != nil else { return SystemError.text(number) }
+    return "the interpreter of this script, or the loader of this program, does not exist"
   }
 
   private static func start(
