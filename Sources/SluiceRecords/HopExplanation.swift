@@ -1,7 +1,7 @@
 public import SluiceMessages
 
-/// What happened to the headers that issue stages set in one hop, and why. Only for requests that want an explanation
-/// (``SluiceMessages/Request/wantsExplanation``).
+/// What happened to the headers that stages set in one hop, and why. What request stages have set is in the first hop of
+/// the attempt. Only for requests that want an explanation (``SluiceMessages/Request/wantsExplanation``).
 public struct HopExplanation: Sendable, Hashable {
   /// The attempt of the hop, counted from 0.
   public let attempt: Int

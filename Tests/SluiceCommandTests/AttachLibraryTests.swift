@@ -1,6 +1,8 @@
 import SluiceTestKit
 import Testing
 
+@testable import SluiceCommand
+
 /// What the two libraries of `sluice attach` bring into a program.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachLibraryTests {
   private static func needed(_ library: String) async throws -> [String] {
@@ -37,5 +39,18 @@ import Testing
       #expect(!needed.contains { $0.hasPrefix(name) })
     }
     #expect(try await Self.exported("sluice-attach-host") == ["sluice_attach_host"])
+  }
+
+  @Test(arguments: ["a b", "a:b"])
+  func `a folder that the loader would take for several is refused`(name: String) throws {
+    let folder = try TemporaryDirectory()
+    for inner in ["plain", name] {
+      try folder.makeFolder(inner)
+      for library in ["attach", "attach-host"] { try folder.write("", to: "\(inner)/libsluice-\(library).so") }
+    }
+    let plain = try AttachLibraries.found(in: [folder.path("nowhere"), folder.path("plain")])
+    #expect(plain.preload == folder.path("plain/libsluice-attach.so"))
+    let error = #expect(throws: CommandError.self) { try AttachLibraries.found(in: [folder.path(name)]) }
+    #expect(error?.message.contains("takes no library with a blank or a colon in its path") == true)
   }
 }

@@ -86,17 +86,6 @@ import Testing
     #expect(fixture.server.requestCount == 0)
   }
 
-  @Test(arguments: [
-    ("curl", 0, "libcurl.so.4, libcurl/"), ("/bin/true", 0, "uses no libcurl itself"),
-    ("ldconfig", 1, "linked statically"), ("no-such-program", 127, "no such program on PATH"),
-  ])
-  func `a program is looked at without running it`(_ program: String, _ status: Int32, _ words: String) async throws {
-    let result = try await Tool.run(
-      "attach", "--list", program, environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
-    #expect(result.status == status)
-    #expect((result.outputText + result.errorText).contains(words))
-  }
-
   @Test func `an error of a plugin is said before the program starts`() async throws {
     let fixture = try AttachFixture(
       more: #", "bad": {"library": "\#(BuiltProducts.library("static-headers"))", "config": {"nonsense": 1}}"#,

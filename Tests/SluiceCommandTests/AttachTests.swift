@@ -28,6 +28,44 @@ import Testing
     #expect(unusable.errorText == "sluice: attach: \(file): Permission denied\n")
   }
 
+  @Test func `a script whose interpreter is missing is not called missing itself`() async throws {
+    let fixture = try AttachFixture()
+    let file = try fixture.folder.write("#!/no/such\n", to: "script")
+    try #require(chmod(file, 0o700) == 0)
+    let result = try await fixture.attach([file])
+    #expect(result.status == 127)
+    let reason = "the interpreter of this script, or the loader of this program, does not exist"
+    #expect(result.errorText == "sluice: attach: \(file): \(reason)\n")
+  }
+
+  @Test func `the status is that of the program also if nobody reads standard error`() async throws {
+    let fixture = try AttachFixture()
+    let place = try fixture.folder.makeFolder("runtime")
+    let script = """
+      import os, subprocess, sys
+      reading, writing = os.pipe()
+      os.close(reading)
+      print(subprocess.run(sys.argv[1:], stderr=writing).returncode)
+      """
+    let words = [Tool.path, "attach", "-c", fixture.configuration, "--explain", "--", "sh", "-c", "exit 4"]
+    let result = try await fixture.run([python, "-c", script] + words, environment: ["XDG_RUNTIME_DIR": place])
+    #expect(result.outputText == "4\n")
+    #expect(FileTree.names(in: place) == [])
+  }
+
+  @Test func `a script without a line for its interpreter is read by the shell, as execvp does`() async throws {
+    let fixture = try AttachFixture()
+    let file = try fixture.folder.write("echo \"$0 $# $1\"\nexit 4\n", to: "script")
+    try #require(chmod(file, 0o700) == 0)
+    let result = try await fixture.attach([file, "a b", "c"])
+    #expect(result.outputText == "\(file) 2 a b\n")
+    #expect(result.ending == .exited(4))
+    let path = "\(fixture.folder.path):/usr/bin:/bin"
+    let found = try await fixture.attach(["script"], environment: ["PATH": path])
+    #expect(found.outputText == "\(file) 0 \n")
+    #expect(found.ending == .exited(4))
+  }
+
   @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGUSR1])
   func `a signal to the command reaches the program`(signal: Int32) async throws {
     let fixture = try AttachFixture()
@@ -170,6 +208,45 @@ import Testing
     #expect(result.errorText.hasPrefix("sluice: "))
   }
 
+  @Test func `keys that have no effect in a program are named once, before it starts`() async throws {
+    let text = #"""
+      {
+        "transport": {"baseURL": "http://127.0.0.1", "timeout": "5s", "tls": {"verify": false}},
+        "retry": {"maxAttempts": 2}, "redact": {"query": ["a"]}, "swap": {"trial": "5s"}, "watchdog": null,
+        "deadline": "9s"
+      }
+      """#
+    let fixture = try AttachFixture()
+    let file = try fixture.folder.write(text, to: "run.json")
+    let words = ["attach", "-c", file, "--", "sh", "-c", "echo end >&2"]
+    let result = try await Tool.run(arguments: words)
+    let keys = "transport.timeout, transport.tls, retry, deadline"
+    #expect(result.errorText == "sluice: \(file): attach: these keys have no effect in a program: \(keys)\nend\n")
+    #expect(try await Tool.run(arguments: ["attach", "-q"] + words.dropFirst()).errorText == "end\n")
+  }
+
+  @Test func `settings that requests of plugins follow have an effect in a program`() async throws {
+    let fixture = try AttachFixture()
+    let plugin = "{\"library\": \"\(BuiltProducts.library("static-headers"))\"}"
+    let transport = #"{"tls": {"verify": false}, "userAgent": "mine", "timeout": "1s"}"#
+    let file = try fixture.folder.write("{\"plugins\": {\"p\": \(plugin)}, \"transport\": \(transport)}", to: "run.json")
+    let result = try await Tool.run("attach", "-c", file, "--", "true")
+    #expect(result.errorText.contains("this key has no effect in a program: transport.timeout\n"), "\(result.errorText)")
+  }
+
+  @Test(arguments: ["deadline", "retry", "redirects", "validate", "control", "watchdog", "swap", "transport"])
+  func `each key of another transport is named`(key: String) async throws {
+    let values = [
+      "deadline": #""1s""#, "control": "true", "swap": #"{"drain": "1s"}"#, "transport": #"{"timeout": "1s"}"#,
+      "watchdog": #"{"limit": "1s"}"#,
+    ]
+    let fixture = try AttachFixture()
+    let file = try fixture.folder.write("{\"\(key)\": \(values[key] ?? "{}")}", to: "run.json")
+    let result = try await Tool.run("attach", "-c", file, "--", "true")
+    #expect(result.errorText.contains("this key has no effect in a program: \(key)"), "\(result.errorText)")
+    #expect(result.status == 0)
+  }
+
   @Test(arguments: ["c.json", "./c.json", "inner/../c.json"])
   func `paths in a configuration start from its folder, also if its own path is relative`(path: String) async throws {
     let fixture = try AttachFixture()
@@ -221,6 +298,7 @@ import Testing
     let lines = result.errorText.split(separator: "\n").map(String.init)
     #expect(lines.first == "end")
     #expect(lines.last == "sluice: attach: 2 transfers went through the pipeline")
+    #expect(result.errorText.contains(/fixed +X-C +sent\n/))
     #expect(result.errorText.contains(/trace +traceparent +sent +00-/))
     #expect(result.errorText.contains(/trace +traceparent +host_not_listed/))
   }

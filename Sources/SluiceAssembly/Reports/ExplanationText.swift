@@ -20,7 +20,7 @@ package enum ExplanationText {
       return "  " + trimmed(cells.joined(separator: "  "))
     }
     lines += hop.notes.map { "  \($0)" }
-    if rows.isEmpty, hop.notes.isEmpty { lines.append("  no stage of \"issue\" sets headers") }
+    if rows.isEmpty, hop.notes.isEmpty { lines.append("  no stage of \"request\" or \"issue\" sets headers") }
     return lines.map { $0.split(separator: "\n").joined(separator: " ") + "\n" }.joined()
   }
 

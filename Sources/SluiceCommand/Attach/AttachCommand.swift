@@ -33,16 +33,20 @@ enum AttachCommand {
     guard let file = arguments["config"] else {
       throw CommandError(.usage, "attach: expected -c FILE, a configuration")
     }
+    if arguments.has("quiet") { LogOutput.adopt(LogOutput.Settings(least: .error)) }
     let libraries = try AttachLibraries.ofThisProgram()
     let plan = try AttachPlan(file, arguments)
     try plan.check()
     let blocked = AttachedProgram.holdSignals()
+    plan.warnOfIneffectiveKeys()
     let folder = try AttachFolder(host: libraries.host)
     defer { folder.remove() }
     let first = try folder.publish(plan.text)
     try AttachReload(plan, of: file, arguments, to: folder).start()
     let program = try AttachedProgram(
       arguments.program, preload: libraries.preload, first, plan.failsWithoutPipeline, folder, blocking: blocked)
+    // Now, because the program does not have to wait for it.
+    AttachFolder.removeAbandoned()
     let status = program.wait()
     AttachSummary(folder, explains: arguments.has("explain")).show()
     return ExitStatus(code: status.shellStatus)
@@ -61,5 +65,6 @@ enum AttachOptions {
     Option("explain", nil, nil, "Show, at the end, why each header that stages could set was sent or not"),
     Option("list", nil, "PROGRAM", "Say whether the transfers of a program can be reached, and run nothing"),
     Option("events", nil, "DIR", "Write the events of each process to a file in this folder"),
+    Option("quiet", "q", nil, "Write errors only: no warnings, and nothing about a new plan"),
   ]
 }

@@ -11,6 +11,8 @@ final class AttachFolder: @unchecked Sendable {
   let path: String
   /// Not mapped: a program that cut the page short would end the command.
   private let page: FileDescriptor
+  /// Kept open, because it is locked; nil if it could not be made. Then nobody removes the folder if this command is killed.
+  private let mark: FileDescriptor?
   private var planCount: UInt64 = 0
 
   private static let pageBytes = 4096
@@ -23,15 +25,30 @@ final class AttachFolder: @unchecked Sendable {
     withUnsafeMutableBytes(of: &content.magic) { $0.copyBytes(from: SLUICE_ATTACH_PAGE_MAGIC.utf8) }
     content.host = try Self.identity(of: host)
     page = try Self.makePage(in: path, content)
+    mark = AttachMark()?.write(in: path)
   }
 
-  /// In the user's folder for such files, or in a new one that is the user's alone.
+  private static let prefix = "sluice-attach-"
+
+  /// Whether such a folder can have this name.
+  static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 }
+
+  /// Where such folders are: in the user's folder for such files, or in the one for all users.
+  private static var bases: [String] {
+    let own = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+    return [own, "/tmp"].filter { $0.hasPrefix("/") }
+  }
+
   private static func make() throws(CommandError) -> String {
-    let base = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
-    for base in [base, "/tmp"] where base.hasPrefix("/") {
-      if let path = Paths.makeFolder("\(base)/sluice-attach-") { return path }
+    for base in bases {
+      if let path = Paths.makeFolder("\(base)/\(prefix)") { return path }
     }
     throw CommandError(.failed, "attach: cannot make a folder in /tmp: \(SystemError.text())")
+  }
+
+  /// Removes what killed commands have left.
+  static func removeAbandoned() {
+    for base in bases { AbandonedFolders(base: base).remove() }
   }
 
   private static func makePage(

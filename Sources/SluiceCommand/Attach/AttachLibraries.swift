@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 import SluiceSupport
 
 /// The two libraries that a program under `sluice attach` loads.
@@ -14,11 +15,22 @@ struct AttachLibraries {
       throw CommandError(.failed, "attach: cannot find out where this command is: \(SystemError.text())")
     }
     let folder = Paths.folder(of: program)
-    let folders = [folder, "\(folder)/../lib/sluice"]
+    return try found(in: [folder, "\(folder)/../lib/sluice"])
+  }
+
+  static func found(in folders: [String]) throws(CommandError) -> AttachLibraries {
     for folder in folders {
       let found = AttachLibraries(
         preload: "\(folder)/libsluice-attach.so", host: "\(folder)/libsluice-attach-host.so")
-      if access(found.preload, R_OK) == 0, access(found.host, R_OK) == 0 { return found }
+      guard access(found.preload, R_OK) == 0, access(found.host, R_OK) == 0 else { continue }
+      // ld.so(8): LD_PRELOAD has no way to quote them, and the loader would complain in each program.
+      guard !found.preload.contains(where: { $0 == " " || $0 == ":" }) else {
+        throw CommandError(
+          .usage,
+          "attach: the dynamic loader takes no library with a blank or a colon in its path: "
+            + "\(PlainText.path(found.preload)); install the command in another folder")
+      }
+      return found
     }
     throw CommandError(
       .usage,

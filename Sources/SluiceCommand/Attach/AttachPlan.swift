@@ -32,6 +32,15 @@ struct AttachPlan: Sendable {
     if let problem = try CheckTrial(file, configurationText, configuration).problems().first { throw problem }
   }
 
+  /// A configuration may be for other commands too, so these keys are no error.
+  func warnOfIneffectiveKeys() {
+    let keys = IneffectiveKeys.of(configurationText, mayCallOut: !libraries.isEmpty)
+    guard !keys.isEmpty else { return }
+    let subject = keys.count == 1 ? "this key has" : "these keys have"
+    StandardError.say(
+      "\(PlainText.path(file)): attach: \(subject) no effect in a program: \(keys.joined(separator: ", "))", .warning)
+  }
+
   init(_ file: String, _ arguments: ParsedArguments) throws(CommandError) {
     let bytes: [UInt8]
     do { bytes = try Configuration.text(of: file) } catch { throw CommandError(.usage, "\(error)") }

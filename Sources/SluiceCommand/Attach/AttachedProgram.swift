@@ -4,18 +4,16 @@ import SluiceSupport
 
 /// The program that runs under the command: it gets its signals, and gives its exit status.
 struct AttachedProgram {
-  private static let forwarded = [SIGTERM, SIGHUP, SIGUSR1, SIGUSR2]
-  /// From the terminal, the program gets these itself; from another process, only the command does.
-  private static let ofTerminal = [SIGINT, SIGQUIT]
-
   private let process: pid_t
 
   /// Keeps the signals for the program, from the calling thread and from those that it starts. Any other thread would
-  /// take them, and they would end the command alone.
+  /// take them, and they would end the command alone. SIGPIPE too: if nobody reads what the command says, that is no
+  /// reason not to wait for the program.
   ///
   /// - Returns: the signals that the program is to block, as it would without the command.
   static func holdSignals() -> sigset_t {
-    var (signals, before) = (signals, sigset_t())
+    var (signals, before) = (ForwardedSignals.all, sigset_t())
+    sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &signals, &before)
     return before
   }
@@ -35,8 +33,8 @@ struct AttachedProgram {
     ]
     process = try Self.spawn(words, variables, blocked)
     if plan >= 0 { close(plan) }
-    let process = process
-    try SystemThread.begin("sluice-signals") { Self.forwardSignals(to: process) }.detach()
+    let signals = ForwardedSignals(to: process)
+    try SystemThread.begin("sluice-signals") { signals.forward() }.detach()
   }
 
   /// A program that gcc has built with the address sanitizer ends at once when a library is loaded before the sanitizer's,
@@ -46,37 +44,36 @@ struct AttachedProgram {
     return "verify_asan_link_order=0\(given.isEmpty ? "" : ":\(given)")"
   }
 
-  func wait() -> WaitStatus { WaitStatus.wait(for: process) ?? .exited(1) }
+  func wait() -> WaitStatus { ForegroundJob(process).wait() ?? .exited(1) }
 
   private static func spawn(
     _ words: [ArgumentWord], _ variables: [String: String], _ blocked: sigset_t
   ) throws(CommandError) -> pid_t {
-    var program = ProgramStart(words: words.map(\.bytes), environment: variables)
+    let (words, shown) = (words.map(\.bytes), words.first?.shown ?? "")
+    do throws(ProgramStart.Failure) {
+      do throws(ProgramStart.Failure) { return try start(words, variables, blocked) } catch {
+        // Neither a program nor a script that names its interpreter: execvp(3) and shells let the shell read it.
+        guard error.number == ENOEXEC, let file = words.first.flatMap(ProgramPath.find) else { throw error }
+        return try start([Array("/bin/sh".utf8), file] + words.dropFirst(), variables, blocked)
+      }
+    } catch {
+      let code: Int32 = error.number == ENOENT ? 127 : 126
+      throw CommandError(ExitStatus(code: code), "attach: \(shown): \(reason(error.number, words.first ?? []))")
+    }
+  }
+
+  private static func reason(_ number: Int32, _ word: [UInt8]) -> String {
+    guard number == ENOENT, ProgramPath.find(word) != nil else { return SystemError.text(number) }
+    return "the interpreter of this script, or the loader of this program, does not exist"
+  }
+
+  private static func start(
+    _ words: [[UInt8]], _ variables: [String: String], _ blocked: sigset_t
+  ) throws(ProgramStart.Failure) -> pid_t {
+    var program = ProgramStart(words: words, environment: variables)
     let output = StandardOutput.descriptor
     program.output = output < 0 ? .closed : .descriptor(output)
     program.blockedSignals = blocked
-    do { return try program.run() } catch {
-      let code: Int32 = error.number == ENOENT ? 127 : 126
-      throw CommandError(
-        ExitStatus(code: code), "attach: \(words.first?.shown ?? ""): \(SystemError.text(error.number))")
-    }
-  }
-
-  private static var signals: sigset_t {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    for signal in forwarded + ofTerminal { sigaddset(&signals, signal) }
-    return signals
-  }
-
-  private static func forwardSignals(to process: pid_t) {
-    var signals = signals
-    while true {
-      var facts = siginfo_t()
-      let signal = sigwaitinfo(&signals, &facts)
-      if signal < 0 { continue }
-      if ofTerminal.contains(signal), facts.si_code == SI_KERNEL { continue }
-      kill(process, signal)
-    }
+    return try program.run()
   }
 }

@@ -11,8 +11,10 @@ struct DynamicLoader {
   func libraries(of file: String) -> [String] {
     let text = ToolProcess([path, "--list", file]).output() ?? ""
     return text.split(separator: "\n").compactMap { line in
-      let parts = line.split(separator: " ")
-      return parts.count >= 3 && parts[1] == "=>" ? String(parts[2]) : nil
+      let parts = line.split(whereSeparator: \.isWhitespace)
+      if parts.count >= 3, parts[1] == "=>" { return String(parts[2]) }
+      // One that is named with its path has no arrow.
+      return parts.first.flatMap { $0.hasPrefix("/") ? String($0) : nil }
     }
   }
 

@@ -15,33 +15,38 @@ struct ProgramReach {
   private static let limitBytes = 512 << 20
 
   init(_ word: String) throws(CommandError) {
-    guard let path = Self.find(word), let file = Paths.resolved(path) else {
-      throw CommandError(ExitStatus(code: 127), "attach: \(PlainText.path(word)): no such program on PATH")
-    }
+    let found = try ProgramPath.found(word)
+    guard let file = Paths.resolved(found) else { throw ProgramPath.failure(word, errno) }
     lines.append("\(word): \(file)")
     guard let bytes = Self.content(of: file) else {
       throw CommandError(.failed, "attach: \(PlainText.path(file)): cannot be read: \(SystemError.text())")
     }
-    describe(file, bytes)
+    describe(file, bytes, depth: 0)
   }
 
-  private mutating func describe(_ file: String, _ bytes: [UInt8]) {
-    if bytes.starts(with: "#!".utf8) { return describeScript(bytes) }
+  private mutating func describe(_ file: String, _ bytes: [UInt8], depth: Int) {
+    if let head = ScriptHead(bytes) { return describeInterpreter(of: head, depth: depth) }
     if Self.isPrivileged(file) {
       return add("not reached: it is setuid, setgid or has capabilities, so the loader ignores LD_PRELOAD")
     }
     guard let facts = ProgramFacts(at: file, lookingFor: Self.jsonFunctions) else {
-      return add("not reached: it is not an ELF program")
+      return add("not reached: it is not a program for this machine")
     }
     describe(facts, file, bytes)
   }
 
   private mutating func add(_ line: String) { lines.append("  \(line)") }
 
-  private mutating func describeScript(_ bytes: [UInt8]) {
-    let line = String(decoding: bytes.prefix(256).prefix { $0 != UInt8(ascii: "\n") }.dropFirst(2), as: UTF8.self)
-    isReached = true
-    add("a script; ask for its interpreter:\(line.hasPrefix(" ") ? "" : " ")\(PlainText.line(line))")
+  /// As many as the kernel follows.
+  private static let maximumDepth = 4
+
+  private mutating func describeInterpreter(of head: ScriptHead, depth: Int) {
+    let name = String(decoding: head.interpreter, as: UTF8.self)
+    guard depth < Self.maximumDepth, let found = ProgramPath.find(head.interpreter),
+      let file = Paths.resolved(String(decoding: found, as: UTF8.self)), let bytes = Self.content(of: file)
+    else { return add("not reached: it is a script for \(name), which cannot be run") }
+    add("a script for \(name): \(file)")
+    describe(file, bytes, depth: depth + 1)
   }
 
   private static let jsonFunctions: Set<String> = ["json_object", "json_loadb", "json_string", "json_delete"]
@@ -57,18 +62,30 @@ struct ProgramReach {
     }
     let found = DynamicLoader(path: loader).libraries(of: file).filter { Paths.name(of: $0).hasPrefix("libcurl") }
     if found.isEmpty, let own { return add("not reached: it contains a libcurl of its own\(own)") }
-    isReached = true
-    for library in found { add("reached: \(Self.words(of: library))") }
+    for library in found { describe(library: library) }
     guard found.isEmpty else { return }
-    add(
-      "uses no libcurl itself; what the libraries that it opens later and the programs that it starts send is reached")
+    isReached = true
+    add("not linked with libcurl: reached are modules with libcurl that it opens later, and programs that it starts")
   }
 
-  private static func words(of library: String) -> String {
-    guard let bytes = content(of: Paths.resolved(library) ?? library) else { return library }
-    let flavour = ["CURL_OPENSSL", "CURL_GNUTLS", "CURL_NSS"].first { Self.contains(bytes, $0) }
-    return [library, version(in: bytes), flavour.map { "symbol version \($0)…" }].compactMap(\.self)
-      .joined(separator: ", ")
+  private mutating func describe(library: String) {
+    let bytes = Self.content(of: Paths.resolved(library) ?? library) ?? []
+    let version = Self.version(in: bytes)
+    let flavour = Self.flavours.first { Self.contains(bytes, $0.mark) }?.name
+    let details = [version, flavour].compactMap(\.self).joined(separator: ", ")
+    let words = details.isEmpty ? library : "\(library) (\(details))"
+    if let version, Self.isTooOld(version) { return add("not reached: \(words) is older than 7.83") }
+    isReached = true
+    add("reached: \(words)")
+  }
+
+  private static let flavours = [
+    (mark: "CURL_OPENSSL", name: "OpenSSL"), (mark: "CURL_GNUTLS", name: "GnuTLS"), (mark: "CURL_NSS", name: "NSS"),
+  ]
+
+  private static func isTooOld(_ version: String) -> Bool {
+    let numbers = version.split { $0 == "/" || $0 == "." }.compactMap { Int($0) }
+    return numbers.lexicographicallyPrecedes([7, 83])
   }
 
   /// `libcurl/7.88.1`, which every libcurl contains.
@@ -88,14 +105,6 @@ struct ProgramReach {
   }
 
   // MARK: Files
-
-  private static func find(_ word: String) -> String? {
-    if word.contains("/") { return access(word, X_OK) == 0 ? word : nil }
-    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-    return folders.split(separator: ":").map { "\($0)/\(word)" }.first {
-      access($0, X_OK) == 0 && !Paths.isFolder($0)
-    }
-  }
 
   private static func content(of file: String) -> [UInt8]? {
     guard let opened = FileDescriptor(opening: file, O_RDONLY | O_NONBLOCK), let status = opened.status(),

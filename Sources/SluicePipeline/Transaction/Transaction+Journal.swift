@@ -33,9 +33,19 @@ extension Transaction {
 
   @inline(never)
   func noteCall(_ binding: StageBinding) {
+    if exchange.explanation != nil, exchange.phase == .request {
+      exchange.explainRequestStage(binding.name, exchange.messages.request?.headers ?? exchange.nativeRequest.headers)
+    }
     guard let journal = notes?.journal, let callback = StageCall.Callback(exchange.phase) else { return }
     let call = StageCall(attempt: exchange.attempt, hop: exchange.hop, stage: binding.name, callback: callback)
     journal.begin(call, exchange.messages)
+  }
+
+  /// A request stage is not called.
+  @inline(never)
+  func explainMismatch(_ binding: StageBinding) {
+    guard exchange.explanation != nil, binding.capabilities.contains(.request) else { return }
+    exchange.explainRequest(note: binding.mismatchWords)
   }
 
   @inline(never)
@@ -89,6 +99,10 @@ extension Exchange {
     if let issueHeaders { state.request?.headers = issueHeaders }
     return state
   }
+}
+
+extension StageBinding {
+  var mismatchWords: String { "stage \"\(name)\" was not asked: its match does not hold for this request" }
 }
 
 extension StageCall.Callback {

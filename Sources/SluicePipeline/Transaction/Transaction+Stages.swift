@@ -26,7 +26,7 @@ extension Transaction {
   ) -> TransactionMachine.Event? {
     var started = clock ?? loop.now
     exchange.phase = phase
-    let isJournaled = notes != nil
+    let isObserved = notes != nil || exchange.explanation != nil
     var mayWait = mayWantBody(kind)
     for index in first..<bindings.count {
       // Safe because the transaction keeps the pipeline, which keeps its stages. Without this, each call would retain
@@ -34,7 +34,9 @@ extension Transaction {
       let binding = unsafe Unmanaged.passUnretained(bindings[index])
       switch unsafe binding._withUnsafeGuaranteedRef({ $0.capabilities.contains(capability) ? matching($0) : .no }) {
       case .yes: break
-      case .no: continue
+      case .no:
+        if isObserved, kind == .request { explainMismatch(bindings[index]) }
+        continue
       case .unknown(let failure): return .abort(failure)
       }
       if mayWait, mustWaitForBody(bindings[index], at: index, kind) {
@@ -44,13 +46,13 @@ extension Transaction {
         return .bodyWanted
       }
       currentPlace = StagePlace(phase: kind, index: index)
-      if isJournaled { noteCall(bindings[index]) }
+      if isObserved { noteCall(bindings[index]) }
       let verdict = unsafe binding._withUnsafeGuaranteedRef { function($0.interceptor, exchange) }
       let ended = loop.now
       metrics.recordStage(kind, index, nanoseconds: ended.nanoseconds &- started.nanoseconds)
       started = ended
       if case .proceed = verdict, token == nil {
-        if isJournaled { noteAnswer(.proceed) }
+        if isObserved { noteAnswer(.proceed) }
         // The stage may have begun to stream the body of the response.
         if !mayWait, machine.streamsOwnBody { mayWait = mayWantBody(kind) }
         continue

@@ -94,18 +94,14 @@ extension Transaction: TransferObserver {
   /// match does not hold.
   private func explainedIssue(_ binding: StageBinding) -> Verdict? {
     guard matches(binding) else {
-      exchange.explain(note: "stage \"\(binding.name)\" was not asked: its match does not hold for this request")
+      exchange.explain(note: binding.mismatchWords)
       return nil
     }
     let before = exchange.issueHeaders ?? HeaderFields()
     let explained = exchange.explanation
     let verdict = binding.interceptor.interceptIssue(exchange)
-    guard exchange.explanation == explained, var after = exchange.issueHeaders else { return verdict }
-    for index in after.indices { after.unmark(at: index, .addedByStage) }
-    after.markAdded(since: before)
-    for index in after.indices where after.marks(at: index).contains(.addedByStage) {
-      exchange.explain(HeaderDecision(stage: binding.name, header: after.name(at: index), reason: .sent))
-    }
+    guard exchange.explanation == explained, let after = exchange.issueHeaders else { return verdict }
+    for decision in HeaderDecision.sent(by: binding.name, from: before, to: after) { exchange.explain(decision) }
     return verdict
   }
 

@@ -162,4 +162,42 @@ import Testing
       #expect(hop.notes == ["stage \"posts\" was not asked: its match does not hold for this request"])
     }
   }
+
+  @Test func `what request stages set is in the first hop of each attempt, also if they suspend`() async throws {
+    let server = try LoopbackServer { request in
+      request.target == "/end"
+        ? ServerResponse(status: 200)
+        : ServerResponse(status: 302, headers: [HeaderLine("Location", "/end")])
+    }
+    defer { server.stop() }
+    var configuration = Configuration()
+    configuration.addStage(
+      "late",
+      StageCode(request: { request, _ in
+        await Task.yield()
+        request.headers["X-Late"] = "1"
+        request.headers["X-Own"] = "changed"
+      }))
+    configuration.addStage("silent", StageCode(request: { _, _ in }))
+    configuration.addStage(
+      "posts", StageCode(request: { request, _ in request.headers["X-Posts"] = "1" }),
+      match: StageMatch(methods: ["POST"]))
+    configuration.addStage("last", StageCode(request: { request, _ in request.headers["X-Last"] = "1" }))
+    configuration.addStage(
+      "again", StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
+    let engine = try Engine(configuration)
+    var request = Request(url: try HTTPURL(server.baseURL + "/a"), headers: ["X-Own": "1", "X-Kept": "1"])
+    request.wantsExplanation = true
+    let result = await engine.transaction(request)
+    await engine.shutdown()
+    let hops = try #require(result.explanation)
+    #expect(hops.map(\.hop) == [0, 1, 0, 1])
+    for hop in hops where hop.hop == 0 {
+      #expect(hop.decisions.map(\.stage) == ["late", "late", "last"])
+      #expect(Set(hop.decisions.map(\.header)) == ["X-Own", "X-Late", "X-Last"])
+      #expect(hop.decisions.allSatisfy { $0.reason == .sent })
+      #expect(hop.notes == ["stage \"posts\" was not asked: its match does not hold for this request"])
+    }
+    for hop in hops where hop.hop == 1 { #expect(hop.decisions.isEmpty && hop.notes.isEmpty) }
+  }
 }

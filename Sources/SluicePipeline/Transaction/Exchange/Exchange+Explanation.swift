@@ -15,8 +15,59 @@ extension Exchange {
     explanation?[last].notes.append(note)
   }
 
+  /// A request stage is called now: what it does is seen when the next one is called, or the first hop begins.
+  func explainRequestStage(_ name: String, _ headers: HeaderFields) {
+    let explanation = explanationOfAttempt
+    explanation.endStage(headers)
+    explanation.called = (name, headers)
+  }
+
+  func explainRequest(note: String) { explanationOfAttempt.notes.append(note) }
+
+  private var explanationOfAttempt: RequestExplanation {
+    if let known = requestExplanation, known.attempt == attempt { return known }
+    let new = RequestExplanation(attempt: attempt)
+    requestExplanation = new
+    return new
+  }
+
+  /// The first hop of an attempt also has what the request stages have done.
   func beginExplanation() {
-    explanation?.append(
-      HopExplanation(attempt: attempt, hop: hop, method: nativeRequest.method, origin: nativeRequest.url.origin))
+    let request = explanationOfAttempt
+    request.endStage(nativeRequest.headers)
+    var next = HopExplanation(
+      attempt: attempt, hop: hop, method: nativeRequest.method, origin: nativeRequest.url.origin)
+    (next.decisions, next.notes) = (request.decisions, request.notes)
+    requestExplanation = nil
+    explanation?.append(next)
+  }
+}
+
+/// What the request stages of an attempt have done to the headers, until its first hop begins. Confined to the loop.
+final class RequestExplanation {
+  let attempt: Int
+  private(set) var decisions: [HeaderDecision] = []
+  var notes: [String] = []
+  /// The stage that was called last, and the headers before that.
+  var called: (stage: String, headers: HeaderFields)?
+
+  init(attempt: Int) { self.attempt = attempt }
+
+  func endStage(_ headers: HeaderFields) {
+    guard let called else { return }
+    self.called = nil
+    decisions += HeaderDecision.sent(by: called.stage, from: called.headers, to: headers)
+  }
+}
+
+extension HeaderDecision {
+  /// One for each field that a stage has added or changed.
+  static func sent(by stage: String, from before: HeaderFields, to after: HeaderFields) -> [HeaderDecision] {
+    var after = after
+    for index in after.indices { after.unmark(at: index, .addedByStage) }
+    after.markAdded(since: before)
+    return after.indices.filter { after.marks(at: $0).contains(.addedByStage) }.map {
+      HeaderDecision(stage: stage, header: after.name(at: $0), reason: .sent)
+    }
   }
 }

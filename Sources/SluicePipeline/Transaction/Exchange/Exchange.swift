@@ -51,6 +51,7 @@ package final class Exchange: @unchecked Sendable {
   }
   /// What happened to the headers of each hop so far; nil if no explanation is wanted.
   package internal(set) var explanation: [HopExplanation]?
+  var requestExplanation: RequestExplanation?
 
   /// The stages that have requested the whole response body in this attempt.
   var responseBodyAskers: [ObjectIdentifier] = []

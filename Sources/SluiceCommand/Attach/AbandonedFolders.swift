@@ -1,0 +1,48 @@
+import Glibc
+import SluiceSupport
+
+/// Removes the folders that killed commands have left, when no program uses them any more. Touches only folders of this
+/// user that have the name, the mode and the mark of such a folder.
+struct AbandonedFolders {
+  /// So that a command never takes long for those before it.
+  private static let limit = 8
+
+  let base: String
+
+  func remove() {
+    var left = Self.limit
+    for name in FolderListing.names(in: base) where AttachFolder.isName(name) && left > 0 {
+      if remove(name) { left -= 1 }
+    }
+  }
+
+  /// - Returns: whether it was examined: its command has ended.
+  private func remove(_ name: String) -> Bool {
+    guard let folder = open(name), let file = openMark(in: folder), flock(file.raw, LOCK_EX | LOCK_NB) == 0,
+      let mark = AttachMark(reading: file), mark.isHere
+    else { return false }
+    // Twice: a process that is started while the first look goes on may have been missed, and its parent may have ended.
+    let users = FolderUsers(of: name, since: mark.startTicks)
+    guard !users.mayExist, !users.mayExist else { return true }
+    // The mark is the last to go: a removal that breaks off goes on later.
+    let names = FolderListing.names(in: "/proc/self/fd/\(folder.raw)").filter { $0 != AttachMark.name }
+    for file in names + [AttachMark.name] { unlinkat(folder.raw, file, 0) }
+    rmdir("\(base)/\(name)")
+    return true
+  }
+
+  private func open(_ name: String) -> FileDescriptor? {
+    guard let folder = FileDescriptor(opening: "\(base)/\(name)", O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+      let status = folder.status(), status.st_uid == geteuid(), status.st_mode & 0o7777 == 0o700
+    else { return nil }
+    return folder
+  }
+
+  private func openMark(in folder: borrowing FileDescriptor) -> FileDescriptor? {
+    let raw = openat(folder.raw, AttachMark.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard raw >= 0 else { return nil }
+    let file = FileDescriptor(owning: raw)
+    guard let status = file.status(), status.isRegularFile, status.st_uid == geteuid() else { return nil }
+    return file
+  }
+}

@@ -1,0 +1,55 @@
+import Glibc
+import SluiceSupport
+
+/// The file in the folder of a `sluice attach` that tells later ones whose folder it is. The command keeps it locked
+/// (flock(2)): the kernel releases the lock when the command ends, however that happens.
+struct AttachMark: Equatable {
+  static let name = "command"
+  private static let temporaryName = "command.new"
+  private static let limitBytes = 256
+
+  /// Changes with each start of the machine.
+  private let boot: String
+  /// The processes that share a `/proc`: programs in another container cannot be seen.
+  private let namespace: String
+  /// When the command began, in ticks of the clock since the machine started. Programs under it began later.
+  let startTicks: UInt64
+
+  /// That of this process; nil if `/proc` does not tell.
+  init?(ofProcess process: Int32 = getpid()) {
+    guard let record = ProcessRecord(of: process), let here = Self.here else { return nil }
+    (boot, namespace) = here
+    startTicks = record.startTicks
+  }
+
+  init?(reading file: borrowing FileDescriptor) {
+    guard let bytes = file.readAll(capacity: Self.limitBytes) else { return nil }
+    let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init)
+    guard words.count == 3, let startTicks = UInt64(words[2]) else { return nil }
+    (boot, namespace, self.startTicks) = (words[0], words[1], startTicks)
+  }
+
+  /// Whether the programs of that command would be seen here.
+  var isHere: Bool { Self.here.map { $0 == (boot, namespace) } ?? false }
+
+  /// Makes the file. It has its name only when it is locked: whoever finds it unlocked knows that its command has ended.
+  /// - Returns: the file, which must be kept open.
+  func write(in folder: String) -> FileDescriptor? {
+    let name = "\(folder)/\(Self.temporaryName)"
+    guard let file = FileDescriptor(opening: name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600),
+      flock(file.raw, LOCK_EX | LOCK_NB) == 0, file.writeAll(Array("\(boot) \(namespace) \(startTicks)\n".utf8)),
+      rename(name, "\(folder)/\(Self.name)") == 0
+    else { return nil }
+    return file
+  }
+
+  private static var here: (boot: String, namespace: String)? {
+    guard let file = FileDescriptor(opening: "/proc/sys/kernel/random/boot_id", O_RDONLY),
+      let bytes = file.readAll(capacity: limitBytes)
+    else { return nil }
+    var status = stat()
+    guard stat("/proc/self/ns/pid", &status) == 0 else { return nil }
+    let boot = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).joined()
+    return boot.isEmpty ? nil : (boot, "\(status.st_dev):\(status.st_ino)")
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import SluiceSupport
+
+/// The programs that use the folder of a `sluice attach`: the folder is in their environment, and with the first
+/// transfer they map its page.
+struct FolderUsers {
+  private static let environmentLimitBytes = 8 << 20
+  private static let mapsLimitBytes = 32 << 20
+
+  private let name: [UInt8]
+  private let startTicks: UInt64
+
+  /// - Parameters:
+  ///   - name: the folder's, which is different for each.
+  ///   - startTicks: when its command began.
+  init(of name: String, since startTicks: UInt64) {
+    self.name = Array(name.utf8)
+    self.startTicks = startTicks
+  }
+
+  /// Whether a process uses the folder, as far as this one may see; true if it cannot know.
+  var mayExist: Bool {
+    let processes = FolderListing.names(in: "/proc").compactMap { Int32($0) }
+    // Otherwise this is not a /proc with the processes.
+    guard processes.contains(getpid()) else { return true }
+    return processes.contains { $0 != getpid() && mayUse($0) }
+  }
+
+  private func mayUse(_ process: Int32) -> Bool {
+    guard let record = ProcessRecord(of: process), record.startTicks >= startTicks, record.state != "Z",
+      Self.isOfThisUser(process)
+    else { return false }
+    guard let environment = Self.content("/proc/\(process)/environ", Self.environmentLimitBytes),
+      let maps = Self.content("/proc/\(process)/maps", Self.mapsLimitBytes)
+    else { return ProcessRecord(of: process) != nil }
+    if environment.holds(name) || maps.holds(name) { return true }
+    // A program may write over its environment where it lies in memory, and be attached all the same.
+    return maps.holds(Self.library) && !environment.holds(Self.library)
+  }
+
+  /// In LD_PRELOAD of every attached program.
+  private static let library = Array("libsluice-attach.so".utf8)
+
+  /// Programs of other users cannot read the folder.
+  private static func isOfThisUser(_ process: Int32) -> Bool {
+    // The owner of /proc/PID would not do: it is root for processes that must not be examined.
+    guard let text = content("/proc/\(process)/status", 65536) else { return true }
+    let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("Uid:") }
+    guard let line else { return true }
+    return line.split(whereSeparator: \.isWhitespace).dropFirst().contains("\(geteuid())")
+  }
+
+  /// Nil if it cannot be read as a whole.
+  private static func content(_ path: String, _ limit: Int) -> [UInt8]? {
+    guard let file = FileDescriptor(opening: path, O_RDONLY), let bytes = file.readAll(capacity: limit),
+      bytes.count < limit
+    else { return nil }
+    return bytes
+  }
+}
+
+extension [UInt8] {
+  /// Faster than a general search, because a process may have thousands of mappings.
+  fileprivate func holds(_ part: [UInt8]) -> Bool {
+    guard let first = part.first, part.count <= count else { return false }
+    return indices.dropLast(part.count - 1).contains {
+      self[$0] == first && self[$0..<($0 + part.count)].elementsEqual(part)
+    }
+  }
+}

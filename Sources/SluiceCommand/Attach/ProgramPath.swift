@@ -1,0 +1,41 @@
+import Glibc
+import SluiceMessages
+import SluiceSupport
+
+/// The file of a program, found as execvp(3) does.
+enum ProgramPath {
+  /// - Parameter word: a path if it has a slash, otherwise a name to look for in the folders of `PATH`.
+  /// - Returns: nil if there is no such file that may be executed.
+  static func find(_ word: [UInt8]) -> [UInt8]? {
+    if word.contains(UInt8(ascii: "/")) { return isExecutable(word) ? word : nil }
+    let folders = getenv("PATH").map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    // An empty entry is the current folder.
+    return (folders ?? Array("/bin:/usr/bin".utf8))
+      .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      .map { $0.isEmpty ? word : $0 + [UInt8(ascii: "/")] + word }
+      .first(where: isExecutable)
+  }
+
+  /// The same for the word of a user.
+  static func found(_ word: String) throws(CommandError) -> String {
+    if let found = find(Array(word.utf8)) { return String(decoding: found, as: UTF8.self) }
+    guard word.contains("/") else {
+      throw CommandError(ExitStatus(code: 127), "attach: \(PlainText.path(word)): no such program on PATH")
+    }
+    if Paths.isFolder(word) { throw failure(word, EISDIR) }
+    throw failure(word, access(word, X_OK) == 0 ? EACCES : errno)
+  }
+
+  /// With the statuses that shells have for programs that do not start.
+  static func failure(_ word: String, _ number: Int32) -> CommandError {
+    CommandError(
+      ExitStatus(code: number == ENOENT ? 127 : 126), "attach: \(PlainText.path(word)): \(SystemError.text(number))")
+  }
+
+  private static func isExecutable(_ path: [UInt8]) -> Bool {
+    let path = path.map { CChar(bitPattern: $0) } + [0]
+    var status = stat()
+    return !path.dropLast().isEmpty && access(path, X_OK) == 0 && stat(path, &status) == 0
+      && status.st_mode & S_IFMT == S_IFREG
+  }
+}

@@ -1,0 +1,25 @@
+import Glibc
+
+/// What the kernel says about a process in `/proc/PID/stat` (proc(5)).
+package struct ProcessRecord {
+  /// A letter; `Z` is a process that has ended and was not waited for.
+  package let state: Character
+  package let parent: Int32
+  /// In ticks of the clock since the machine started.
+  package let startTicks: UInt64
+
+  /// Nil if there is no such process, or it is hidden from this one.
+  package init?(of process: Int32) {
+    guard let file = FileDescriptor(opening: "/proc/\(process)/stat", O_RDONLY),
+      let bytes = file.readAll(capacity: 4096), let nameEnd = bytes.lastIndex(of: UInt8(ascii: ")"))
+    else { return nil }
+    // Field 3, the state, follows the name, which may have blanks and parentheses.
+    let fields = String(decoding: bytes[(nameEnd + 1)...], as: UTF8.self).split(separator: " ")
+    guard fields.count > 19, let state = fields[0].first, let parent = Int32(fields[1]),
+      let startTicks = UInt64(fields[19])
+    else { return nil }
+    self.state = state
+    self.parent = parent
+    self.startTicks = startTicks
+  }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import SluiceTestKit
+import Testing
+
+/// The folders of commands that were killed, and what a later command does with them. One test after the other, because
+/// a program whose folder nobody can know keeps every folder.
+@Suite(.serialized, .enabled(if: !Sanitizer.isOn)) struct AttachFolderTests {
+  private let fixture: AttachFixture
+  /// Where the folders are.
+  private let place: String
+
+  init() throws {
+    fixture = try AttachFixture()
+    place = try fixture.folder.makeFolder("runtime")
+  }
+
+  private var environment: [String: String?] { ["XDG_RUNTIME_DIR": place] }
+  private var folders: [String] { FileTree.names(in: place) }
+
+  private func runLater(_ words: [String] = []) async throws {
+    let result = try await fixture.run(
+      words + [Tool.path, "attach", "-c", fixture.configuration, "--", "true"], environment: environment)
+    #expect(result.ending == .exited(0))
+    #expect(result.errorText == "")
+  }
+
+  @Test(arguments: [
+    // With the folder in its environment.
+    #"echo ready; read line"#,
+    // With the page mapped, as after a transfer.
+    #"exec env -i python3 -c "$MAPPING" "$SLUICE_ATTACH""#,
+    // With an environment that the program has written over.
+    #"exec perl -e '$| = 1; $0 = "x" x 100000; print "ready\n"; <STDIN>'"#,
+  ])
+  func `a folder that a killed command has left is removed when no program uses it any more`(script: String)
+    async throws
+  {
+    let mapping = """
+      import mmap, sys
+      page = open(sys.argv[1].split(':')[2] + '/page', 'r+b')
+      mapped = mmap.mmap(page.fileno(), 0)
+      page.close()
+      print('ready', flush=True)
+      sys.stdin.readline()
+      """
+    let killed = try Command(
+      Tool.path, ["attach", "-c", fixture.configuration, "--", "sh", "-c", script],
+      environment: Tool.cleared.merging(environment) { $1 }.merging(["MAPPING": mapping]) { $1 }
+    ).start()
+    try await killed.waitForOutput(containing: "ready")
+    let left = folders
+    #expect(left.count == 1)
+    killed.send(signal: SIGKILL)
+    try await runLater()
+    #expect(folders == left)
+    killed.closeInput()
+    // The program keeps its output open until it ends.
+    _ = try await killed.wait(upTo: Patience.limit)
+    try await runLater()
+    #expect(folders == [])
+  }
+
+  @Test func `only an unlocked folder with the mark of a command of this machine is removed`() async throws {
+    let script = #"""
+      cd "$XDG_RUNTIME_DIR"
+      mark=${SLUICE_ATTACH##*:}/command
+      make() { mkdir -m "$2" sluice-attach-$1 && { test -z "$3" || cp "$3" sluice-attach-$1/command; }; }
+      sed 's/^[^ ]*/0/' "$mark" >../boot && sed 's/ [^ ]* / 0 /' "$mark" >../container && cp "$mark" ../mark
+      make 000000 700 "$mark" && make 00000 700 "$mark" && make 0000001 700 "$mark" && make locked 700 "$mark"
+      make mode00 755 "$mark" && make nomark 700 "" && make boot00 700 ../boot && make contnr 700 ../container
+      make linked 700 "" && ln -s ../../mark sluice-attach-linked/command
+      mkdir -m 700 ../other && cp "$mark" ../other/command && ln -s ../other sluice-attach-folder
+      """#
+    let made = try await fixture.attach(["sh", "-c", script], environment: environment)
+    #expect(made.ending == .exited(0), "\(made.errorText)")
+    let before = folders
+    try await runLater(["flock", "\(place)/sluice-attach-locked/command"])
+    #expect(Set(before).subtracting(folders) == ["sluice-attach-000000"])
+    #expect(before.count == 10)
+    #expect(FileTree.names(in: fixture.folder.path("other")) == ["command"])
+  }
+}
