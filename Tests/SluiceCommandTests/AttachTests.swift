@@ -71,9 +71,10 @@ import Testing
     let fixture = try AttachFixture()
     let script = """
       import signal, sys
-      signal.signal(\(signal), lambda *_: sys.exit(7))
+      signal.pthread_sigmask(signal.SIG_BLOCK, [\(signal)])
       print('ready', flush=True)
-      signal.pause()
+      signal.sigwait([\(signal)])
+      sys.exit(7)
       """
     let running = try Command(
       Tool.path, ["attach", "-c", fixture.configuration, "--", python, "-c", script], environment: Tool.cleared
