@@ -22,7 +22,7 @@ struct AbandonedFolders {
       let mark = AttachMark(reading: file), mark.isHere
     else { return false }
     // Twice: a process that is started while the first look goes on may have been missed, and its parent may have ended.
-    let users = FolderUsers(of: name, since: mark.startTicks)
+    let users = FolderUsers(of: name, mark)
     guard !users.mayExist, !users.mayExist else { return true }
     // The mark is the last to go: a removal that breaks off goes on later.
     let names = FolderListing.names(in: "/proc/self/fd/\(folder.raw)").filter { $0 != AttachMark.name }

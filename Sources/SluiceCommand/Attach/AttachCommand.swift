@@ -39,7 +39,7 @@ enum AttachCommand {
     try plan.check()
     let blocked = AttachedProgram.holdSignals()
     plan.warnOfIneffectiveKeys()
-    let folder = try AttachFolder(host: libraries.host)
+    let folder = try AttachFolder(libraries)
     defer { folder.remove() }
     let first = try folder.publish(plan.text)
     try AttachReload(plan, of: file, arguments, to: folder).start()

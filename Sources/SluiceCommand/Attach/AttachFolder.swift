@@ -17,15 +17,15 @@ final class AttachFolder: @unchecked Sendable {
 
   private static let pageBytes = 4096
 
-  /// - Parameter host: the path of the host library, whose file the programs must find unchanged.
-  init(host: String) throws(CommandError) {
+  /// - Parameter libraries: the programs must find the file of the host library unchanged.
+  init(_ libraries: AttachLibraries) throws(CommandError) {
     path = try Self.make()
     var content = sluice_attach_page()
     content.abi = SLUICE_ATTACH_ABI
     withUnsafeMutableBytes(of: &content.magic) { $0.copyBytes(from: SLUICE_ATTACH_PAGE_MAGIC.utf8) }
-    content.host = try Self.identity(of: host)
+    content.host = try Self.identity(of: libraries.host)
     page = try Self.makePage(in: path, content)
-    mark = AttachMark()?.write(in: path)
+    mark = AttachMark(library: libraries.preload)?.write(in: path)
   }
 
   private static let prefix = "sluice-attach-"

@@ -6,7 +6,7 @@ import SluiceSupport
 struct AttachMark: Equatable {
   static let name = "command"
   private static let temporaryName = "command.new"
-  private static let limitBytes = 256
+  private static let limitBytes = 8192
 
   /// Changes with each start of the machine.
   private let boot: String
@@ -14,19 +14,24 @@ struct AttachMark: Equatable {
   private let namespace: String
   /// When the command began, in ticks of the clock since the machine started. Programs under it began later.
   let startTicks: UInt64
+  /// The path of the library that programs under it have mapped.
+  let library: String
 
   /// That of this process; nil if `/proc` does not tell.
-  init?(ofProcess process: Int32 = getpid()) {
-    guard let record = ProcessRecord(of: process), let here = Self.here else { return nil }
+  init?(library: String) {
+    guard let record = ProcessRecord(of: getpid()), let here = Self.here, let library = Paths.resolved(library) else {
+      return nil
+    }
     (boot, namespace) = here
     startTicks = record.startTicks
+    self.library = library
   }
 
   init?(reading file: borrowing FileDescriptor) {
     guard let bytes = file.readAll(capacity: Self.limitBytes) else { return nil }
     let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init)
-    guard words.count == 3, let startTicks = UInt64(words[2]) else { return nil }
-    (boot, namespace, self.startTicks) = (words[0], words[1], startTicks)
+    guard words.count == 4, let startTicks = UInt64(words[2]), words[3].hasPrefix("/") else { return nil }
+    (boot, namespace, self.startTicks, library) = (words[0], words[1], startTicks, words[3])
   }
 
   /// Whether the programs of that command would be seen here.
@@ -36,8 +41,9 @@ struct AttachMark: Equatable {
   /// - Returns: the file, which must be kept open.
   func write(in folder: String) -> FileDescriptor? {
     let name = "\(folder)/\(Self.temporaryName)"
+    let text = "\(boot) \(namespace) \(startTicks) \(library)\n"
     guard let file = FileDescriptor(opening: name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600),
-      flock(file.raw, LOCK_EX | LOCK_NB) == 0, file.writeAll(Array("\(boot) \(namespace) \(startTicks)\n".utf8)),
+      flock(file.raw, LOCK_EX | LOCK_NB) == 0, file.writeAll(Array(text.utf8)),
       rename(name, "\(folder)/\(Self.name)") == 0
     else { return nil }
     return file

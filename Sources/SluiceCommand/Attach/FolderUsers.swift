@@ -9,13 +9,13 @@ struct FolderUsers {
 
   private let name: [UInt8]
   private let startTicks: UInt64
+  private let library: [UInt8]
 
-  /// - Parameters:
-  ///   - name: the folder's, which is different for each.
-  ///   - startTicks: when its command began.
-  init(of name: String, since startTicks: UInt64) {
+  /// - Parameter name: the folder's, which is different for each.
+  init(of name: String, _ mark: AttachMark) {
     self.name = Array(name.utf8)
-    self.startTicks = startTicks
+    startTicks = mark.startTicks
+    library = Array(mark.library.utf8)
   }
 
   /// Whether a process uses the folder, as far as this one may see; true if it cannot know.
@@ -30,16 +30,16 @@ struct FolderUsers {
     guard let record = ProcessRecord(of: process), record.startTicks >= startTicks, record.state != "Z",
       Self.isOfThisUser(process)
     else { return false }
-    guard let environment = Self.content("/proc/\(process)/environ", Self.environmentLimitBytes),
-      let maps = Self.content("/proc/\(process)/maps", Self.mapsLimitBytes)
+    // Mappings first: a process that executes a program in between has its environment by then.
+    guard let maps = Self.content("/proc/\(process)/maps", Self.mapsLimitBytes),
+      let environment = Self.content("/proc/\(process)/environ", Self.environmentLimitBytes)
     else { return ProcessRecord(of: process) != nil }
     if environment.holds(name) || maps.holds(name) { return true }
     // A program may write over its environment where it lies in memory, and be attached all the same.
-    return maps.holds(Self.library) && !environment.holds(Self.library)
+    return maps.holds(library) && !environment.holds(Self.variable)
   }
 
-  /// In LD_PRELOAD of every attached program.
-  private static let library = Array("libsluice-attach.so".utf8)
+  private static let variable = Array("SLUICE_ATTACH=".utf8)
 
   /// Programs of other users cannot read the folder.
   private static func isOfThisUser(_ process: Int32) -> Bool {
