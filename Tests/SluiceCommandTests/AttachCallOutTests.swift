@@ -70,6 +70,7 @@ import Testing
     #expect(result.ending == .exited(0), "\(result.errorText)")
     #expect(result.outputText.split(separator: "\n").count { $0 == "the child ended with 0" } == 2)
     #expect(Set(exporting.spans) == Set(exporting.sent()))
+    #expect(result.outputText.split(separator: "\n").count { $0 == "0 descriptors of the parent's call-outs" } == 2)
     #expect(exporting.fixture.server.requestCount == 3)
   }
 

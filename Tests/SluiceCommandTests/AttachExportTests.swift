@@ -105,4 +105,39 @@ import Testing
     try await nginx.stop()
     #expect(nginx.accessLog.contains { $0.hasPrefix("TLSv1") && $0.hasSuffix("POST /v1/traces") }, "\(nginx.accessLog)")
   }
+
+  @Test func `a redirect of a collector is not followed`() async throws {
+    let port = Watched<UInt16>(0)
+    let exporting = try AttachedCollector(
+      #", "metrics": false"#,
+      collector: { _ in
+        ServerResponse(status: 302, headers: [HeaderLine("Location", "http://127.0.0.1:\(port.value)/elsewhere")])
+      })
+    let chosen = exporting.fixture.server.port
+    port.update { $0 = chosen }
+    let result = try await exporting.fixture.attach([curl, "-sS", "\(exporting.fixture.url)/a"])
+    #expect(result.ending == .exited(0))
+    #expect(exporting.fixture.server.requests.map(\.target) == ["/a"])
+    #expect(result.errorText.contains("it answered 302"), "\(result.errorText)")
+  }
+
+  @Test func `an answer that is too long ends the export`() async throws {
+    let exporting = try AttachedCollector(
+      #", "metrics": false"#, collector: { _ in .text(String(repeating: "x", count: 100_000)) })
+    let result = try await exporting.fixture.attach([curl, "-sS", "\(exporting.fixture.url)/a"])
+    #expect(result.ending == .exited(0))
+    #expect(result.errorText.contains("response_too_large"), "\(result.errorText)")
+  }
+
+  @Test func `a collector is reached by the proxy of the program's environment, with a key from there`() async throws {
+    let exporting = try AttachedCollector(
+      #", "metrics": false, "headers": {"api-key": {"env": "KEY"}}"#, endpoint: "http://collector.invalid:4318")
+    let result = try await exporting.fixture.attach(
+      [curl, "-sS", "--noproxy", "*", "\(exporting.fixture.url)/a"],
+      environment: ["http_proxy": exporting.collector.baseURL, "KEY": "S3CRET"])
+    #expect(result.ending == .exited(0))
+    #expect(exporting.collector.requests.map(\.target) == ["http://collector.invalid:4318/v1/traces"])
+    #expect(exporting.collector.requests.each("api-key") == ["S3CRET"])
+    #expect(result.errorText.isEmpty, "\(result.errorText)")
+  }
 }
