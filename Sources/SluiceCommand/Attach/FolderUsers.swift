@@ -35,8 +35,9 @@ struct FolderUsers {
       let environment = Self.content("/proc/\(process)/environ", Self.environmentLimitBytes)
     else { return ProcessRecord(of: process) != nil }
     if environment.holds(name) || maps.holds(name) { return true }
-    // A program may write over its environment where it lies in memory, and be attached all the same.
-    return maps.holds(library) && !environment.holds(Self.variable)
+    // A program may write over its environment where it lies in memory, and be attached all the same. Without any, it has
+    // ended since the first look.
+    return maps.holds(library) && !environment.isEmpty && !environment.holds(Self.variable)
   }
 
   private static let variable = Array("SLUICE_ATTACH=".utf8)
