@@ -1,6 +1,8 @@
 #!/bin/sh
 # Measures what "sluice attach" adds, in alternating rounds with and without it: for one transfer, for one run of curl, and
 # for a program without a transfer. Prints microseconds: the median of the rounds for each, and the difference.
+# The transfers and their server share one processor, which does not sleep meanwhile: otherwise the time to wake it, which
+# differs by more than the cost of a stage, would be in the figures.
 # With --instructions, prints the instructions in user space of one transfer instead, which other work on the machine does
 # not change; needs valgrind.
 # usage: scripts/measure-attach.sh [ROUNDS | --instructions]
@@ -24,7 +26,7 @@ http {
   server { listen 127.0.0.1:$port; location / { return 200 "ok\n"; } }
 }
 CONF
-PATH=$PATH:/usr/sbin nginx -c "$work/nginx.conf" -p "$work" &
+PATH=$PATH:/usr/sbin taskset -c 0 nginx -c "$work/nginx.conf" -p "$work" &
 server=$!
 url=http://127.0.0.1:$port/
 for _ in $(seq 100); do curl -s -o /dev/null "$url" && break; sleep 0.05; done
@@ -64,7 +66,7 @@ if [ "$rounds" = --instructions ]; then
 fi
 for _ in $(seq "$rounds"); do
   for subject in plain $subjects; do
-    measure "$subject" "$work/attach" transfers "$url" "$TRANSFERS" | sed "s/^/transfer $subject /"
+    measure "$subject" taskset -c 0 "$work/attach" transfers "$url" "$TRANSFERS" | sed "s/^/transfer $subject /"
     measure "$subject" "$work/attach" runs "$RUNS" curl -s "$url" | sed "s/^/curl $subject /"
     measure "$subject" "$work/attach" runs "$RUNS" true | sed "s/^/true $subject /"
   done

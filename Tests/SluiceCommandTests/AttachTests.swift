@@ -230,9 +230,11 @@ import Testing
     let fixture = try AttachFixture()
     let plugin = "{\"library\": \"\(BuiltProducts.library("static-headers"))\"}"
     let transport = #"{"tls": {"verify": false}, "userAgent": "mine", "timeout": "1s"}"#
-    let file = try fixture.folder.write("{\"plugins\": {\"p\": \(plugin)}, \"transport\": \(transport)}", to: "run.json")
+    let file = try fixture.folder.write(
+      "{\"plugins\": {\"p\": \(plugin)}, \"transport\": \(transport)}", to: "run.json")
     let result = try await Tool.run("attach", "-c", file, "--", "true")
-    #expect(result.errorText.contains("this key has no effect in a program: transport.timeout\n"), "\(result.errorText)")
+    #expect(
+      result.errorText.contains("this key has no effect in a program: transport.timeout\n"), "\(result.errorText)")
   }
 
   @Test(arguments: ["deadline", "retry", "redirects", "validate", "control", "watchdog", "swap", "transport"])

@@ -34,7 +34,7 @@ class Handler(BaseHTTPRequestHandler):
             if values := self.headers.get_all(name):
                 environment[name.upper()] = ",".join(values)
         if sys.argv[3:] == ["--attach"]:
-            program = [SLUICE, "attach", "-c", CONFIGURATION, "--", "curl", "-f"]
+            program = [SLUICE, "attach", "-q", "-c", CONFIGURATION, "--", "curl", "-f"]
         else:
             program = [SLUICE, "send", "-c", CONFIGURATION]
         arguments = [*program, "-s", "-H", "Content-Type: application/json"]
