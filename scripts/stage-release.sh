@@ -48,14 +48,19 @@ done
 strip --strip-unneeded "$command" "$attached"/*.so
 # The names of functions stay: reports of crashes show them.
 strip --strip-debug "$plugins"/*.so
+# Only to set a path overwrites the text of the one before.
+remove_rpath() {
+  patchelf --set-rpath / "$1"
+  patchelf --remove-rpath "$1"
+}
 patchelf --set-rpath '$ORIGIN/../lib/sluice/swift' "$command"
 for plugin in "$plugins"/*.so; do
-  if [ -n "$(needs "$plugin")" ]; then patchelf --set-rpath '$ORIGIN/../swift' "$plugin"; else patchelf --remove-rpath "$plugin"; fi
+  if [ -n "$(needs "$plugin")" ]; then patchelf --set-rpath '$ORIGIN/../swift' "$plugin"; else remove_rpath "$plugin"; fi
 done
 # These go into other programs, and must bring nothing of the runtime along.
 for library in "$attached"/*.so; do
   [ -z "$(needs "$library")" ] || fail "$library needs $(needs "$library") of Swift's runtime"
-  patchelf --remove-rpath "$library"
+  remove_rpath "$library"
 done
 
 # The linker writes the path of its output into each library, as the name of a version that nobody asks for. The same number
