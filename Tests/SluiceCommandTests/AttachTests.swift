@@ -10,7 +10,7 @@ import Testing
 
   // MARK: The end of the program
 
-  @Test(arguments: [("exit 0", 0), ("exit 42", 42), ("kill -TERM $$", 143), ("kill -KILL $$", 137)])
+  @Test(arguments: [("exit 0", 0), ("exit 42", 42)])
   func `the status is that of the program`(script: String, status: Int32) async throws {
     let result = try await AttachFixture().attach(["sh", "-c", script])
     #expect(result.ending == .exited(status))
@@ -82,6 +82,17 @@ import Testing
     try await running.waitForOutput(containing: "ready")
     running.send(signal: signal)
     #expect(try await running.wait(upTo: Patience.limit).ending == .exited(7))
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGKILL, SIGSEGV])
+  func `the signal that ends the program ends the command`(signal: Int32) async throws {
+    let fixture = try AttachFixture()
+    let place = try fixture.folder.makeFolder("runtime")
+    let result = try await fixture.attach(
+      ["sh", "-c", "kill -\(signal) $$"], environment: ["XDG_RUNTIME_DIR": place])
+    #expect(result.ending == .signalled(signal))
+    #expect(result.errorText == "")
+    #expect(FileTree.names(in: place).isEmpty)
   }
 
   // MARK: What the program gets

@@ -124,4 +124,18 @@ import Testing
     #expect(result.errorText.contains("is not installed in a folder \"bin\""), "\(result.errorText)")
     #expect(!isTrapped)
   }
+
+  @Test func `a program under attach has the plugins of the command, wherever the program is`() async throws {
+    for name in ["sluice-attach", "sluice-attach-host"] {
+      try await Command.check("install", ["-m", "755", BuiltProducts.library(name), folder.path("lib/sluice")])
+    }
+    let program = try await ForeignProgram.compile("reused")
+    let server = try LoopbackServer()
+    try configure("static-headers")
+    let result = try await run("attach", "-c", "c.json", "--", program.path, server.baseURL)
+    #expect(result.ending == .exited(0), "\(result.errorText)")
+    #expect(result.errorText == "")
+    #expect(!server.requests.isEmpty)
+    #expect(server.requests.allSatisfy { $0.headers.first("x-team") == "core" })
+  }
 }

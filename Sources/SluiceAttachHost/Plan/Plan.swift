@@ -28,7 +28,10 @@ struct Plan: Sendable {
   init(_ bytes: [UInt8]) throws {
     let document = try JSONValue(parsing: bytes, options: .rejectDuplicates)
     guard let text = document["text"]?.string, let file = document["file"]?.string else { throw Malformed() }
-    configuration = try Configuration(text: Array(text.utf8), file: file)
+    // Names of plugins are those of the command's installation, and not of the program's.
+    configuration = try Configuration(
+      text: Array(text.utf8), file: file,
+      installedPlugins: InstalledPlugins(given: document["pluginFolder"]?.string))
     libraries = [:]
     guard let entries = document["libraries"] else { throw Malformed() }
     for (path, entry) in entries.members {

@@ -12,7 +12,7 @@ enum AttachCommand {
       and Swift's URLSession do. Request stages run once for each transfer, issue stages and tracers for each hop. The
       response goes to the program as it comes.
 
-      The exit status is that of the program; 127 if it is not found, 126 if it cannot be run. What is wrong with the
+      The exit status is that of the program; if a signal ended it, the same signal ends the command. 127 if it is not found, 126 if it cannot be run. What is wrong with the
       configuration is said before the program starts. SLUICE_DISABLE=1 switches the pipeline off in a program.
 
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
@@ -49,6 +49,9 @@ enum AttachCommand {
     AttachFolder.removeAbandoned()
     let status = program.wait()
     AttachSummary(folder, explains: arguments.has("explain")).show()
+    // A signal may end this process now.
+    folder.remove()
+    status.endAlike()
     return ExitStatus(code: status.shellStatus)
   }
 

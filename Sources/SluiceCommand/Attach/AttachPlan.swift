@@ -50,6 +50,7 @@ struct AttachPlan: Sendable {
     let document: JSONValue = ["text": JSONValue(String(decoding: bytes, as: UTF8.self))]
     document["file"] = JSONValue(Paths.absolute(file))
     document["explain"] = JSONValue(arguments.has("explain"))
+    if let folder = configuration.installedPlugins.folder { document["pluginFolder"] = JSONValue(folder) }
     if let events = arguments["events"] { document["events"] = JSONValue(try Self.eventsFolder(events)) }
     let libraries = JSONValue.object()
     var staged: [StagedLibrary] = []
