@@ -6,6 +6,7 @@
 #include "handle.h"
 #include "host_file.h"
 #include "last_thread.h"
+#include "load_thread.h"
 #include "page.h"
 #include "pending.h"
 #include "plan.h"
@@ -119,16 +120,21 @@ static bool has_news(void) {
          (newest != atomic_load(&plan_taken) && newest != atomic_load(&plan_refused));
 }
 
+/// With `loading` held, by this thread or by one that waits for it.
+static void load_news(void) {
+  depth++;
+  if (open_page()) {
+    if (open_host() && has_news()) take_plan(newest_plan());
+  } else if (has_spare_descriptor()) {
+    atomic_store(&lost, SLUICE_ATTACH_COUNT_NO_PLAN);
+  }
+  depth--;
+}
+
 static void catch_up(void) {
   pthread_mutex_lock(&loading);
   depth++;
-  if (atomic_load(&lost) < 0 && has_news()) {
-    if (open_page()) {
-      if (open_host() && has_news()) take_plan(newest_plan());
-    } else if (has_spare_descriptor()) {
-      atomic_store(&lost, SLUICE_ATTACH_COUNT_NO_PLAN);
-    }
-  }
+  if (atomic_load(&lost) < 0 && has_news()) load_thread_run(load_news);
   depth--;
   pthread_mutex_unlock(&loading);
 }
