@@ -5,6 +5,8 @@
 #include "exchange.h"
 #include "handle.h"
 #include "host_file.h"
+#include "last_thread.h"
+#include "load_thread.h"
 #include "page.h"
 #include "pending.h"
 #include "plan.h"
@@ -118,16 +120,21 @@ static bool has_news(void) {
          (newest != atomic_load(&plan_taken) && newest != atomic_load(&plan_refused));
 }
 
+/// With `loading` held, by this thread or by one that waits for it.
+static void load_news(void) {
+  depth++;
+  if (open_page()) {
+    if (open_host() && has_news()) take_plan(newest_plan());
+  } else if (has_spare_descriptor()) {
+    atomic_store(&lost, SLUICE_ATTACH_COUNT_NO_PLAN);
+  }
+  depth--;
+}
+
 static void catch_up(void) {
   pthread_mutex_lock(&loading);
   depth++;
-  if (atomic_load(&lost) < 0 && has_news()) {
-    if (open_page()) {
-      if (open_host() && has_news()) take_plan(newest_plan());
-    } else if (has_spare_descriptor()) {
-      atomic_store(&lost, SLUICE_ATTACH_COUNT_NO_PLAN);
-    }
-  }
+  if (atomic_load(&lost) < 0 && has_news()) load_thread_run(load_news);
   depth--;
   pthread_mutex_unlock(&loading);
 }
@@ -164,6 +171,7 @@ void session_leave(void) {
 }
 
 void session_enter_from_host(void) {
+  last_thread_note_host();
   pthread_rwlock_rdlock(&gate);
   depth++;
 }
@@ -239,6 +247,7 @@ static void unlock_in_child(void) {
 static void in_child(void) {
   if (!session_is_on) return;
   atomic_fetch_add(&generation, 1);
+  last_thread_forked();
   const bool is_whole = has_gate;
   unlock_in_child();
   const struct sluice_attach_host *opened = atomic_load(&host);
@@ -278,6 +287,7 @@ __attribute__((constructor)) static void begin(void) {
   if (off && *off && strcmp(off, "0") != 0) return;
   if (!parse(value)) return;
   session_is_on = pthread_atfork(before_fork, in_parent, in_child) == 0;
+  if (session_is_on) last_thread_begin();
 }
 
 /// Waits for threads that are inside of the host, as long as a fork() would.

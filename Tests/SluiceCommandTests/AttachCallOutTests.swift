@@ -74,6 +74,17 @@ import Testing
     #expect(exporting.fixture.server.requestCount == 3)
   }
 
+  @Test(
+    arguments: [AttachCallOutTests.soon, AttachCallOutTests.late], [["get", "leave"], ["fork", "leave"], ["leave"]])
+  func `a program whose main thread ends first ends with its last thread`(when: String, lines: [String]) async throws {
+    let exporting = try AttachedCollector(when)
+    let result = try await Self.run(exporting, lines)
+    #expect(result.ending == .exited(0), "\(result.errorText)")
+    #expect(result.outputText.hasSuffix("answer to GET /after\n=> 0 200\n"), "\(result.outputText)")
+    #expect(exporting.spans.count == lines.count)
+    #expect(Set(exporting.spans) == Set(exporting.sent()))
+  }
+
   @Test func `libcurl stays usable for plugins after the program has ended its use`() async throws {
     let exporting = try AttachedCollector(Self.late)
     let result = try await Self.run(exporting, ["get", "end"])

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceServer
 import SluiceTestKit
 import Testing
 
@@ -127,6 +128,22 @@ import Testing
     #expect(!runs.passed.isEmpty)
   }
 
+  @Test func `plugins are loaded in a program that may have little memory`() async throws {
+    let program = try await ForeignProgram.compile("reused")
+    let memory = try await ForeignProgram.compileLibrary("small_memory", [])
+    let library = BuiltProducts.library("static-headers")
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0] },
+      configuration: """
+        {"plugins": {"s": {"library": "\(library)", "config": {"request": {"x-count": "1"}}}}, "request": ["s"]}
+        """,
+      environment: ["LD_PRELOAD": memory.path])
+    withExtendedLifetime((program, memory)) {}
+    #expect(runs.attached.ending == .exited(0), "\(runs.attached.errorText)")
+    #expect(runs.attachedRequests.count == runs.plainRequests.count)
+    #expect(runs.attachedRequests.allSatisfy { $0.headers.first("x-count") == "1" })
+  }
+
   @Test func `without memory, no request goes by a pipeline that is required`() async throws {
     let runs = try await runWithFailingMemory("reused", String(Self.failing))
     #expect(runs.isTraced.allSatisfy { $0 })
@@ -140,6 +157,11 @@ import Testing
     let small = try await AttachedComparison.run { [program.path, $0, "40"] }
     small.expectSameAndPassed(1, "less than 64 KiB of the thread's stack were left")
     try await AttachedComparison.run { [program.path, $0, "256"] }.expectSameButTraced()
+  }
+
+  @Test func `a thread may end when no descriptor is left`() async throws {
+    let program = try await ForeignProgram.compile("small_stack")
+    try await AttachedComparison.run { [program.path, $0, "256", "used-up"] }.expectSameButTraced()
   }
 
   @Test(arguments: ["closed", "replaced"])

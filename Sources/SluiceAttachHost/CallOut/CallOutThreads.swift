@@ -62,6 +62,7 @@ final class CallOutThreads: Sendable {
 
   private func startThread() -> Bool {
     SystemThread.start("sluice-callout", stackBytes: Self.stackBytes) { [self] in
+      program.noteThread()
       while let job = next() { run(job) }
     }
   }

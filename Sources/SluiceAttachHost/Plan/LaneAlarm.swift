@@ -55,6 +55,7 @@ final class LaneAlarm: Sendable {
   }
 
   private func serve() {
+    program.noteThread()
     while true {
       switch wait() {
       case .closed: return

@@ -17,6 +17,9 @@ struct ProgramFunctions: @unchecked Sendable {
     return Exchanged(form: exchanged, release: table.release)
   }
 
+  /// Each thread of the host begins with it: the process ends when only such threads are left.
+  func noteThread() { work {} }
+
   /// Runs what a thread of the host does, apart from waiting and exchanges. A fork() of the program waits for it: the
   /// thread does not exist in the child, and what it was changing would stay half changed there.
   func work<Result>(_ body: () -> Result) -> Result {

@@ -46,6 +46,8 @@ enum MappedFile {
   private static func table() -> [UInt8]? {
     let limitBytes = 16 << 20
     guard let file = FileDescriptor(opening: "/proc/self/maps", O_RDONLY) else { return nil }
-    return file.readAll(capacity: limitBytes).map { $0 + [0] }
+    guard var table = file.readAll(capacity: limitBytes) else { return nil }
+    table.append(0)
+    return table
   }
 }

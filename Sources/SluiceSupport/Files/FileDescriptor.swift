@@ -22,22 +22,28 @@ package struct FileDescriptor: ~Copyable {
     return fstat(raw, &status) == 0 ? status : nil
   }
 
-  /// Reads up to the end of the file, but at most `capacity` bytes; nil with `errno` set.
+  /// Reads up to the end of the file, but at most `capacity` bytes; nil with `errno` set. Takes memory only as the bytes
+  /// come: a program may have little.
   package func readAll(capacity: Int) -> [UInt8]? {
-    var failed = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-      while count < capacity {
-        let step = read(raw, buffer.baseAddress.map { $0 + count }, capacity - count)
-        if step == 0 { return }
-        if step < 0 && errno == EINTR { continue }
-        guard step > 0 else {
-          failed = true
-          return
-        }
-        count += step
+    var bytes: [UInt8] = []
+    while bytes.count < capacity {
+      let room = min(max(bytes.count, 16384), capacity - bytes.count)
+      guard let step = append(atMost: room, to: &bytes) else { return nil }
+      if step == 0 { break }
+    }
+    return bytes
+  }
+
+  private func append(atMost room: Int, to bytes: inout [UInt8]) -> Int? {
+    var step = 0
+    bytes.append(addingCapacity: room) { output in
+      output.withUnsafeMutableBufferPointer { buffer, count in
+        let place = buffer.baseAddress.map { $0 + count }
+        repeat { step = read(raw, place, room) } while step < 0 && errno == EINTR
+        if step > 0 { count += step }
       }
     }
-    return failed ? nil : bytes
+    return step < 0 ? nil : step
   }
 
   /// False with `errno` set.

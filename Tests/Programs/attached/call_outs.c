@@ -6,6 +6,7 @@
 //   descend  a child makes a transfer, and a child of it another one
 //   close    closes every descriptor that the program does not know, and opens files in their places
 //   end      ends the use of libcurl
+//   leave    ends the main thread; another one makes a transfer afterwards
 //
 // With "late", a transfer is made while the process ends; with "memory", libcurl has memory functions of the program.
 #define _GNU_SOURCE
@@ -13,6 +14,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -108,6 +110,21 @@ static void look(void) {
 
 static void transfer_late(void) { get("/late"); }
 
+static void *get_after(void *thread) {
+  pthread_join(*(pthread_t *)thread, NULL);
+  get("/after");
+  return NULL;
+}
+
+static void leave(void) {
+  static pthread_t own;
+  pthread_t other;
+  own = pthread_self();
+  pthread_create(&other, NULL, get_after, &own);
+  pthread_detach(other);
+  pthread_exit(NULL);
+}
+
 // MARK: Memory
 
 static void *allocate(size_t size) { return malloc(size); }
@@ -132,6 +149,7 @@ int main(int count, char **words) {
     else if (strcmp(line, "descend\n") == 0) in_child(2);
     else if (strcmp(line, "close\n") == 0) close_all();
     else if (strcmp(line, "end\n") == 0) curl_global_cleanup();
+    else if (strcmp(line, "leave\n") == 0) leave();
     else return 3;
     printf("did %s", line);
     fflush(stdout);

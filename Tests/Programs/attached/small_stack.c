@@ -1,17 +1,31 @@
-// A transfer on a thread with a stack of the given size in KiB.
+// A transfer on a thread with a stack of the given size in KiB. With "used-up", no descriptor is left when the thread ends.
+#define _GNU_SOURCE
 #include "client.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static int uses_up;
+
+static void use_up(void) {
+  const struct rlimit limit = {64, 64};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) continue;
+}
 
 static void *run(void *url) {
   CURL *easy = open_client(url, "/small-stack");
   perform(easy);
   curl_easy_cleanup(easy);
+  if (uses_up) use_up();
   return NULL;
 }
 
 int main(int count, char **words) {
   if (count < 3) return 2;
+  uses_up = count > 3 && strcmp(words[3], "used-up") == 0;
   curl_global_init(CURL_GLOBAL_ALL);
   pthread_attr_t attributes;
   pthread_t thread;

@@ -1,0 +1,104 @@
+// A thread of its own watches, but only after the main thread has ended and while there are threads of the host.
+#define _GNU_SOURCE
+#include "last_thread.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SHORTEST_PAUSE_MILLISECONDS = 5, LONGEST_PAUSE_MILLISECONDS = 250 };
+
+/// Libc calls the destructor when a thread ends, but not at the end of the process.
+static pthread_key_t key;
+static bool has_key;
+/// The values of the key.
+static const char main_thread, host_thread;
+
+static _Atomic(bool) has_main_ended, is_watching;
+static _Atomic(long) host_threads;
+
+// MARK: Watching
+
+/// Reads the state of the main thread and the number of all threads, which counts the main thread after its end too.
+static bool read_threads(char *state, long *count) {
+  char text[1024];
+  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return false;
+  text[length] = 0;
+  // The name of the program may have a parenthesis in it.
+  const char *name_end = strrchr(text, ')');
+  return name_end && sscanf(name_end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+                            state, count) == 2;
+}
+
+/// Whether there is no thread of the program. One that starts another is counted until then.
+static bool is_over(void) {
+  char state = 0;
+  long count = 0;
+  // Before: a thread of the host that starts now is taken for one of the program.
+  const long others = atomic_load(&host_threads) + 2;
+  return read_threads(&state, &count) && state == 'Z' && count <= others;
+}
+
+static void *watch(void *unused) {
+  long pause = SHORTEST_PAUSE_MILLISECONDS;
+  while (!is_over()) {
+    const struct timespec time = {.tv_nsec = pause * 1000000L};
+    nanosleep(&time, NULL);
+    pause = 2 * pause < LONGEST_PAUSE_MILLISECONDS ? 2 * pause : LONGEST_PAUSE_MILLISECONDS;
+  }
+  // As libc does in the last thread.
+  exit(0);
+  return unused;
+}
+
+static void watch_if_needed(void) {
+  if (!atomic_load(&has_main_ended) || atomic_load(&host_threads) == 0) return;
+  if (atomic_exchange(&is_watching, true)) return;
+  sigset_t all, before;
+  pthread_t thread;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (pthread_create(&thread, NULL, watch, NULL) == 0) pthread_detach(thread);
+  else atomic_store(&is_watching, false);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+// MARK: Threads
+
+static void ended(void *value) {
+  if (value == &host_thread) {
+    atomic_fetch_sub(&host_threads, 1);
+  } else {
+    atomic_store(&has_main_ended, true);
+    watch_if_needed();
+  }
+}
+
+void last_thread_begin(void) {
+  has_key = pthread_key_create(&key, ended) == 0;
+  if (has_key) pthread_setspecific(key, &main_thread);
+}
+
+void last_thread_note_host(void) {
+  if (!has_key || pthread_getspecific(key) || pthread_setspecific(key, &host_thread) != 0) return;
+  atomic_fetch_add(&host_threads, 1);
+  watch_if_needed();
+}
+
+void last_thread_forked(void) {
+  atomic_store(&has_main_ended, false);
+  atomic_store(&is_watching, false);
+  atomic_store(&host_threads, 0);
+  if (has_key) pthread_setspecific(key, &main_thread);
+}

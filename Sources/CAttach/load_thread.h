@@ -1,0 +1,11 @@
+#ifndef SLUICE_LOAD_THREAD_H
+#define SLUICE_LOAD_THREAD_H
+
+/// Calls a function that loads libraries, and waits for it: on the calling thread if that is the main thread, otherwise
+/// on one of its own.
+///
+/// Libdispatch takes the thread that loads it for the main thread of the process. When that thread ends, it opens a
+/// descriptor for a moment, and ends the process if there is none left.
+void load_thread_run(void (*load)(void));
+
+#endif
