@@ -1,10 +1,26 @@
 #define _GNU_SOURCE
 #include "load_thread.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+/// How long the thread waits for the loader.
+enum { LOADER_LIMIT_SECONDS = 1 };
+
+/// The work of one thread, which frees it if it was given up; otherwise the caller does.
+struct work {
+  void (*load)(void);
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool has_loader, is_given_up;
+};
 
 /// Nobody is told that the thread ends: its data belongs to the libraries that it has loaded.
 static void forget_data(void) {
@@ -12,20 +28,76 @@ static void forget_data(void) {
     if (pthread_getspecific(key)) pthread_setspecific(key, NULL);
 }
 
+static void drop(struct work *work) {
+  pthread_cond_destroy(&work->changed);
+  pthread_mutex_destroy(&work->lock);
+  free(work);
+}
+
+/// Waits for a thread that loads a library just now.
+static void wait_for_loader(void) {
+  void *program = dlopen(NULL, RTLD_LAZY);
+  if (program) dlclose(program);
+}
+
 static void *run(void *context) {
-  (*(void (**)(void))context)();
+  struct work *work = context;
+  wait_for_loader();
+  pthread_mutex_lock(&work->lock);
+  const bool is_given_up = work->is_given_up;
+  work->has_loader = true;
+  pthread_cond_signal(&work->changed);
+  pthread_mutex_unlock(&work->lock);
+  if (is_given_up) {
+    drop(work);
+    return NULL;
+  }
+  work->load();
   forget_data();
   return NULL;
 }
 
-void load_thread_run(void (*load)(void)) {
-  if (gettid() == getpid()) return load();
+static bool start(pthread_t *thread, struct work *work) {
   sigset_t all, before;
-  pthread_t thread;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int status = pthread_create(&thread, NULL, run, &load);
+  const int status = pthread_create(thread, NULL, run, work);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (status == 0) pthread_join(thread, NULL);
-  else load();
+  return status == 0;
+}
+
+/// @return whether the thread has done the work
+static bool wait_for(pthread_t thread, struct work *work) {
+  struct timespec limit;
+  clock_gettime(CLOCK_MONOTONIC, &limit);
+  limit.tv_sec += LOADER_LIMIT_SECONDS;
+  pthread_mutex_lock(&work->lock);
+  int status = 0;
+  while (!work->has_loader && status != ETIMEDOUT)
+    status = pthread_cond_clockwait(&work->changed, &work->lock, CLOCK_MONOTONIC, &limit);
+  work->is_given_up = !work->has_loader;
+  const bool is_given_up = work->is_given_up;
+  pthread_mutex_unlock(&work->lock);
+  if (is_given_up) {
+    pthread_detach(thread);
+    return false;
+  }
+  pthread_join(thread, NULL);
+  drop(work);
+  return true;
+}
+
+void load_thread_run(void (*load)(void)) {
+  struct work *work = gettid() == getpid() ? NULL : calloc(1, sizeof *work);
+  if (!work) return load();
+  work->load = load;
+  pthread_mutex_init(&work->lock, NULL);
+  pthread_cond_init(&work->changed, NULL);
+  pthread_t thread;
+  if (!start(&thread, work)) {
+    drop(work);
+    return load();
+  }
+  // The calling thread itself may be loading a library, whose constructor makes the transfer.
+  if (!wait_for(thread, work)) load();
 }

@@ -5,7 +5,8 @@
 /// on one of its own.
 ///
 /// Libdispatch takes the thread that loads it for the main thread of the process. When that thread ends, it opens a
-/// descriptor for a moment, and ends the process if there is none left.
+/// descriptor for a moment, and ends the process if there is none left. If the loader is busy for a second, the calling
+/// thread is the one that keeps it, and calls the function itself.
 void load_thread_run(void (*load)(void));
 
 #endif

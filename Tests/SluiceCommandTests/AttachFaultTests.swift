@@ -164,6 +164,12 @@ import Testing
     try await AttachedComparison.run { [program.path, $0, "256", "used-up"] }.expectSameButTraced()
   }
 
+  @Test func `a library may make a transfer while a thread loads it`() async throws {
+    let library = try await ForeignProgram.compileLibrary("early")
+    let program = try await ForeignProgram.compile("loads_early", ["-ldl"])
+    try await AttachedComparison.run { [program.path, $0, library.path] }.expectSameButTraced()
+  }
+
   @Test(arguments: ["closed", "replaced"])
   func `a program may close every descriptor`(_ what: String) async throws {
     let program = try await ForeignProgram.compile("descriptors")
