@@ -64,6 +64,7 @@ import Testing
     let runs = try await AttachedComparison.run({ [program.path, $0] }, configuration: Self.configuration("fail"))
     #expect(!runs.plainRequests.isEmpty)
     #expect(runs.attachedRequests.isEmpty)
+    #expect(runs.attached.errorText.contains(" failed without the pipeline: the plan could not be read or used"))
     #expect(runs.attached.errorText.contains(Self.otherBuildID), "\(runs.attached.errorText)")
   }
 

@@ -48,7 +48,9 @@ enum AttachCommand {
     // Now, because the program does not have to wait for it.
     AttachFolder.removeAbandoned()
     let status = program.wait()
-    AttachSummary(folder, explains: arguments.has("explain")).show()
+    AttachSummary(
+      folder, explains: arguments.has("explain"), failsWithoutPipeline: plan.failsWithoutPipeline
+    ).show()
     // A signal may end this process now.
     folder.remove()
     status.endAlike()

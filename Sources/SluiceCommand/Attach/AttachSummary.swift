@@ -10,10 +10,13 @@ struct AttachSummary {
 
   private let folder: AttachFolder
   private let explains: Bool
+  /// What became of transfers without the pipeline.
+  private let fate: String
 
-  init(_ folder: AttachFolder, explains: Bool) {
+  init(_ folder: AttachFolder, explains: Bool, failsWithoutPipeline: Bool) {
     self.folder = folder
     self.explains = explains
+    fate = failsWithoutPipeline ? "failed" : "went"
   }
 
   func show() {
@@ -34,12 +37,14 @@ struct AttachSummary {
       let number = folder.count(count)
       if number > 0 {
         StandardError.say(
-          "attach: \(number) \(number == 1 ? "transfer" : "transfers") went without the pipeline: \(reason)")
+          "attach: \(number) \(number == 1 ? "transfer" : "transfers") \(fate) without the pipeline: \(reason)")
       }
     }
     guard explains else { return }
     let attached = folder.count(SLUICE_ATTACH_COUNT_ATTACHED)
-    StandardError.say("attach: \(attached) \(attached == 1 ? "transfer" : "transfers") went through the pipeline")
+    let advice = attached == 0 ? "; attach --list PROGRAM says whether a program can be reached" : ""
+    StandardError.say(
+      "attach: \(attached) \(attached == 1 ? "transfer" : "transfers") went through the pipeline\(advice)")
   }
 
   private static let reasons = [
