@@ -34,11 +34,8 @@ static void drop(struct work *work) {
   free(work);
 }
 
-/// Waits for a thread that loads a library just now.
-static void wait_for_loader(void) {
-  void *program = dlopen(NULL, RTLD_LAZY);
-  if (program) dlclose(program);
-}
+/// Waits for a thread that loads a library just now. The program itself needs no reference, and keeps this one.
+static void wait_for_loader(void) { dlopen(NULL, RTLD_LAZY); }
 
 static void *run(void *context) {
   struct work *work = context;
