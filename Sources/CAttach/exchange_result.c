@@ -1,5 +1,6 @@
 #include "exchange_result.h"
 
+#include "facts.h"
 #include "text.h"
 
 #include <stdint.h>
@@ -49,16 +50,6 @@ void exchange_result_receive(
   curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, result->error);
 }
 
-static int32_t version_of(long number) {
-  switch (number) {
-    case CURL_HTTP_VERSION_1_0: return 10;
-    case CURL_HTTP_VERSION_1_1: return 11;
-    case CURL_HTTP_VERSION_2_0: return 20;
-    case CURL_HTTP_VERSION_3: return 30;
-    default: return 0;
-  }
-}
-
 /// Copies a string, and moves to the place after it.
 static struct sluice_attach_text copy(const char *string, char **place) {
   const size_t length = strlen(string);
@@ -94,7 +85,7 @@ void exchange_result_end(struct exchange_result *result, CURL *easy, const struc
   long version = 0;
   curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &result->status);
   curl->easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
-  result->version = version_of(version);
+  result->version = facts_http_version(version);
   if (code == CURLE_OK && !copy_fields(result, easy, curl)) result->code = CURLE_OUT_OF_MEMORY;
 }
 

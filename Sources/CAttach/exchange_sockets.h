@@ -9,7 +9,7 @@ void exchange_sockets_set(CURL *easy, const struct libcurl *curl);
 
 /// Opens a descriptor that shows whether the program closes descriptors which are not its own.
 ///
-/// @return -1 if there is none free
+/// @return -1 if no number is free
 int exchange_sockets_open_mark(void);
 
 /// Whether the program has not closed it.

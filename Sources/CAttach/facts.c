@@ -2,7 +2,7 @@
 
 #include "text.h"
 
-static int32_t version_of(long number) {
+int32_t facts_http_version(long number) {
   switch (number) {
     case CURL_HTTP_VERSION_1_0: return 10;
     case CURL_HTTP_VERSION_1_1: return 11;
@@ -34,7 +34,7 @@ void facts_read(struct sluice_attach_facts *facts, const struct handle *handle) 
       .sent_bytes = number_of(handle, CURLINFO_SIZE_UPLOAD_T),
       .received_bytes = number_of(handle, CURLINFO_SIZE_DOWNLOAD_T),
       .address = text(address),
-      .http_version = version_of(version),
+      .http_version = facts_http_version(version),
       .connections = connects,
   };
 }

@@ -25,9 +25,7 @@ package struct HeaderLines: Sendable {
 
   /// Adds a line of the program, without a NUL in it.
   package mutating func append(line: Span<UInt8>) {
-    let start = text.count
-    text.append(addingCapacity: line.count) { for index in line.indices { $0.append(line[index]) } }
-    lines.append((start..<text.count, form(of: line)))
+    lines.append((text.append(line: line), form(of: line)))
   }
 
   private mutating func form(of line: Span<UInt8>) -> Form {

@@ -22,3 +22,12 @@ package struct LineText: Sendable {
     count += 1
   }
 }
+
+extension [UInt8] {
+  /// Adds a line as it is, and tells where.
+  mutating func append(line: Span<UInt8>) -> Range<Int> {
+    let start = count
+    append(addingCapacity: line.count) { for index in line.indices { $0.append(line[index]) } }
+    return start..<count
+  }
+}

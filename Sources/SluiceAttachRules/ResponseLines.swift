@@ -24,9 +24,7 @@ package struct ResponseLines: Sendable {
 
   /// Adds a line with its line end, without a NUL in it; the first one is the status line.
   package mutating func append(line: Span<UInt8>) {
-    let start = text.count
-    text.append(addingCapacity: line.count) { for index in line.indices { $0.append(line[index]) } }
-    lines.append((start..<text.count, form(of: line)))
+    lines.append((text.append(line: line), form(of: line)))
   }
 
   private mutating func form(of line: Span<UInt8>) -> Form {

@@ -74,27 +74,32 @@ enum AttachHost {
   private static func goOn(
     _ transfer: UnsafeMutableRawPointer?, _ blocks: Bool, _ answer: UnsafeMutablePointer<sluice_attach_answer>?
   ) {
-    guard let transfer, let answer else { return }
-    let attached = Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeUnretainedValue()
-    attached.write(attached.goOn(blocks: blocks), to: answer)
+    write(answer, of: transfer) { $0.goOn(blocks: blocks) }
   }
 
   private static func issue(
     _ transfer: UnsafeMutableRawPointer?, _ hop: UnsafePointer<sluice_attach_hop>?,
     _ answer: UnsafeMutablePointer<sluice_attach_answer>?
   ) {
-    guard let transfer, let hop, let answer else { return }
-    let attached = Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeUnretainedValue()
-    attached.write(attached.issue(hop.pointee), to: answer)
+    guard let hop else { return }
+    write(answer, of: transfer) { $0.issue(hop.pointee) }
   }
 
   private static func receive(
     _ transfer: UnsafeMutableRawPointer?, _ head: UnsafePointer<sluice_attach_head>?,
     _ answer: UnsafeMutablePointer<sluice_attach_answer>?
   ) {
-    guard let transfer, let head, let answer else { return }
+    guard let head else { return }
+    write(answer, of: transfer) { $0.receive(head.pointee) }
+  }
+
+  private static func write(
+    _ answer: UnsafeMutablePointer<sluice_attach_answer>?, of transfer: UnsafeMutableRawPointer?,
+    _ decide: (AttachedTransfer) -> Answer?
+  ) {
+    guard let transfer, let answer else { return }
     let attached = Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeUnretainedValue()
-    attached.write(attached.receive(head.pointee), to: answer)
+    attached.write(decide(attached), to: answer)
   }
 
   private static func end(_ transfer: UnsafeMutableRawPointer?, _ end: UnsafePointer<sluice_attach_end>?) {

@@ -4,9 +4,9 @@
 // Of the paths, /held waits for /release, and /never for ever.
 #define _GNU_SOURCE
 #include "client.h"
+#include "watched.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sys/select.h>
 #include <sys/wait.h>
@@ -18,25 +18,9 @@ static int running, done_count;
 
 // MARK: A loop of its own
 
-static struct pollfd watched[64];
-static int watched_count, calls;
+static int calls;
 static long timeout = -1;
 static pthread_t own;
-
-static int watch(CURL *easy, curl_socket_t socket, int what, void *context, void *known) {
-  (void)easy, (void)context, (void)known;
-  int place = 0;
-  while (place < watched_count && watched[place].fd != socket) place++;
-  if (what == CURL_POLL_REMOVE) {
-    if (place < watched_count) watched[place] = watched[--watched_count];
-    return 0;
-  }
-  if (place == watched_count) watched_count++;
-  watched[place] = (struct pollfd){.fd = socket};
-  if (what & CURL_POLL_IN) watched[place].events |= POLLIN;
-  if (what & CURL_POLL_OUT) watched[place].events |= POLLOUT;
-  return 0;
-}
 
 static int set_timer(CURLM *of, long milliseconds, void *context) {
   if (of != multi || context != &timeout) printf("a timer with other arguments\n");

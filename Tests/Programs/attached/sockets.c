@@ -1,28 +1,10 @@
 // A program with a loop of its own: curl_multi_socket_action with callbacks for sockets and the timer.
 #include "client.h"
-
-#include <poll.h>
+#include "watched.h"
 
 enum { TRANSFERS = 20 };
 
-static struct pollfd watched[128];
-static int watched_count;
 static long timeout = -1;
-
-static int watch(CURL *easy, curl_socket_t socket, int what, void *context, void *known) {
-  (void)easy, (void)context, (void)known;
-  int place = 0;
-  while (place < watched_count && watched[place].fd != socket) place++;
-  if (what == CURL_POLL_REMOVE) {
-    if (place < watched_count) watched[place] = watched[--watched_count];
-    return 0;
-  }
-  if (place == watched_count) watched_count++;
-  watched[place] = (struct pollfd){.fd = socket};
-  if (what & CURL_POLL_IN) watched[place].events |= POLLIN;
-  if (what & CURL_POLL_OUT) watched[place].events |= POLLOUT;
-  return 0;
-}
 
 static int set_timer(CURLM *multi, long milliseconds, void *context) {
   (void)multi, (void)context;
