@@ -27,17 +27,22 @@ struct FolderUsers {
   }
 
   private func mayUse(_ process: Int32) -> Bool {
-    guard let record = ProcessRecord(of: process), record.startTicks >= startTicks, record.state != "Z",
-      Self.isOfThisUser(process)
-    else { return false }
+    guard isRunning(process), Self.isOfThisUser(process) else { return false }
     // Mappings first: a process that executes a program in between has its environment by then.
     guard let maps = Self.content("/proc/\(process)/maps", Self.mapsLimitBytes),
       let environment = Self.content("/proc/\(process)/environ", Self.environmentLimitBytes)
-    else { return ProcessRecord(of: process) != nil }
+    else { return isRunning(process) }
     if environment.holds(name) || maps.holds(name) { return true }
     // A program may write over its environment where it lies in memory, and be attached all the same. Without any, it has
     // ended since the first look.
     return maps.holds(library) && !environment.isEmpty && !environment.holds(Self.variable)
+  }
+
+  /// Whether the process began after the command, and has not ended. One that has ended has no memory to look at, but a
+  /// record until its parent asks for its status.
+  private func isRunning(_ process: Int32) -> Bool {
+    guard let record = ProcessRecord(of: process) else { return false }
+    return record.startTicks >= startTicks && record.state != "Z"
   }
 
   private static let variable = Array("SLUICE_ATTACH=".utf8)
