@@ -4,6 +4,7 @@ package import SluiceMessages
 ///
 /// Lines of the coding end with CRLF: unlike in a head, a LF alone is refused, because readers disagree about it and
 /// would find the end of the body in different places.
+@usableFromInline
 package final class ChunkedBody {
   private enum State: Sendable {
     /// The size of a chunk, after this number of digits.
@@ -36,7 +37,7 @@ package final class ChunkedBody {
     section = FieldSection(limits, part: "trailers")
   }
 
-  package var isDone: Bool {
+  @usableFromInline package var isDone: Bool {
     if case .done = state { true } else { false }
   }
 

@@ -7,17 +7,37 @@ struct FieldLine {
   let value: Range<Int>
 
   /// nil if the line has no valid name directly before a colon.
-  @inline(__always)
   init?(_ line: Range<Int>, in bytes: Span<UInt8>) {
-    var index = line.lowerBound
-    while index < line.upperBound, FieldSyntax.isTokenCharacter(bytes[index]) { index += 1 }
-    guard index > line.lowerBound, index < line.upperBound, bytes[index] == UInt8(ascii: ":") else { return nil }
-    name = line.lowerBound..<index
-    value = Self.trimmed(index + 1..<line.upperBound, in: bytes)
+    guard let colon = Self.endOfName(in: bytes.extracting(0..<line.upperBound), from: line.lowerBound) else {
+      return nil
+    }
+    self.init(line, colon: colon, in: bytes)
   }
 
-  /// The position of the colon after a valid name.
-  static func endOfName(in line: Span<UInt8>) -> Int? { FieldLine(0..<line.count, in: line)?.name.upperBound }
+  /// - Parameter colon: its position, after a valid name.
+  @inline(__always)
+  init(_ line: Range<Int>, colon: Int, in bytes: Span<UInt8>) {
+    name = line.lowerBound..<colon
+    value = Self.trimmed(colon + 1..<line.upperBound, in: bytes)
+  }
+
+  /// The position of the colon after the valid name that begins at `start`; nil if there is no such name.
+  @inline(__always)
+  static func endOfName(in bytes: Span<UInt8>, from start: Int) -> Int? {
+    var index = start
+    while true {
+      // Most names consist of letters, digits and hyphens.
+      while let word = bytes.word(at: index) {
+        let others = word.otherThanLettersDigitsHyphens
+        index += others == 0 ? 8 : others.trailingZeroBitCount / 8
+        if others != 0 { break }
+      }
+      guard index < bytes.count else { return nil }
+      if bytes[index] == UInt8(ascii: ":") { return index > start ? index : nil }
+      guard FieldSyntax.isTokenCharacter(bytes[index]) else { return nil }
+      index += 1
+    }
+  }
 
   /// The part of a range without the spaces and tabs at its ends.
   @inline(__always)

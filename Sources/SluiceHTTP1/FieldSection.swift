@@ -36,13 +36,16 @@ struct FieldSection: Sendable {
 
   @inline(__always)
   mutating func next(in bytes: Span<UInt8>) throws(MessageViolation) -> Step {
+    // A name that is here as a whole is looked at once. It has no line end.
+    let colon = lines.isAtStart ? FieldLine.endOfName(in: bytes, from: lines.position) : nil
+    if let colon { lines.skip(to: colon + 1) }
     guard let line = try lines.next(in: bytes) else {
       guard bytes.count <= limits.headBytes else { throw tooManyBytes }
       return .more
     }
     guard lines.position <= limits.headBytes else { throw tooManyBytes }
     if line.isEmpty { return .end }
-    if let field = FieldLine(line, in: bytes) {
+    if let field = colon.map({ FieldLine(line, colon: $0, in: bytes) }) ?? FieldLine(line, in: bytes) {
       guard block.count < limits.fields else { throw tooManyFields }
       block.append(name: field.name, value: field.value, in: bytes)
       return .field(field)
@@ -86,6 +89,13 @@ struct FieldSection: Sendable {
 enum DecidingFields {
   /// The length of the longest name.
   static let longest = 17
+
+  /// Whether a name is as long as one of theirs.
+  @inline(__always)
+  static func hasLength(of name: Range<Int>) -> Bool {
+    // Bit n stands for n bytes.
+    name.count <= longest && 0b11_0100_0100_0000_0000 &>> name.count & 1 == 1
+  }
 
   static func contains(_ name: Span<UInt8>) -> Bool {
     switch name.count {

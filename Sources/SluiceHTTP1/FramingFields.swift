@@ -12,14 +12,30 @@ struct FramingFields: Sendable {
   }
 
   private(set) var foundCoding = Coding.missing
-  /// Why the fields of a kind contradict one another; empty if they don't. Strings and not optional ones, and apart from
-  /// the values: these are made for every message, and reasons for almost none.
-  private var codingFault = ""
-  private var lengthFault = ""
+  /// A reason, behind a reference since almost no message has one.
+  private final class Fault: Sendable {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+  }
+
+  /// Why the fields of a kind contradict one another; nil if they don't.
+  private var codingFault: Fault?
+  private var lengthFault: Fault?
   private var contentLength: Int?
+
+  /// Forgets all fields.
+  mutating func reset() {
+    foundCoding = .missing
+    codingFault = nil
+    lengthFault = nil
+    contentLength = nil
+  }
 
   /// Several values, in one field or in several, must be equal (RFC 9112 §6.3).
   mutating func takeContentLength(_ value: Span<UInt8>) {
+    // Usually there is one.
+    if contentLength == nil, lengthFault == nil, let count = Self.number(value) { return contentLength = count }
     var start = 0
     for index in 0...value.count where index == value.count || value[index] == 0x2C {
       takeLength(value.extracting(Self.trimmed(value, start..<index)))
@@ -37,23 +53,23 @@ struct FramingFields: Sendable {
 
   /// The length of the body in bytes; nil without a `Content-Length`.
   func length() throws(FramingViolation) -> Int? {
-    guard lengthFault.isEmpty else { throw FramingViolation(reason: lengthFault) }
+    if let lengthFault { throw FramingViolation(reason: lengthFault.reason) }
     return contentLength
   }
 
   func coding() throws(FramingViolation) -> Coding {
-    guard codingFault.isEmpty else { throw FramingViolation(reason: codingFault) }
+    if let codingFault { throw FramingViolation(reason: codingFault.reason) }
     return foundCoding
   }
 
   private mutating func takeLength(_ digits: Span<UInt8>) {
-    guard lengthFault.isEmpty else { return }
+    guard lengthFault == nil else { return }
     guard let count = Self.number(digits) else {
-      lengthFault = "a Content-Length that is not a number of bytes: \(Self.quoted(digits))"
+      lengthFault = Fault("a Content-Length that is not a number of bytes: \(Self.quoted(digits))")
       return
     }
     if let first = contentLength, first != count {
-      lengthFault = "two values of Content-Length that differ: \(first) and \(count)"
+      lengthFault = Fault("two values of Content-Length that differ: \(first) and \(count)")
     }
     contentLength = count
   }
@@ -64,11 +80,11 @@ struct FramingFields: Sendable {
     case .missing: foundCoding = isChunked ? .chunked(isAlone: true) : .other
     case .other: foundCoding = isChunked ? .chunked(isAlone: false) : .other
     case .chunked:
-      guard codingFault.isEmpty else { return }
-      codingFault =
+      guard codingFault == nil else { return }
+      codingFault = Fault(
         isChunked
-        ? "a Transfer-Encoding that names chunked twice"
-        : "a Transfer-Encoding with \(Self.quoted(name)) after chunked, so that nothing says where the body ends"
+          ? "a Transfer-Encoding that names chunked twice"
+          : "a Transfer-Encoding with \(Self.quoted(name)) after chunked, so that nothing says where the body ends")
     }
   }
 

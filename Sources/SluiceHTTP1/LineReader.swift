@@ -16,6 +16,12 @@ struct LineReader: Sendable {
     searched = position
   }
 
+  /// Whether no byte of the next line was looked at.
+  var isAtStart: Bool { searched == position }
+
+  /// There is no line end before `index`, which is not before ``position``.
+  mutating func skip(to index: Int) { searched = index }
+
   /// The content of the next line, without its end; nil if the line is not complete.
   ///
   /// - Parameter bytes: the same bytes as in the last call, and those received since.
@@ -52,7 +58,9 @@ struct LineReader: Sendable {
 
   private func violation(_ what: String, _ bytes: Span<UInt8>) -> MessageViolation {
     let line = bytes.extracting(position..<searched)
-    guard let colon = FieldLine.endOfName(in: line) else { return MessageViolation(.invalid, "a line with \(what)") }
+    guard let colon = FieldLine.endOfName(in: line, from: 0) else {
+      return MessageViolation(.invalid, "a line with \(what)")
+    }
     let name = PlainText.excerpt(line.extracting(0..<colon))
     return MessageViolation(.invalid, "the field \(name) with \(what) in its value")
   }

@@ -64,7 +64,12 @@ package struct RequestHead {
     /// Fields in place of a line of the preamble.
     static let replacing: Facts = [.hasHost, .hasAccept, .hasCodings, .hasAgent]
     /// There is a body, and the request asks for a 100 response before it (RFC 9110 §10.1.1).
-    package static let expectsContinue = Facts(rawValue: 16)
+    static let expectsContinue = Facts(rawValue: 16)
+    /// A field is left out, or is not sent as it is in the buffer.
+    static let hasExceptions = Facts(rawValue: 32)
+
+    /// Whether there is a body, and the request asks for a 100 response before it.
+    package var isExpectant: Bool { rawValue & Self.expectsContinue.rawValue != 0 }
 
     /// The default fields that are not sent: those that the request omits, and those that it has itself.
     package func omitted(_ omitted: DefaultFields) -> DefaultFields {
@@ -83,15 +88,15 @@ package struct RequestHead {
   ///   - omitted: default fields that are left out.
   @discardableResult
   package static func append(
-    to buffer: inout [UInt8], method: borrowing String, url: borrowing HTTPURL, _ preamble: Preamble,
-    omitting omitted: DefaultFields = [], _ fields: borrowing HeaderFields, _ framing: Framing
+    to buffer: inout [UInt8], method: String, url: HTTPURL, _ preamble: Preamble,
+    omitting omitted: DefaultFields = [], _ fields: HeaderFields, _ framing: Framing
   ) -> Facts {
     let facts = facts(of: fields, framing)
     let method = method.utf8.span
     let target = url.string.utf8.span.extracting(url.targetRange)
     // The host that the fields may have is counted with them.
     let lines = preamble.lines
-    let bound = method.count + target.count + lines.count + fields.wireByteCount + fixedBytes
+    let bound = method.count + target.count + lines.count + fields.buffer.count + fixedBytes
     buffer.append(addingCapacity: bound) { output in
       output.append(copying: method)
       output.append(UInt8(ascii: " "))
@@ -103,7 +108,9 @@ package struct RequestHead {
       } else {
         appendPreamble(to: &output, preamble, omitted, fields, facts)
       }
-      appendFields(to: &output, fields, facts)
+      if facts.contains(.hasExceptions) || !fields.appendLines(to: &output) {
+        appendFields(to: &output, fields, facts)
+      }
       appendFraming(to: &output, framing)
     }
     return facts
@@ -112,20 +119,19 @@ package struct RequestHead {
   /// The names and line ends that the writer adds, and the longest length of a body.
   private static let fixedBytes = 160
 
-  package static func facts(of fields: borrowing HeaderFields, _ framing: Framing) -> Facts {
+  package static func facts(of fields: HeaderFields, _ framing: Framing) -> Facts {
     var facts: Facts = []
+    let bytes = fields.buffer.span
     for index in fields.indices {
-      let range = fields.nameRange(at: index)
-      switch range.count {
-      case 4 where FieldSyntax.equals(fields.buffer.span.extracting(range), "host"): facts.insert(.hasHost)
-      case 6:
-        let name = fields.buffer.span.extracting(range)
-        if FieldSyntax.equals(name, "accept") { facts.insert(.hasAccept) }
-        if framing.hasBody, FieldSyntax.equals(name, "expect") { facts.insert(.expectsContinue) }
-      case 10 where FieldSyntax.equals(fields.buffer.span.extracting(range), "user-agent"): facts.insert(.hasAgent)
-      case 15 where FieldSyntax.equals(fields.buffer.span.extracting(range), "accept-encoding"):
-        facts.insert(.hasCodings)
-      default: break
+      let name = bytes.extracting(fields.nameRange(at: index))
+      if fields.valueRange(at: index).isEmpty { facts.insert(.hasExceptions) }
+      switch name.count {
+      case 4 where FieldSyntax.equals(name, "host"): facts.formUnion([.hasHost, .hasExceptions])
+      case 6 where FieldSyntax.equals(name, "accept"): facts.insert(.hasAccept)
+      case 6 where FieldSyntax.equals(name, "expect"): facts.insert(framing.hasBody ? .expectsContinue : .hasExceptions)
+      case 10 where FieldSyntax.equals(name, "user-agent"): facts.insert(.hasAgent)
+      case 15 where FieldSyntax.equals(name, "accept-encoding"): facts.insert(.hasCodings)
+      default: if FieldSyntax.isTransportField(name) { facts.insert(.hasExceptions) }
       }
     }
     return facts
@@ -134,7 +140,7 @@ package struct RequestHead {
   @inline(never)
   private static func appendPreamble(
     to output: inout OutputSpan<UInt8>, _ preamble: Preamble, _ omitted: DefaultFields,
-    _ fields: borrowing HeaderFields, _ facts: Facts
+    _ fields: HeaderFields, _ facts: Facts
   ) {
     output.append(text: "Host: ")
     if facts.contains(.hasHost), let index = fields.firstIndex(named: "host".utf8.span) {
@@ -148,8 +154,7 @@ package struct RequestHead {
   }
 
   @inline(__always)
-  private static func appendFields(to output: inout OutputSpan<UInt8>, _ fields: borrowing HeaderFields, _ facts: Facts)
-  {
+  private static func appendFields(to output: inout OutputSpan<UInt8>, _ fields: HeaderFields, _ facts: Facts) {
     let bytes = fields.buffer.span
     for index in fields.indices {
       let nameRange = fields.nameRange(at: index)
@@ -157,9 +162,7 @@ package struct RequestHead {
       if isLeftOut(bytes.extracting(nameRange), facts) { continue }
       // An empty value: the colon alone, without the space.
       let end = valueRange.isEmpty ? nameRange.upperBound + 1 : valueRange.upperBound
-      output.append(copying: bytes.extracting(nameRange.lowerBound..<end))
-      output.append(0x0D)
-      output.append(0x0A)
+      output.append(lineOf: bytes.extracting(nameRange.lowerBound..<end))
     }
   }
 
@@ -186,6 +189,10 @@ package struct RequestHead {
 }
 
 extension RequestHead.Framing {
+  package var isChunked: Bool {
+    if case .chunked = self { true } else { false }
+  }
+
   /// Whether a body of at least one byte follows.
   package var hasBody: Bool {
     switch self {
@@ -196,6 +203,7 @@ extension RequestHead.Framing {
 }
 
 extension OutputSpan where Element == UInt8 {
+  @inline(__always)
   fileprivate mutating func append(text: StaticString) {
     // Safe because the bytes of a StaticString live as long as the process.
     append(copying: unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount).span)

@@ -1,6 +1,7 @@
 package import SluiceMessages
 
 /// Finds the data of a response body in the bytes of its connection, and the end of the body (RFC 9112 §6.3).
+@usableFromInline
 package enum ResponseBody {
   /// There is no body, or it has ended.
   case done
@@ -19,7 +20,7 @@ package enum ResponseBody {
     }
   }
 
-  package var isDone: Bool {
+  @inlinable package var isDone: Bool {
     switch self {
     case .done: true
     case .chunked(let body): body.isDone

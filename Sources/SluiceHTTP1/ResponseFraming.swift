@@ -27,6 +27,9 @@ package struct ResponseFraming: Sendable {
 
   package init() {}
 
+  /// Forgets all fields.
+  mutating func reset() { fields.reset() }
+
   /// Notes the value of a `Content-Length`. Several values, in one field or in several, must be equal (RFC 9112 §6.3).
   package mutating func takeContentLength(_ value: Span<UInt8>) { fields.takeContentLength(value) }
 

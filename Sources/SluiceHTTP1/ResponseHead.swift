@@ -96,7 +96,7 @@ package final class ResponseHead {
     status = 0
     statusLine = LineReader()
     section.begin()
-    framing = ResponseFraming()
+    framing.reset()
     closes = false
     keepsAlive = false
     hasContentCoding = false
@@ -129,8 +129,10 @@ package final class ResponseHead {
 
   /// The first bytes show whether this is HTTP, before a whole line has come.
   private func checkStart(_ bytes: Span<UInt8>) throws(MessageViolation) {
-    let start = "HTTP/1.".utf8.span
-    for index in 0..<min(bytes.count, start.count) where bytes[index] != start[index] {
+    // "HTTP/1.", the first byte in the lowest bits.
+    let start: UInt64 = 0x2E_31_2F_50_54_54_48
+    if let word = bytes.word(at: 0), word & 0xFF_FFFF_FFFF_FFFF == start, Self.digit(bytes[7]) != nil { return }
+    for index in 0..<min(bytes.count, 7) where bytes[index] != UInt8(truncatingIfNeeded: start >> (8 * index)) {
       let text = PlainText.quote(bytes.extracting(0..<min(bytes.count, 40)))
       throw MessageViolation(.notHTTP, "the answer begins with \(text) and not with \"HTTP/1.\"")
     }
@@ -138,7 +140,13 @@ package final class ResponseHead {
     throw MessageViolation(.notHTTP, "the answer has no version of HTTP")
   }
 
+  @inline(__always)
   private func note(_ field: FieldLine, in bytes: Span<UInt8>) {
+    // Most fields have names of other lengths.
+    if DecidingFields.hasLength(of: field.name) { noteDeciding(field, in: bytes) }
+  }
+
+  private func noteDeciding(_ field: FieldLine, in bytes: Span<UInt8>) {
     let name = bytes.extracting(field.name)
     switch name.count {
     case 10 where FieldSyntax.equals(name, "connection"): noteConnection(bytes.extracting(field.value))
@@ -154,6 +162,8 @@ package final class ResponseHead {
 
   /// A list of options (RFC 9110 §7.6.1).
   private func noteConnection(_ value: Span<UInt8>) {
+    // Usually there is one.
+    if FieldSyntax.equals(value, "keep-alive") { return keepsAlive = true }
     var start = 0
     for index in 0...value.count where index == value.count || value[index] == UInt8(ascii: ",") {
       let option = value.extracting(FieldLine.trimmed(start..<index, in: value))

@@ -1,8 +1,8 @@
 extension Array where Element == UInt8 {
   /// Copies bytes that another value owns.
   package init(copying bytes: Span<UInt8>) {
-    self = []
-    append(copying: bytes)
+    // Safe because the pointer does not leave the closure, in which the span is borrowed.
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
   }
 
   package mutating func append(copying bytes: Span<UInt8>) {
@@ -13,10 +13,10 @@ extension Array where Element == UInt8 {
 }
 
 extension OutputSpan where Element == UInt8 {
-  /// Writes `name: value` and a NUL; the buffer must have room for them.
+  /// Writes `name: value`, a NUL and a LF; the buffer must have room for them.
   @inline(__always)
   mutating func append(line name: Span<UInt8>, _ value: Span<UInt8>) {
-    precondition(name.count + value.count + 3 <= freeCapacity)
+    precondition(name.count + value.count + 4 <= freeCapacity)
     // Safe because there is room for everything, and because no pointer leaves its closure.
     unsafe withUnsafeMutableBufferPointer { target, count in
       guard var end = unsafe target.baseAddress?.advanced(by: count) else { return }
@@ -26,14 +26,15 @@ extension OutputSpan where Element == UInt8 {
       unsafe end += 2
       unsafe end.append(value)
       unsafe end.initialize(to: 0)
-      count += name.count + value.count + 3
+      unsafe end.advanced(by: 1).initialize(to: 0x0A)
+      count += name.count + value.count + 4
     }
   }
 }
 
 extension OutputSpan where Element == UInt8 {
   /// Writes the bytes; the buffer must have room for them.
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func append(copying bytes: Span<UInt8>) {
     precondition(bytes.count <= freeCapacity)
     // Safe because there is room for the bytes, and because no pointer leaves its closure.
@@ -45,10 +46,26 @@ extension OutputSpan where Element == UInt8 {
   }
 }
 
+extension OutputSpan where Element == UInt8 {
+  /// Writes the bytes and CRLF; the buffer must have room for them.
+  @inlinable @inline(__always)
+  package mutating func append(lineOf bytes: Span<UInt8>) {
+    precondition(bytes.count + 2 <= freeCapacity)
+    // Safe because there is room for everything, and because no pointer leaves its closure.
+    unsafe withUnsafeMutableBufferPointer { target, count in
+      guard var end = unsafe target.baseAddress?.advanced(by: count) else { return }
+      unsafe end.append(bytes)
+      unsafe end.initialize(to: 0x0D)
+      unsafe end.advanced(by: 1).initialize(to: 0x0A)
+      count += bytes.count + 2
+    }
+  }
+}
+
 extension UnsafeMutablePointer<UInt8> {
   /// Writes the bytes and moves the pointer past them; there must be room for them.
-  @inline(__always)
-  fileprivate mutating func append(_ bytes: Span<UInt8>) {
+  @inlinable @inline(__always)
+  mutating func append(_ bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBufferPointer { source in
       guard let start = source.baseAddress else { return }
       unsafe initialize(from: start, count: source.count)

@@ -31,11 +31,13 @@ public struct Challenge: Sendable, Hashable {
 
   /// The value of a parameter, its name compared without case: `realm`, `nonce`, `scope`, `error`.
   public subscript(name: String) -> String? {
-    parameters.first { FieldSyntax.equals($0.name.utf8.span, name.lowercased()) }?.value
+    parameters.first { FieldSyntax.equals($0.name.utf8.span, text: name.lowercased()) }?.value
   }
 
   /// Whether this is the scheme, compared without case.
-  public func isScheme(_ scheme: String) -> Bool { FieldSyntax.equals(self.scheme.utf8.span, scheme.lowercased()) }
+  public func isScheme(_ scheme: String) -> Bool {
+    FieldSyntax.equals(self.scheme.utf8.span, text: scheme.lowercased())
+  }
 }
 
 extension Challenge {

@@ -3,14 +3,20 @@
 package enum FieldSyntax {
   /// Whether the bytes are a token: at least one character, none of them a delimiter, space or control.
   package static func isToken(_ bytes: Span<UInt8>) -> Bool {
+    guard let last = bytes.word(at: bytes.count - 8) else { return isShortToken(bytes) }
     var index = 0
-    while let word = bytes.word(at: index) {
+    while index < bytes.count - 8, let word = bytes.word(at: index) {
       if !word.isLettersDigitsHyphens, !isToken(bytes, from: index, to: index + 8) { return false }
       index += 8
     }
-    // The last eight bytes again, because that costs less than the rest byte by byte.
-    if let word = bytes.word(at: bytes.count - 8), word.isLettersDigitsHyphens { return true }
-    return !bytes.isEmpty && isToken(bytes, from: index, to: bytes.count)
+    // The last eight bytes, some of them for the second time: that costs less than the rest byte by byte.
+    return last.isLettersDigitsHyphens || isToken(bytes, from: bytes.count - 8, to: bytes.count)
+  }
+
+  /// At most seven bytes.
+  private static func isShortToken(_ bytes: Span<UInt8>) -> Bool {
+    if let word = bytes.shortWord, word.isLettersDigitsHyphens { return true }
+    return !bytes.isEmpty && isToken(bytes, from: 0, to: bytes.count)
   }
 
   private static func isToken(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Bool {
@@ -21,17 +27,26 @@ package enum FieldSyntax {
   /// Whether the bytes can be a field value: no CR, LF or NUL, no other control character except HTAB, no space at
   /// either end.
   package static func isFieldValue(_ bytes: Span<UInt8>) -> Bool {
-    guard let last = bytes.indices.last else { return true }
-    if isSpace(bytes[0]) || isSpace(bytes[last]) { return false }
+    guard !bytes.isEmpty else { return true }
+    if isSpace(bytes[0]) || isSpace(bytes[bytes.count - 1]) { return false }
+    guard let last = bytes.word(at: bytes.count - 8) else { return isShortFieldValue(bytes) }
     var index = 0
-    while let word = bytes.word(at: index), !word.hasControl { index += 8 }
-    if let word = bytes.word(at: bytes.count - 8), index > bytes.count - 8, !word.hasControl { return true }
-    // The rest byte by byte: it is short, or it contains a tab or something that is not allowed.
-    while index < bytes.count {
-      let byte = bytes[index]
-      if byte < 0x20, byte != 0x09 { return false }
-      if byte == 0x7F { return false }
-      index += 1
+    while index < bytes.count - 8, let word = bytes.word(at: index) {
+      if word.hasControl, !isFieldValue(bytes, from: index, to: index + 8) { return false }
+      index += 8
+    }
+    return !last.hasControl || isFieldValue(bytes, from: bytes.count - 8, to: bytes.count)
+  }
+
+  /// At most seven bytes.
+  private static func isShortFieldValue(_ bytes: Span<UInt8>) -> Bool {
+    if let word = bytes.shortWord, !word.hasControl { return true }
+    return isFieldValue(bytes, from: 0, to: bytes.count)
+  }
+
+  private static func isFieldValue(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Bool {
+    for index in start..<end where (bytes[index] < 0x20 && bytes[index] != 0x09) || bytes[index] == 0x7F {
+      return false
     }
     return true
   }
@@ -53,36 +68,60 @@ package enum FieldSyntax {
 
   /// Fields that the transport itself writes or leaves out, even if a caller sets them: fields of one connection, and
   /// `Content-Length`.
+  @inlinable @inline(__always)
   package static func isTransportField(_ name: Span<UInt8>) -> Bool {
+    // Bit n is set if such a field has a name of n bytes.
+    name.count < 20 && 0b1111_0100_0100_1000_0100 &>> name.count & 1 == 1 && isNamedTransportField(name)
+  }
+
+  @usableFromInline
+  static func isNamedTransportField(_ name: Span<UInt8>) -> Bool {
     name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
   }
 
   /// Whether a field frames, routes or describes the message, and so cannot come after it (RFC 9110 §6.5.1).
   package static func isBarredFromTrailers(_ name: Span<UInt8>) -> Bool {
     isTransportField(name)
-      || ["host", "content-encoding", "content-type", "content-range"].contains { equals(name, $0) }
+      || equals(name, "host") || equals(name, "content-encoding") || equals(name, "content-type")
+      || equals(name, "content-range")
   }
 
   /// Compares without case; `lowercase` must be ASCII in lower case.
-  @inline(__always)
-  package static func equals(_ bytes: Span<UInt8>, _ lowercase: String) -> Bool {
-    bytes.count == lowercase.utf8.count && areEqual(bytes, lowercase.utf8.span)
+  @inlinable @inline(__always)
+  package static func equals(_ bytes: Span<UInt8>, _ lowercase: StaticString) -> Bool {
+    guard bytes.count == lowercase.utf8CodeUnitCount else { return false }
+    // Safe because the bytes of a StaticString live as long as the process.
+    let text = unsafe UnsafeBufferPointer(start: lowercase.utf8Start, count: lowercase.utf8CodeUnitCount)
+    return areEqual(bytes, unsafe text.span)
+  }
+
+  /// The same with a text that is made at run time.
+  package static func equals(_ bytes: Span<UInt8>, text lowercase: String) -> Bool {
+    areEqual(bytes, lowercase.utf8.span)
   }
 
   /// Whether both are the same ASCII text in upper or lower case, and otherwise equal byte by byte.
+  @usableFromInline
   static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
+    guard left.count >= 8 else { return areEqualShort(left, right) }
     // Compares from the end: the names in a message have the same beginning (`x-…`, `access-control-…`) more often than
     // the same end.
-    var end = left.count
-    while let ours = left.word(at: end - 8), let theirs = right.word(at: end - 8) {
+    var start = left.count - 8
+    while true {
+      guard let ours = left.word(at: start), let theirs = right.word(at: start) else { return false }
       if ours != theirs, !ours.equalsIgnoringCase(theirs) { return false }
-      end -= 8
+      if start == 0 { return true }
+      start = max(0, start - 8)
     }
-    while end > 0 {
-      end -= 1
-      if left[end] != right[end], left[end].asciiLowercased != right[end].asciiLowercased { return false }
+  }
+
+  /// At most seven bytes each, and as many.
+  private static func areEqualShort(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    if let ours = left.shortWord, let theirs = right.shortWord {
+      return ours == theirs || ours.equalsIgnoringCase(theirs)
     }
+    for index in left.indices where left[index].asciiLowercased != right[index].asciiLowercased { return false }
     return true
   }
 

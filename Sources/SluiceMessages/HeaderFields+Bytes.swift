@@ -41,12 +41,13 @@ extension HeaderFields {
       buffer.append(contentsOf: buffer[line])
       wastedBytes += last.byteCount
     }
-    // In place of the NUL.
+    // In place of the NUL and the LF.
     let space = last.valueCount == 0 || value.isEmpty ? 0 : 1
-    buffer.removeLast()
+    buffer.removeLast(2)
     if space > 0 { buffer.append(UInt8(ascii: " ")) }
     buffer.append(copying: value)
     buffer.append(0)
+    buffer.append(0x0A)
     entries.append(
       Entry(
         start: start, nameCount: last.nameCount, valueCount: last.valueCount + space + value.count, marks: last.marks))
@@ -93,6 +94,18 @@ extension HeaderFields {
     wastedBytes = 0
   }
 
+  /// Writes all fields as lines of HTTP/1.1, if all bytes of the buffer belong to fields, so that one copy is enough;
+  /// `output` must have room for ``wireByteCount``. An empty value keeps the space before it. Returns false, and writes
+  /// nothing, if fields were removed or replaced, or if they were received.
+  package func appendLines(to output: inout OutputSpan<UInt8>) -> Bool {
+    guard wastedBytes == 0 else { return false }
+    let start = output.count
+    output.append(copying: buffer.span)
+    var written = output.mutableSpan
+    for entry in entries { written[start + entry.start + entry.byteCount - 2] = 0x0D }
+    return true
+  }
+
   /// Whether the field at a position has that name, compared without case.
   package func isName(at index: Int, _ name: Span<UInt8>) -> Bool {
     let entry = entries[index]
@@ -101,7 +114,7 @@ extension HeaderFields {
 
   @inline(__always)
   private mutating func write(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks) -> Entry {
-    if buffer.capacity - buffer.count < name.count + value.count + 3 { makeRoom(name.count + value.count + 3) }
+    if buffer.capacity - buffer.count < name.count + value.count + 4 { makeRoom(name.count + value.count + 4) }
     let entry = Entry(start: buffer.count, nameCount: name.count, valueCount: value.count, marks: marks)
     // Appends everything at once: each separate append would check again whether the buffer is shared and large enough.
     buffer.append(addingCapacity: entry.byteCount) { $0.append(line: name, value) }

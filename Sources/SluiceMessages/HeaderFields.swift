@@ -1,7 +1,7 @@
 /// An ordered list of HTTP fields with case-insensitive names (RFC 9110 §5.1).
 ///
-/// All fields share one byte buffer, which holds each field as `name: value` and a final NUL. Libcurl takes this form,
-/// so a line goes to the wire unchanged. Copies are copy-on-write.
+/// All fields share one byte buffer, which holds each field as `name: value`, a NUL and a LF. C code takes this form, and
+/// with a CR in place of the NUL it is that of HTTP/1.1, so lines are copied as they are. Copies are copy-on-write.
 public struct HeaderFields: Sendable {
   /// The position of one field in the buffer, and its marks.
   @usableFromInline
@@ -11,6 +11,7 @@ public struct HeaderFields: Sendable {
     /// Both are in one word; otherwise a list of entries would be a third larger.
     @usableFromInline var nameCountAndMarks: Int
 
+    @inlinable
     init(start: Int, nameCount: Int, valueCount: Int, marks: Marks) {
       self.start = start
       self.valueCount = valueCount
@@ -25,7 +26,7 @@ public struct HeaderFields: Sendable {
 
     @inlinable var nameRange: Range<Int> { start..<start + nameCount }
     @inlinable var valueRange: Range<Int> { start + nameCount + 2..<start + nameCount + 2 + valueCount }
-    var byteCount: Int { nameCount + valueCount + 3 }
+    var byteCount: Int { nameCount &+ valueCount &+ 4 }
   }
 
   /// The engine's marks of a field.
@@ -47,16 +48,16 @@ public struct HeaderFields: Sendable {
   /// The position of a field in the list.
   package typealias Index = Int
 
-  /// The text of all fields: for each, `name: value` and a NUL. ``nameRange(at:)`` and ``valueRange(at:)`` say where.
+  /// The text of all fields: for each, `name: value`, a NUL and a LF. ``nameRange(at:)`` and ``valueRange(at:)`` say where.
   ///
   /// Bytes outside these ranges may belong to removed fields.
   @usableFromInline package internal(set) var buffer: [UInt8] = []
   @usableFromInline var entries: [Entry] = []
   /// The number of bytes in the buffer to which no entry refers any more.
-  var wastedBytes = 0
+  @usableFromInline var wastedBytes = 0
 
   /// An empty list, which allocates nothing before the first field.
-  public init() {}
+  @inlinable public init() {}
 
   /// Reserves room, so that a message of known size is built with one allocation per array.
   package init(fieldCapacity: Int, byteCapacity: Int) {
@@ -81,5 +82,5 @@ public struct HeaderFields: Sendable {
   @inlinable package var indices: Range<Int> { entries.indices }
 
   /// The bytes that the fields take on the wire in HTTP/1.1, including line ends.
-  package var wireByteCount: Int { entries.reduce(0) { $0 + $1.byteCount + 1 } }
+  package var wireByteCount: Int { entries.reduce(0) { $0 + $1.byteCount } }
 }

@@ -6,6 +6,17 @@ extension Span where Element == UInt8 {
     // Safe because the eight bytes lie within the span.
     return UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
   }
+
+  /// All of four to eight bytes, those in the middle twice: the first four in the lower half, the last four in the upper
+  /// one. Nil for another count.
+  @inline(__always)
+  var shortWord: UInt64? {
+    guard count >= 4, count <= 8 else { return nil }
+    // Safe because both lie within the span.
+    let first = UInt32(littleEndian: unsafe bytes.unsafeLoadUnaligned(as: UInt32.self))
+    let last = UInt32(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+    return UInt64(first) | UInt64(last) << 32
+  }
 }
 
 extension UInt64 {
@@ -19,20 +30,29 @@ extension UInt64 {
 
   /// Whether one of the eight bytes is a control character, a tab too, or DEL.
   @inline(__always)
-  var hasControl: Bool { firstByte(below: 0x20) != nil || (self ^ Self.ones &* 0x7F).firstByte(below: 1) != nil }
+  var hasControl: Bool {
+    let isBelowSpace = self &- Self.ones &* 0x20
+    let isDelete = (self ^ Self.ones &* 0x7F) &- Self.ones
+    return (isBelowSpace | isDelete) & ~self & (Self.ones &* 0x80) != 0
+  }
 
   /// Whether all eight bytes are ASCII letters, digits or hyphens.
   @inline(__always)
-  var isLettersDigitsHyphens: Bool {
+  var isLettersDigitsHyphens: Bool { otherThanLettersDigitsHyphens == 0 }
+
+  /// The high bit of each byte that is not an ASCII letter, digit or hyphen.
+  @inlinable @inline(__always)
+  package var otherThanLettersDigitsHyphens: UInt64 {
     let high = Self.ones &* 0x80
-    // The sums set the high bit of a byte and never carry into the next one, because the bytes are below 0x80.
-    let digits = (self &+ Self.ones &* (0x80 - 0x30)) & ~(self &+ Self.ones &* (0x80 - 0x3A))
-    let others = ((self ^ Self.ones &* 0x2D) &+ Self.ones &* 0x7F)
-    return self & high == 0 && (asciiLetters | digits | ~others) & high == high
+    // The sums set the high bit of a byte and never carry into the next one, because their bytes are below 0x80.
+    let low = self & ~high
+    let digits = (low &+ Self.ones &* (0x80 - 0x30)) & ~(low &+ Self.ones &* (0x80 - 0x3A))
+    let others = (low ^ Self.ones &* 0x2D) &+ Self.ones &* 0x7F
+    return ~(asciiLetters | (digits | ~others) & ~self) & high
   }
 
   /// The high bit of each byte that is an ASCII letter.
-  @inline(__always)
+  @inlinable @inline(__always)
   var asciiLetters: UInt64 {
     let high = Self.ones &* 0x80
     let lowercased = (self | Self.ones &* 0x20) & ~high

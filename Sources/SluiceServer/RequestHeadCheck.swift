@@ -31,8 +31,8 @@ struct RequestHeadCheck {
     reason = "the field name \(PlainText.quote(name)), as from a folded Content-Length or Transfer-Encoding"
   }
 
-  private static func begins(_ name: Span<UInt8>, _ lowercase: String) -> Bool {
-    let count = lowercase.utf8.count
+  private static func begins(_ name: Span<UInt8>, _ lowercase: StaticString) -> Bool {
+    let count = lowercase.utf8CodeUnitCount
     return name.count >= count && FieldSyntax.equals(name.extracting(0..<count), lowercase)
   }
 

@@ -22,6 +22,29 @@ struct FieldSyntaxTests {
     #expect(isFieldValue([0x61, byte, 0x61]) == (isVisible || byte == 0x20 || byte == 0x09))
   }
 
+  /// The checks take eight bytes at a time, or four, and the last ones twice.
+  @Test(arguments: 1...25)
+  func `each byte counts at each place, however long the text is`(_ count: Int) {
+    for place in 0..<count {
+      for byte in UInt8.min...UInt8.max {
+        var text = [UInt8](repeating: 0x61, count: count)
+        text[place] = byte
+        let isToken = Self.tokenCharacters.contains(byte)
+        let isValue = byte >= 0x20 && byte != 0x7F || byte == 0x09
+        let isEnd = place == 0 || place == count - 1
+        guard self.isToken(text) == isToken else { Issue.record("a token of \(text)"); continue }
+        guard isFieldValue(text) == (isValue && !(isEnd && (byte == 0x20 || byte == 0x09))) else {
+          Issue.record("a value of \(text)")
+          continue
+        }
+        let isSame = byte == 0x61 || byte == 0x41
+        if FieldSyntax.equals(text.span, text: String(repeating: "a", count: count)) != isSame {
+          Issue.record("\(text) compared with the letter a")
+        }
+      }
+    }
+  }
+
   @Test func `a token has at least one character, a value may be empty`() {
     #expect(!isToken([]))
     #expect(isFieldValue([]))

@@ -61,12 +61,12 @@ struct HeaderFieldsTests {
     #expect(fields.count == 3)
   }
 
-  @Test func `each field is a line in the buffer that ends in NUL`() {
+  @Test func `each field is a line in the buffer that ends in NUL and LF`() {
     var fields: HeaderFields = ["a": "1", "Empty": ""]
     fields["a"] = "22"
     for index in fields.indices {
-      let line = fields.nameRange(at: index).lowerBound..<fields.valueRange(at: index).upperBound + 1
-      let expected = "\(fields.name(at: index)): \(fields.value(at: index))\0"
+      let line = fields.nameRange(at: index).lowerBound..<fields.valueRange(at: index).upperBound + 2
+      let expected = "\(fields.name(at: index)): \(fields.value(at: index))\0\n"
       #expect(String(decoding: fields.buffer[line], as: UTF8.self) == expected)
     }
     #expect(fields.wireByteCount == "a: 22\r\nEmpty: \r\n".utf8.count)
@@ -77,7 +77,7 @@ struct HeaderFieldsTests {
     fields.append("b", "2", marks: .sensitive)
     fields.continueLast(with: "3".utf8.span)
     #expect(fields == ["a": "1", "b": "2 3"])
-    #expect(fields.buffer == Array("a: 1\0b: 2 3\0".utf8))
+    #expect(fields.buffer == Array("a: 1\0\nb: 2 3\0\n".utf8))
     fields["a"] = "4"
     let copy = fields
     fields.continueLast(with: "5".utf8.span)

@@ -150,7 +150,7 @@ import Testing
     let record = try await end(early + head + HTTP2Frame.data("a") + HTTP2Frame.data("b") + trailers)
     #expect(record.error == nil && record.informational == [103] && record.bodyText == "ab")
     #expect(record.head.map { Array($0.headers[values: "X-A"]) } == ["1", "2"])
-    #expect(record.ends.first?.trailers["x-sum"] == "3")
+    #expect(record.ends.first?.trailers?["x-sum"] == "3")
   }
 
   /// The streams 1, 3, 5, … in the order of the requests.

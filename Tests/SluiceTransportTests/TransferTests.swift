@@ -153,7 +153,7 @@ import Testing
     #expect(record.informational == [103])
     #expect(record.head?.headers["Link"] == nil)
     #expect(record.bodyText == "abc")
-    #expect(record.ends.first?.trailers["X-Sum"] == "42")
+    #expect(record.ends.first?.trailers?["X-Sum"] == "42")
     #expect(record.head?.headers["X-Sum"] == nil)
   }
 

@@ -46,7 +46,7 @@ struct ExplainedHeaders: MarkingSink {
 
   /// The last record counts: a header that two propagators set has the value of the last one.
   func record(of header: String) -> Record? {
-    records.last { FieldSyntax.equals($0.header.utf8.span, header) }
+    records.last { FieldSyntax.equals($0.header.utf8.span, text: header) }
   }
 
   private static func text(_ bytes: Span<UInt8>) -> String {

@@ -82,7 +82,7 @@ extension HeadersStage {
   private func absence(
     of header: PlannedHeader, _ trace: borrowing HopTrace, _ headers: ExplainedHeaders
   ) -> (HeaderDecision.Reason, String?) {
-    let refused = trace.parent.refusals.first { FieldSyntax.equals($0.header.utf8.span, header.lowercased) }
+    let refused = trace.parent.refusals.first { FieldSyntax.equals($0.header.utf8.span, text: header.lowercased) }
     if header.kind == .baggage {
       if let refused { return (.invalidParent, refused.reason) }
       guard let baggage = trace.parent.baggage else { return (.nothingToSend, nil) }
@@ -93,7 +93,7 @@ extension HeadersStage {
         ? (.disabled, "the caller has no trace, and none begins here") : (.unsampled, "sampledOnly is true")
     }
     let theirs = headers.records.first { record in
-      record.reason != .sent && header.family.contains { FieldSyntax.equals(record.header.utf8.span, $0) }
+      record.reason != .sent && header.family.contains { FieldSyntax.equals(record.header.utf8.span, text: $0) }
     }
     if let theirs { return (.alreadyPresent, "the request's own \(theirs.header) is of another trace") }
     if let refused { return (.invalidParent, refused.reason) }

@@ -25,7 +25,7 @@ enum RequestSignature: Sendable, Hashable {
   private static func signs(_ headers: borrowing HeaderFields, _ index: Int) -> Bool {
     let value = headers.buffer.span.extracting(headers.valueRange(at: index))
     for scheme in ["aws4-", "goog4-", "signature "] where value.count >= scheme.utf8.count {
-      if FieldSyntax.equals(value.extracting(0..<scheme.utf8.count), scheme) { return true }
+      if FieldSyntax.equals(value.extracting(0..<scheme.utf8.count), text: scheme) { return true }
     }
     return false
   }

@@ -153,7 +153,7 @@ struct ResponseReader {
   private var decidingName: String? {
     let name = headers.buffer.span.extracting(headers.nameRange(at: headers.count - 1))
     return ["Content-Length", "Transfer-Encoding", "Content-Encoding", "Connection"].first {
-      FieldSyntax.equals(name, $0.lowercased())
+      FieldSyntax.equals(name, text: $0.lowercased())
     }
   }
 

@@ -52,9 +52,10 @@ extension CurlTransfer {
       handle?.multi.noteHTTP1(descriptor)
     }
     let hasBody = reader.hasBody
-    let receiver = BodyReceiver(
-      on: transport.loop, options, codings: hasBody ? codings : ContentCodings(),
-      announcedBytes: hasBody ? reader.contentLength : 0, url: request.url, owner: self)
+    let receiver = BodyReceiver()
+    receiver.prepare(
+      options, codings: hasBody ? codings : ContentCodings(), announcedBytes: hasBody ? reader.contentLength : 0,
+      owner: self)
     self.receiver = receiver
     let head = Response(status: reader.status, headers: reader.takeHeaders(), version: reader.version)
     receiver.begin(observer.transferDidReceiveHead(consume head))
@@ -79,5 +80,8 @@ extension CurlTransfer {
 }
 
 extension CurlTransfer: BodyReceiverOwner {
+  var receivingLoop: any EventLoop { transport.loop }
+  var receivingURL: HTTPURL { request.url }
+
   func bodyCanGoOn() { transport.postpone(self) }
 }

@@ -15,6 +15,6 @@ extension HeaderFields {
   }
 
   private func isNamed(at index: Int, _ names: [String]) -> Bool {
-    names.contains { FieldSyntax.equals(buffer.span.extracting(nameRange(at: index)), $0) }
+    names.contains { FieldSyntax.equals(buffer.span.extracting(nameRange(at: index)), text: $0) }
   }
 }

@@ -20,7 +20,7 @@ package struct JournalSettings: Sendable {
 
   /// The values of all fields of a name.
   func values(of name: String, in fields: HeaderFields) -> [String] {
-    fields.indices.filter { FieldSyntax.equals(fields.buffer.span.extracting(fields.nameRange(at: $0)), name) }
+    fields.indices.filter { FieldSyntax.equals(fields.buffer.span.extracting(fields.nameRange(at: $0)), text: name) }
       .map { value(at: $0, named: name, in: fields) }
   }
 

@@ -82,6 +82,6 @@ extension HeaderFields {
   }
 
   private func places(of name: String) -> [Index] {
-    indices.filter { FieldSyntax.equals(buffer.span.extracting(nameRange(at: $0)), name) }
+    indices.filter { FieldSyntax.equals(buffer.span.extracting(nameRange(at: $0)), text: name) }
   }
 }

@@ -1,14 +1,15 @@
 import SluiceMessages
 
 /// A point on the monotonic clock, in nanoseconds since an origin that is the same for the whole process.
+@usableFromInline
 package struct Instant: Sendable, Hashable, Comparable {
-  package var nanoseconds: UInt64
+  @usableFromInline package var nanoseconds: UInt64
 
-  package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+  @inlinable package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
   package static let distantFuture = Instant(nanoseconds: .max)
 
-  package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+  @inlinable package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// Saturates at ``distantFuture``; a negative duration counts as none.
   package static func + (instant: Instant, duration: Duration) -> Instant {
@@ -27,7 +28,7 @@ package struct Instant: Sendable, Hashable, Comparable {
     Duration(nanoseconds: nanoseconds(since: earlier))
   }
 
-  package func nanoseconds(since earlier: Instant) -> UInt64 {
+  @inlinable package func nanoseconds(since earlier: Instant) -> UInt64 {
     nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
   }
 }

@@ -53,7 +53,7 @@ final class HopRecorder: TransferObserver {
       record.error = end.error == nil ? nil : cutError ?? end.error
       if end.error != nil { record.isBodyWhole = false }
       if case .empty = end.body {} else { record.response?.body = end.body }
-      record.response?.trailers = end.trailers
+      record.response?.trailers = end.trailers ?? HeaderFields()
       if hasPieces { body.finish() }
       guard body.isReady else {
         heldEnd = end

@@ -178,15 +178,15 @@ extension Transaction: TransferObserver {
     }
     noteHopEnd(machine.causeOfCut)
     if exchange.hasOwnResponseBody { return run(.ended(nil), at: clock) }
-    if !end.trailers.isEmpty { addTrailers(of: end) }
+    if let trailers = end.trailers, !trailers.isEmpty { addTrailers(trailers) }
     if case .empty = end.body {} else { exchange.setResponseBody(end.takeBody()) }
     exchange.dropResponseView()
     if let event = wireEnded() { run(event, at: clock) }
   }
 
   /// Trailers that stages have added to the pieces come after these.
-  private func addTrailers(of end: borrowing TransferEnd) {
-    var trailers = end.trailers
+  private func addTrailers(_ received: HeaderFields) {
+    var trailers = received
     let added = exchange.nativeResponse?.trailers ?? HeaderFields()
     for index in added.indices {
       trailers.append(

@@ -6,14 +6,15 @@ package struct TransferEnd: Sendable {
   package var error: TransportError?
   /// The collected body; ``Body/empty`` if it was streamed or discarded.
   package var body: Body
-  package var trailers: HeaderFields
+  /// Nil for none.
+  package var trailers: HeaderFields?
   package var timings: TransferTimings
   /// The connection facts; nil unless they are wanted (``TransferOptions/collectsConnection``).
   package var connection: ConnectionFacts?
 
   package init(
-    error: TransportError? = nil, body: Body = .empty, trailers: HeaderFields = HeaderFields(),
-    timings: TransferTimings = TransferTimings(), connection: ConnectionFacts? = nil
+    error: consuming TransportError? = nil, body: consuming Body = .empty, trailers: consuming HeaderFields? = nil,
+    timings: consuming TransferTimings = TransferTimings(), connection: consuming ConnectionFacts? = nil
   ) {
     self.error = error
     self.body = body

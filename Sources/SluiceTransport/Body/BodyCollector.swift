@@ -6,14 +6,17 @@ struct BodyCollector {
   private var bytes: [UInt8] = []
   private var spilled: SpilledBody?
   private let spillBytes: Int
+  /// The size that the head announced; 0 if it is unknown or too large to make room for.
+  private let expectedBytes: Int
 
-  init(spillBytes: Int) { self.spillBytes = spillBytes }
-
-  /// Makes room for the size that the head announced. A false size costs at most the size from which bodies go to a
-  /// file.
-  mutating func expect(_ count: Int) {
-    if count <= min(spillBytes, 65_536) { bytes.reserveCapacity(count) }
+  /// - Parameter expectedBytes: the size that the head announced, or 0. A false one costs at most 64 KiB.
+  init(spillBytes: Int, expectedBytes: Int) {
+    self.spillBytes = spillBytes
+    self.expectedBytes = expectedBytes <= min(spillBytes, 65_536) ? expectedBytes : 0
   }
+
+  /// Whether the body goes to a file.
+  var isSpilled: Bool { spilled != nil }
 
   /// Takes a piece; returns ``BodyProgress/pause`` if the disk cannot keep up.
   ///
@@ -23,7 +26,13 @@ struct BodyCollector {
   ) throws(TransportError) -> BodyProgress {
     if let spilled { return try spilled.append(Array(piece)) }
     guard bytes.count + piece.count > spillBytes else {
-      bytes.append(contentsOf: piece)
+      // Most bodies come in one piece.
+      if bytes.isEmpty, piece.count >= expectedBytes {
+        bytes = Array(piece)
+      } else {
+        if bytes.isEmpty { bytes.reserveCapacity(expectedBytes) }
+        bytes.append(contentsOf: piece)
+      }
       return .proceed
     }
     let spilled = makeSpilled()

@@ -12,7 +12,7 @@ final class StreamedBodyGatherer: BodyGatherer {
 
   init(_ loop: any EventLoop, _ options: TransferOptions, limit: Int, excess: TransportError) {
     self.loop = loop
-    collector = BodyCollector(spillBytes: options.spillBytes)
+    collector = BodyCollector(spillBytes: options.spillBytes, expectedBytes: 0)
     self.limit = limit
     self.excess = excess
   }

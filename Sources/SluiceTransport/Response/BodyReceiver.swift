@@ -5,7 +5,8 @@ package import SluicePipeline
 /// Takes the body of one response as it comes from the wire: limits it, decodes it, and collects it or passes it on to
 /// the observer, as that wants.
 ///
-///     let receiver = BodyReceiver(…)
+///     let receiver = BodyReceiver()
+///     receiver.prepare(…)
 ///     receiver.begin(observer.transferDidReceiveHead(head))
 ///     receiver.take(piece, observer)          // for each piece, unless isHeldBack
 ///     let body = try receiver.finish()        // when the message is complete
@@ -25,14 +26,17 @@ package final class BodyReceiver {
   /// An unwanted body up to this size is read to its end, because that is cheaper than a new connection.
   package static let discardBytes = 65_536
 
-  private let loop: any EventLoop
-  private let options: TransferOptions
-  private let url: HTTPURL
-  /// Outlives the receiver, which only it holds.
-  private unowned(unsafe) let owner: any BodyReceiverOwner
-  private let codings: ContentCodings
+  // Of the options of the transfer, of which a copy costs more.
+  private var maximumResponseBytes = 0
+  private var maximumStreamedBytes = 0
+  private var spillBytes = 0
+  private var tellsProgress = false
+  /// Outlives its use of the receiver.
+  private unowned(unsafe) var owner: (any BodyReceiverOwner)?
+  /// The codings that must be decoded; nil for none.
+  @exclusivity(unchecked) private var codings: ContentCodings?
   /// The length of the body on the wire, if the head says it.
-  private let announcedBytes: Int?
+  private var announcedBytes: Int?
 
   package private(set) var disposition = BodyDisposition.hold
   /// Why the body cannot be taken.
@@ -49,20 +53,40 @@ package final class BodyReceiver {
   /// Too much data of the body waits to be written to its file.
   private var isBehindDisk = false
 
+  package init() {}
+
+  /// A body comes.
+  ///
   /// - Parameters:
   ///   - codings: the codings that must be decoded.
-  ///   - url: the URL of the request, for errors.
-  ///   - owner: told when a body that was held back can go on; not retained, and the only one that holds the receiver.
-  package init(
-    on loop: any EventLoop, _ options: TransferOptions, codings: ContentCodings, announcedBytes: Int?, url: HTTPURL,
-    owner: any BodyReceiverOwner
+  ///   - owner: told when a body that was held back can go on. Not retained: it lets go of the receiver, or of the body
+  ///     with ``clear()``, before it ends.
+  package func prepare(
+    _ options: borrowing TransferOptions, codings: ContentCodings, announcedBytes: Int?, owner: any BodyReceiverOwner
   ) {
-    self.loop = loop
-    self.options = options
-    self.codings = codings
+    maximumResponseBytes = options.maximumResponseBytes
+    maximumStreamedBytes = options.maximumStreamedBytes
+    spillBytes = options.spillBytes
+    tellsProgress = options.tellsProgress
+    self.codings = codings.isEmpty ? nil : codings
     self.announcedBytes = announcedBytes
-    self.url = url
     self.owner = owner
+  }
+
+  /// Forgets the body. Returns whether the receiver can take another one: not if a part of the body is on its way to the
+  /// disk, of which it would still be told.
+  package func clear() -> Bool {
+    owner = nil
+    guard collector?.isSpilled != true else { return false }
+    disposition = .hold
+    if failure != nil { failure = nil }
+    isCut = false
+    receivedBytes = 0
+    if collector != nil { collector = nil }
+    if decoded != nil { decoded = nil }
+    isPausing = false
+    isBehindDisk = false
+    return true
   }
 
   /// Whether the observer or the disk cannot accept a piece or the end now.
@@ -91,17 +115,16 @@ package final class BodyReceiver {
     case .hold: return
     case .discard: isCut = announced > Self.discardBytes
     case .collect:
-      collector = BodyCollector(spillBytes: options.spillBytes)
-      if codings.isEmpty { collector?.expect(announced) }
+      collector = BodyCollector(spillBytes: spillBytes, expectedBytes: codings == nil ? announced : 0)
     case .stream: break
     }
-    if !isDiscarding, codings.isEmpty, announced > maximumBytes { failure = tooLarge }
+    if !isDiscarding, codings == nil, announced > maximumBytes { failure = tooLarge }
   }
 
   /// Takes a piece as it came from the wire.
   package func take(_ piece: UnsafeRawBufferPointer, _ observer: any TransferObserver) -> Taken {
     let taken = decode(piece, observer)
-    if options.tellsProgress, case .whole = taken, !isDiscarding {
+    if tellsProgress, case .whole = taken, !isDiscarding {
       observer.transferDidReceive(bodyBytes: receivedBytes, of: announcedBytes)
     }
     return taken
@@ -111,7 +134,7 @@ package final class BodyReceiver {
   private func decode(_ piece: UnsafeRawBufferPointer, _ observer: any TransferObserver) -> Taken {
     if failure != nil || isCut { return .end }
     if isHeldBack { return .nothing }
-    if codings.isEmpty || isDiscarding {
+    guard let codings, !isDiscarding else {
       receivedBytes += piece.count
       return accept(piece, total: receivedBytes, observer) ? .whole : .end
     }
@@ -151,16 +174,16 @@ package final class BodyReceiver {
   /// - Returns: the collected body; ``Body/empty`` if it was streamed or discarded. Nil while not all of it is on disk:
   ///   the owner is told when it is.
   package func finish() throws(TransportError) -> Body? {
-    if !codings.isEmpty, !isDiscarding { try checkCoding() }
+    if let codings, !isDiscarding { try check(codings) }
     guard collector != nil else { return .empty }
     return try collector?.finish()
   }
 
-  private func checkCoding() throws(TransportError) {
+  private func check(_ codings: ContentCodings) throws(TransportError) {
     do throws(ContentDecodingError) {
       if let decoded {
         try decoded.finish()
-      } else if !mayBeEmpty {
+      } else if !mayBeEmpty(codings) {
         try ContentDecoder(codings).finish()
       }
     } catch { throw undecodable(error) }
@@ -168,7 +191,7 @@ package final class BodyReceiver {
 
   /// Whether a missing body counts as a valid coded body. It does if the server announces an empty body, because some
   /// servers compress nothing and leave the field in place, or if a coding is unknown or there are too many.
-  private var mayBeEmpty: Bool { announcedBytes == 0 || (try? codings.check()) == nil }
+  private func mayBeEmpty(_ codings: ContentCodings) -> Bool { announcedBytes == 0 || (try? codings.check()) == nil }
 
   private func accept(_ piece: UnsafeRawBufferPointer, total: Int, _ observer: any TransferObserver) -> Bool {
     guard total <= maximumBytes else {
@@ -202,39 +225,47 @@ package final class BodyReceiver {
   }
 
   private func spilledBody() -> SpilledBody {
-    SpilledBody(on: loop) { [weak self] in
+    guard let owner else { preconditionFailure("a piece of a body that nobody has prepared for") }
+    return SpilledBody(on: owner.receivingLoop) { [weak self] in
       guard let self else { return }
       isBehindDisk = false
-      owner.bodyCanGoOn()
+      self.owner?.bodyCanGoOn()
     }
   }
 
   /// A body that is not held in memory has a limit only if the caller set one.
   private var maximumBytes: Int {
     switch disposition {
-    case .collect, .hold: options.maximumResponseBytes
-    case .stream: options.maximumStreamedBytes
+    case .collect, .hold: maximumResponseBytes
+    case .stream: maximumStreamedBytes
     case .discard: .max
     }
   }
 
-  private var cancelled: TransportError { TransportError(.cancelled, "cancelled", to: url) }
+  private var cancelled: TransportError { TransportError(.cancelled, "cancelled", to: owner?.receivingURL) }
 
   private var tooLarge: TransportError {
     TransportError(
       .responseTooLarge,
-      "the response body is larger than the \(maximumBytes) bytes allowed; raise transport.maxResponseBytes", to: url)
+      "the response body is larger than the \(maximumBytes) bytes allowed; raise transport.maxResponseBytes",
+      to: owner?.receivingURL)
   }
 
   private func undecodable(_ error: ContentDecodingError) -> TransportError {
     TransportError(
       .decoding,
-      "the body cannot be decoded as its Content-Encoding says: \(error.reason); only the server can fix it", to: url)
+      "the body cannot be decoded as its Content-Encoding says: \(error.reason); only the server can fix it",
+      to: owner?.receivingURL)
   }
 }
 
 /// The transfer that a ``BodyReceiver`` belongs to.
 package protocol BodyReceiverOwner: AnyObject {
+  var receivingLoop: any EventLoop { get }
+
+  /// The URL of the request, for errors.
+  var receivingURL: HTTPURL { get }
+
   /// The disk can take more, or has all of the body: the owner should go on where it was held back. [loop]
   func bodyCanGoOn()
 }

@@ -71,12 +71,13 @@ final class WireConnection: HTTPConnection {
     let facts = RequestHead.append(
       to: &transport.output, method: transfer.request.method, url: transfer.request.url, pool.preamble,
       omitting: transfer.request.omittedDefaults, headers, framing)
-    if framing == .chunked, transfer.request.hasTrailers {
+    let isChunked = framing.isChunked
+    if isChunked, transfer.hasTrailers {
       RequestHead.announce(transfer.request.trailers, in: &transport.output)
     }
     if transfer.options.tellsHead { transport.settings.onSentHead?(transport.output) }
-    let expects = facts.contains(.expectsContinue)
-    sender.begin(transfer.heldBody, transfer.upload, isChunked: framing == .chunked, expects)
+    let expects = facts.isExpectant
+    sender.begin(transfer.heldBody, transfer.upload, isChunked: isChunked, expects)
     if expects { transfer.waitForContinue() }
     handle(sender.sendHead(&transport.output, through: channel))
     return true

@@ -12,7 +12,7 @@ extension WireTransfer {
   var framing: RequestHead.Framing {
     // A request that is answered without a body has none either.
     if isHead { return .none }
-    if request.hasTrailers { return .chunked }
+    if hasTrailers { return .chunked }
     switch request.body {
     case .empty: return Request.expectsBody(request.method) ? .length(0) : .none
     case .bytes(let bytes):
@@ -33,7 +33,7 @@ extension WireTransfer {
   /// The body that is sent from memory; with trailers, as one chunk and what follows it.
   var heldBody: [UInt8] {
     guard case .bytes(let bytes) = request.body, !isHead else { return [] }
-    return request.hasTrailers ? chunked(bytes) : bytes
+    return hasTrailers ? chunked(bytes) : bytes
   }
 
   private func chunked(_ bytes: [UInt8]) -> [UInt8] {

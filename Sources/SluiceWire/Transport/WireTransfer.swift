@@ -23,6 +23,8 @@ final class WireTransfer: Transfer {
   /// The request; without its headers after they are issued.
   @exclusivity(unchecked) var request: Request
   let options: TransferOptions
+  /// Asked for once: to ask the request would copy it.
+  let hasTrailers: Bool
 
   // Unchecked, here and in the other classes of a transfer: they are confined to the loop, and no access lasts while an
   // observer is called, so accesses cannot overlap.
@@ -42,7 +44,8 @@ final class WireTransfer: Transfer {
   private var isSendingAgain = false
   /// Takes the body; set with the head.
   @exclusivity(unchecked) private(set) var receiver: BodyReceiver?
-  @exclusivity(unchecked) private var trailers = HeaderFields()
+  /// Nil for none.
+  @exclusivity(unchecked) private var trailers: HeaderFields?
   @exclusivity(unchecked) var times = WireTimes()
   @exclusivity(unchecked) private(set) var issuedConnection: ConnectionFacts?
   /// The numeric address of the server; empty before the request is issued.
@@ -65,6 +68,7 @@ final class WireTransfer: Transfer {
     _ observer: any TransferObserver
   ) {
     self.transport = transport
+    hasTrailers = request.hasTrailers
     self.request = consume request
     self.options = options
     self.observer = observer
@@ -271,9 +275,9 @@ final class WireTransfer: Transfer {
   func didReceiveHead(_ head: Head, _ headers: consuming HeaderFields) {
     guard let observer else { return }
     version = head.version
-    let receiver = BodyReceiver(
-      on: transport.loop, options, codings: codings(head, headers), announcedBytes: head.announcedBytes,
-      url: request.url, owner: self)
+    let receiver = transport.takeReceiver()
+    receiver.prepare(
+      options, codings: codings(head, headers), announcedBytes: head.announcedBytes, owner: self)
     self.receiver = receiver
     receiver.begin(
       observer.transferDidReceiveHead(Response(status: head.status, headers: headers, version: head.version)))
@@ -335,13 +339,14 @@ final class WireTransfer: Transfer {
     phase = .ended
     transport.forget(self)
     let observer = self.observer.take()
-    receiver = nil
+    if let receiver = receiver.take() { transport.giveBack(receiver) }
     // A line may still refer to this transfer.
     request.body = .empty
     upload = nil
     if let continueTimer { transport.loop.disarm(continueTimer) }
     observer?.transferDidEnd(
-      TransferEnd(error: error, body: consume body, trailers: trailers, timings: timings, connection: connection))
+      TransferEnd(
+        error: error, body: consume body, trailers: trailers.take(), timings: timings, connection: connection))
   }
 
   /// The codings that must be decoded.
@@ -359,6 +364,9 @@ final class WireTransfer: Transfer {
 }
 
 extension WireTransfer: BodyReceiverOwner {
+  var receivingLoop: any EventLoop { transport.loop }
+  var receivingURL: HTTPURL { request.url }
+
   func bodyCanGoOn() { transport.postpone(self) }
 }
 

@@ -59,6 +59,8 @@ package final class WireTransport: Transport, @unchecked Sendable {
   @exclusivity(unchecked) private var unread: [HTTPConnection] = []
   /// Connections of HTTP/2 that may have something to send.
   @exclusivity(unchecked) private var unflushed: [HTTP2Connection] = []
+  /// Those of transfers that have ended.
+  @exclusivity(unchecked) private var receivers: [BodyReceiver] = []
   private(set) lazy var http2Fields = HTTP2RequestFields()
   /// Whether a server may choose HTTP/2 over TLS.
   let offersHTTP2: Bool
@@ -75,6 +77,8 @@ package final class WireTransport: Transport, @unchecked Sendable {
   static let idleLimit = Duration.seconds(90)
   /// Lists up to this size keep their memory.
   private static let keptCapacity = 1024
+  /// Receivers that are kept for the transfers to come.
+  private static let keptReceivers = 64
   /// Beyond this number of origins, pools without a connection are forgotten.
   private static let rememberedPools = 4096
   /// Beyond this number of client certificates, their files are read again.
@@ -165,6 +169,14 @@ package final class WireTransport: Transport, @unchecked Sendable {
       last._withUnsafeGuaranteedRef { $0.position = transfer.position }
     }
     forgotten.release()
+  }
+
+  /// For the body of a transfer.
+  func takeReceiver() -> BodyReceiver { receivers.popLast() ?? BodyReceiver() }
+
+  /// The transfer has ended.
+  func giveBack(_ receiver: BodyReceiver) {
+    if receiver.clear(), receivers.count < Self.keptReceivers { receivers.append(receiver) }
   }
 
   /// The connections for transfers of which only the origin decides.

@@ -105,7 +105,7 @@ extension CallOut: TransferObserver {
       return complete(CallOutOutcome(end.error ?? TransportError(.invalidResponse, "no response")))
     }
     response.body = end.body
-    response.trailers = end.trailers
+    response.trailers = end.trailers ?? HeaderFields()
     complete(.response(response))
   }
 }

@@ -27,7 +27,7 @@ final class HTTP2RequestFields {
   ) {
     removeAll()
     let facts = RequestHead.facts(of: fields, framing)
-    expectsContinue = facts.contains(.expectsContinue)
+    expectsContinue = facts.isExpectant
     let omitted = facts.omitted(request.omittedDefaults)
     let url = request.url
     let scheme = url.origin.scheme.rawValue
