@@ -21,7 +21,7 @@ public struct TransactionResult: Sendable {
   /// beginning.
   init(stalled original: ResultRecord, requestIDHeader: String, _ error: TransactionError, after duration: Duration) {
     record = ResultRecord(id: original.id, original.originalRequest)
-    record.givenRequestID = original.originalRequest.headers[requestIDHeader]
+    record.givenID = .unread(original.originalRequest.headers, named: requestIDHeader)
     record.snapshot = original.snapshot
     record.attempts = 1
     record.duration = duration
@@ -31,10 +31,10 @@ public struct TransactionResult: Sendable {
   /// The UUID of the transaction; the same in all attempts.
   public var id: TransactionID { record.id }
   /// The value of the header that `requestId.header` names in the configuration; without the header the UUID as text.
-  public var requestID: String { record.givenRequestID ?? record.id.description }
+  public var requestID: String { record.givenID.text ?? record.id.description }
 
   /// The ``requestID`` if it came from a header; nil if it is the UUID.
-  package var givenRequestID: String? { record.givenRequestID }
+  package var givenRequestID: String? { record.givenID.text }
 
   /// The response, if there is one, even with an error.
   public var response: Response? {
@@ -96,15 +96,17 @@ public struct TransactionResult: Sendable {
 final class ResultRecord: @unchecked Sendable {
   let id: TransactionID
   let originalRequest: Request
-  /// Nil if the id is the transaction's.
-  var givenRequestID: String?
+  var givenID = GivenRequestID.text(nil)
   var response: Response?
   var error: TransactionError?
   var attempts = 0
   var snapshot = 0
   var duration = Duration.zero
   var timings: TransferTimings?
-  var issuedRequest: Request?
+  /// The headers that the last hop has sent.
+  var issuedHeaders: HeaderFields?
+  /// The rest of what the last hop has sent; nil if it is that of the original request.
+  var changedRequest: Request?
   var attributes = AttributeList()
   var explanation: [HopExplanation]?
   /// Stored behind one reference, because few results have any.
@@ -118,17 +120,66 @@ final class ResultRecord: @unchecked Sendable {
   init(copying other: ResultRecord) {
     id = other.id
     originalRequest = other.originalRequest
-    givenRequestID = other.givenRequestID
+    givenID = other.givenID
     response = other.response
     error = other.error
     attempts = other.attempts
     snapshot = other.snapshot
     duration = other.duration
     timings = other.timings
-    issuedRequest = other.issuedRequest
+    issuedHeaders = other.issuedHeaders
+    changedRequest = other.changedRequest
     attributes = other.attributes
     explanation = other.explanation
     notes = other.notes
+  }
+}
+
+extension ResultRecord {
+  /// Notes what a hop sends, save for its headers. The request is read in place: to pass it would copy it.
+  @inline(__always)
+  func noteSent(_ request: inout Request) {
+    if !request.isSent(like: originalRequest) {
+      changedRequest = request
+    } else if changedRequest != nil {
+      changedRequest = nil
+    }
+  }
+
+  // Made when somebody asks, because few callers do.
+  /// Nil if nothing was sent.
+  var issuedRequest: Request? {
+    guard let issuedHeaders else { return nil }
+    let sent = changedRequest ?? originalRequest
+    var request = Request(
+      method: sent.method, url: sent.url, headers: issuedHeaders, body: sent.body, timeout: originalRequest.timeout)
+    request.sharedTrailers = sent.sharedTrailers
+    return request
+  }
+}
+
+/// The request id of a request, as its header gives it.
+enum GivenRequestID: Sendable {
+  /// Nil if the id is the transaction's.
+  case text(String?)
+  /// The headers, in which nobody has looked for the named one yet.
+  case unread(HeaderFields, named: String)
+
+  var text: String? {
+    switch self {
+    case .text(let text): text
+    case .unread(let headers, let name): headers[name]
+    }
+  }
+}
+
+extension Request {
+  /// Whether method, URL and body are those of the other request. False also if there is a body, which would take longer
+  /// to compare.
+  @inline(__always)
+  func isSent(like other: borrowing Request) -> Bool {
+    guard case .empty = body, case .empty = other.body else { return false }
+    return url == other.url && method == other.method && !hasTrailers
   }
 }
 

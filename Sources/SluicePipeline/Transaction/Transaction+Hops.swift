@@ -82,7 +82,7 @@ extension Transaction {
     restoreBody()
     exchange.hop += 1
     exchange.nativeResponse = nil
-    exchange.issued = nil
+    forgetIssued()
     receivedStatus = 0
     wireStatus = 0
     endedConnection = nil

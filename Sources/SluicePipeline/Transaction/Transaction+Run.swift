@@ -87,7 +87,7 @@ extension Transaction {
     exchange.nativeRequest = result.originalRequest
     if let gatheredBody { exchange.nativeRequest.body = gatheredBody }
     exchange.nativeResponse = nil
-    exchange.issued = nil
+    forgetIssued()
     receivedStatus = 0
     wireStatus = 0
     endedConnection = nil

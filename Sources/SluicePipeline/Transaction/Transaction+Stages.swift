@@ -84,6 +84,12 @@ extension Transaction {
   @inline(__always)
   private func matching(_ binding: StageBinding) -> Matching {
     guard let match = binding.match else { return .yes }
+    return matching(match)
+  }
+
+  // Not inlined, so that the loop over stages stays small.
+  @inline(never)
+  private func matching(_ match: StageMatch) -> Matching {
     do { return try exchange.isMatched(by: match) ? .yes : .no } catch { return .unknown(error) }
   }
 

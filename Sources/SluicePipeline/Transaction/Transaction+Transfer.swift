@@ -25,9 +25,7 @@ extension Transaction: TransferObserver {
     if exchange.spans != nil { tellSpans() }
     exchange.issued = IssuedFields(headers)
     metrics.countHop(isOverCurl: isOverCurl)
-    result.issuedRequest = Request(
-      method: exchange.nativeRequest.method, url: exchange.nativeRequest.url, headers: headers,
-      body: exchange.nativeRequest.body, timeout: result.originalRequest.timeout)
+    result.noteSent(&nativeRequest)
     if exchange.hasRequestTrailers { noteTrailers() }
     noteIssue()
     emit(.didIssue)
@@ -157,7 +155,7 @@ extension Transaction: TransferObserver {
     guard !machine.isDone else { return }
     transfer = nil
     endIdle()
-    endedConnection = end.connection
+    if end.connection != nil { endedConnection = end.connection }
     let timings = end.timings
     metrics.addBytes(sent: timings.bytesSent, received: timings.bytesReceived)
     result.timings = timings
@@ -202,7 +200,12 @@ extension Transaction: TransferObserver {
 
   /// Called when the request is issued, and when stages may have changed its trailers.
   @inline(never)
-  private func noteTrailers() { result.issuedRequest?.sharedTrailers = exchange.nativeRequest.sharedTrailers }
+  private func noteTrailers() { result.changedRequest?.sharedTrailers = exchange.nativeRequest.sharedTrailers }
+
+  /// The hop is over; its result has what it sent.
+  func forgetIssued() {
+    if let sent = issued.take() { result.issuedHeaders = sent.headers }
+  }
 
   /// The sending of the request has ended. If a stage failed its body, that failure is why the hop ended.
   private func noteRequestFailure() {

@@ -5,17 +5,17 @@ package import SluiceTraceContext
 /// Performs the decisions of the ``TransactionMachine``: calls stages, starts transfers, sets the timer, calls tracers.
 ///
 /// Unchecked because it is confined to the loop that took it; ``cancel()`` and ``resumeReceiving()`` post to that loop.
-/// It lives until it completes, which it does exactly once.
-package final class Transaction: @unchecked Sendable {
+/// It lives until it completes, which it does exactly once. It is also the exchange that its stages get: one object
+/// instead of two for each request.
+package final class Transaction: Exchange, @unchecked Sendable {
   package typealias Completion = (TransactionResult) -> Void
 
   let pipeline: Pipeline
   let environment: LoopEnvironment
-  // Copied from the pipeline and the environment, because access through these would retain and release the objects in
-  // between.
-  let loop: any EventLoop
+  // Copied from the pipeline, because access through it would retain and release the objects in between.
   let metrics: PipelineMetrics
-  let exchange: Exchange
+  /// Itself, as its stages see it.
+  var exchange: Exchange { self }
   /// The result for the completion; contains the original request.
   let result: ResultRecord
   var machine: TransactionMachine
@@ -31,7 +31,7 @@ package final class Transaction: @unchecked Sendable {
   /// Told at the end.
   package var holder: (any TransactionHolder)?
   private var completion: Finish?
-  private var place = 0
+  private var runningPlace = 0
   /// Decides which thread gives the result.
   let answer: AnswerSlot
   private var answerNumber: UInt64 = 0
@@ -140,7 +140,6 @@ package final class Transaction: @unchecked Sendable {
     self.pipeline = pipeline
     self.environment = environment
     options = request.sharedOptions
-    self.loop = loop
     metrics = pipeline.metrics[loop.index]
     timer = environment.takeTimer()
     self.checks = checks ?? pipeline.settings.checks
@@ -158,7 +157,7 @@ package final class Transaction: @unchecked Sendable {
     let id = TransactionID(using: &environment.loop.random)
     result = ResultRecord(id: id, copy request)
     result.snapshot = pipeline.generation
-    exchange = Exchange(
+    super.init(
       loop: loop, id: id, request: request, started: now,
       deadline: now.advanced(byNanoseconds: limit), parent: parent,
       requestIDHeader: pipeline.settings.requestIDHeader)
@@ -166,7 +165,7 @@ package final class Transaction: @unchecked Sendable {
   }
 
   private func enter() {
-    place = environment.enter(self)
+    runningPlace = environment.enter(self)
     answerNumber = answer.open(for: self, until: exchange.deadline)
   }
 
@@ -174,7 +173,7 @@ package final class Transaction: @unchecked Sendable {
     pipeline.takeLease(on: loop.index)
     metrics.transactionDidBegin()
     metrics.countAttempt()
-    exchange.transaction = self
+    isRunning = true
     attemptDeadline = exchange.started.advanced(byNanoseconds: attemptNanoseconds)
     armTimer()
     run(.begin, at: exchange.started)
@@ -201,7 +200,7 @@ package final class Transaction: @unchecked Sendable {
     place.phase == .hop ? hopStage(place.index) : pipeline.stage(at: place)
   }
 
-  var currentStageName: String? {
+  var calledStageName: String? {
     (callingPassage ?? openPassages.first { $0.isSuspended })?.stageName ?? current?.name
   }
 
@@ -236,21 +235,22 @@ package final class Transaction: @unchecked Sendable {
       nanoseconds: now.nanoseconds(since: exchange.started))
     emitCompletion(outcome, error, duration, at: now)
     exchange.attachments.removeAll()
-    exchange.transaction = nil
+    isRunning = false
     delegate = nil
     holder?.transactionDidEnd()
     holder = nil
-    environment.leave(place)
+    environment.leave(runningPlace)
     // Another thread has given the result while this loop stood still.
     guard answer.close(answerNumber) else { return environment.countStalled(-1) }
     environment.answers.giveBack(answer)
     guard let completion = completion.take() else { return }
-    result.givenRequestID = exchange.givenRequestID
+    result.givenID = takeGivenRequestID()
     // Moved out of the ending transaction, not copied.
     result.response = exchange.nativeResponse.take()
     result.attributes = exchange.attributes
     result.error = error
     result.attempts = exchange.attempt + 1
+    forgetIssued()
     result.duration = duration
     result.explanation = exchange.explanation.take()
     completion.call(TransactionResult(result))

@@ -31,7 +31,7 @@ extension PluginInstance {
     return withTurn {
       var context = CallContext(self, exchange, .issue)
       let verdict = CallContext.push(&context) { function(handle, OpaquePointer(bitPattern: $0.pointee.name)) }
-      return settle(verdict, context, exchange)
+      return settle(verdict, &context, exchange)
     }
   }
 

@@ -18,14 +18,14 @@ extension PluginInstance {
 
   /// The verdict of a call: its answer, checked against the call's actions.
   @inline(__always)
-  func settle(_ verdict: sluice_verdict, _ context: borrowing CallContext, _ exchange: Exchange) -> Verdict {
+  func settle(_ verdict: sluice_verdict, _ context: inout CallContext, _ exchange: Exchange) -> Verdict {
     if verdict == VerdictNumber.proceed, !context.hasDetails, !context.hasResponded { return .proceed }
-    return settleRarely(verdict, context, exchange)
+    return settleRarely(verdict, &context, exchange)
   }
 
   @inline(never)
   private func settleRarely(
-    _ verdict: sluice_verdict, _ context: borrowing CallContext, _ exchange: Exchange
+    _ verdict: sluice_verdict, _ context: inout CallContext, _ exchange: Exchange
   ) -> Verdict {
     if verdict == VerdictNumber.suspended {
       if context.token != nil { return .suspended }

@@ -33,7 +33,7 @@ extension PluginInstance {
     context.isBlocking = isBlocking
     if case .challenge(let offer) = call { record(exchange).offer = offer }
     let verdict = CallContext.push(&context) { function(call, OpaquePointer(bitPattern: $0.pointee.name)) }
-    return settle(verdict, context, exchange)
+    return settle(verdict, &context, exchange)
   }
 
   @inline(__always)

@@ -12,6 +12,12 @@ enum PlaceFunctions {
   }()
 
   private static func current(_ handle: OpaquePointer?) -> UnsafeMutableRawPointer? {
-    CallContext.find(handle)?.call.stage
+    // The call that is under way, without retaining its exchange.
+    if let call = CallContext.current, call.pointee.name == UInt(bitPattern: handle),
+      call.pointee.borrowedExchange != nil
+    {
+      return call.stage
+    }
+    return CallContext.find(handle)?.call.stage
   }
 }

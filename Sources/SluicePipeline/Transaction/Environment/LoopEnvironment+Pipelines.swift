@@ -16,7 +16,7 @@ extension LoopEnvironment {
     return running(on: pipeline).map { transaction in
       RunningTransaction(
         id: transaction.exchange.id, age: now.duration(since: transaction.exchange.started),
-        suspendedIn: transaction.isSuspended ? transaction.currentStageName : nil)
+        suspendedIn: transaction.isSuspended ? transaction.calledStageName : nil)
     }.sorted { $0.age > $1.age }
   }
 

@@ -71,10 +71,7 @@ extension CalledExchange {
   }
 
   /// Keeps an object alive until the call returns.
-  func keep(_ object: AnyObject) {
-    if call.pointee.kept == nil { call.pointee.kept = [] }
-    call.pointee.kept?.append(object)
-  }
+  func keep(_ object: AnyObject) { call.keep(object) }
 
   /// Keeps lent bytes at their address: an array that is referenced twice is copied before it changes.
   func keep(_ bytes: [UInt8]) { keep(KeptBytes(bytes)) }

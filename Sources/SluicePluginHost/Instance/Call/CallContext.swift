@@ -42,8 +42,9 @@ struct CallContext {
   var offeredToken: SuspensionToken?
   /// The output of `body_write`.
   var output: UnsafeMutablePointer<[UInt8]>?
-  /// Objects lent to the plugin until the call returns; nil if there are none.
-  var kept: [AnyObject]?
+  /// Objects lent to the plugin until the call returns; nil if there are none. Retained: ``releaseKept()`` must be called
+  /// once, after the call. Without other references, a context costs nothing to make and to end.
+  var kept: Unmanaged<KeptObjects>?
   /// The `stage` of an entered exchange, as it was when the call was suspended.
   var enteredStage: UnsafeMutableRawPointer?
   /// The sides from whose fields texts were lent to the plugin, one bit for each side.
@@ -82,9 +83,31 @@ struct CallContext {
       defer {
         sluice_set_current_call(previous)
         sluice_end_call()
+        if call.pointee.kept != nil { call.releaseKept() }
       }
       return body(call)
     }
+  }
+}
+
+/// The objects of ``CallContext/kept``.
+final class KeptObjects {
+  fileprivate var objects: [AnyObject] = []
+}
+
+extension Call {
+  /// Keeps an object alive until the call returns.
+  func keep(_ object: AnyObject) {
+    let kept = pointee.kept ?? .passRetained(KeptObjects())
+    pointee.kept = kept
+    kept._withUnsafeGuaranteedRef { $0.objects.append(object) }
+  }
+
+  @inline(never)
+  fileprivate func releaseKept() {
+    let kept = pointee.kept
+    pointee.kept = nil
+    kept?.release()
   }
 }
 
@@ -126,7 +149,8 @@ extension CallContext {
     call.initialize(to: CallContext(instance, exchange, suspended.phase, scope: .entered))
     call.pointee.enteredStage = suspended.stage
     call.pointee.token = token
-    call.pointee.kept = [exchange, instance]
+    call.keep(exchange)
+    call.keep(instance)
     call.pointee.previous = sluice_current_call()
     sluice_set_current_call(call)
     instance.subject.begin(call.pointee.name, PluginCallback.posted.rawValue, call.pointee.borrowedExchange)
@@ -150,7 +174,7 @@ extension CallContext {
       while let call = current, call != base {
         sluice_set_current_call(call.pointee.previous)
         sluice_end_call()
-        call.deinitialize(count: 1)
+        call.releaseKept()
         call.deallocate()
       }
     }
