@@ -26,9 +26,9 @@ struct FieldLine {
   static func endOfName(in bytes: Span<UInt8>, from start: Int) -> Int? {
     var index = start
     while true {
-      // Most names consist of letters, digits and hyphens.
+      // Most names consist of letters and hyphens.
       while let word = bytes.word(at: index) {
-        let others = word.otherThanLettersDigitsHyphens
+        let others = word.otherThanLettersHyphens
         index += others == 0 ? 8 : others.trailingZeroBitCount / 8
         if others != 0 { break }
       }

@@ -6,8 +6,8 @@ public struct Response: Sendable {
   public var headers: HeaderFields
   /// A file if the body was too large for memory.
   public var body: Body
-  /// Fields that came after the body (RFC 9110 §6.5).
-  public var trailers: HeaderFields
+  /// Nil for none: few responses have any, and every copy of a response copies it.
+  private var sharedTrailers: SharedValue<HeaderFields>?
   /// The protocol version of the server; `nil` if a stage made the response.
   public var version: HTTPVersion?
 
@@ -19,8 +19,20 @@ public struct Response: Sendable {
     self.status = status
     self.headers = headers
     self.body = body
-    self.trailers = trailers
     self.version = version
+    if !trailers.isEmpty { sharedTrailers = SharedValue(trailers) }
+  }
+
+  /// Fields that came after the body (RFC 9110 §6.5).
+  public var trailers: HeaderFields {
+    get { sharedTrailers?.value ?? HeaderFields() }
+    set { sharedTrailers = newValue.isEmpty ? nil : SharedValue(newValue) }
+    _modify {
+      // Taken out, so that a change in place does not copy the fields.
+      var fields = sharedTrailers.take()?.value ?? HeaderFields()
+      defer { if !fields.isEmpty { sharedTrailers = SharedValue(fields) } }
+      yield &fields
+    }
   }
 }
 

@@ -38,17 +38,22 @@ extension UInt64 {
 
   /// Whether all eight bytes are ASCII letters, digits or hyphens.
   @inline(__always)
-  var isLettersDigitsHyphens: Bool { otherThanLettersDigitsHyphens == 0 }
+  var isLettersDigitsHyphens: Bool {
+    let others = otherThanLettersHyphens
+    if others == 0 { return true }
+    let digits = (self &+ Self.ones &* (0x80 - 0x30)) & ~(self &+ Self.ones &* (0x80 - 0x3A))
+    // The sums never carry into the next byte, because all bytes are below 0x80.
+    return self & (Self.ones &* 0x80) == 0 && others & ~digits == 0
+  }
 
-  /// The high bit of each byte that is not an ASCII letter, digit or hyphen.
+  /// The high bit of each byte that is neither an ASCII letter nor a hyphen.
   @inlinable @inline(__always)
-  package var otherThanLettersDigitsHyphens: UInt64 {
+  package var otherThanLettersHyphens: UInt64 {
     let high = Self.ones &* 0x80
-    // The sums set the high bit of a byte and never carry into the next one, because their bytes are below 0x80.
     let low = self & ~high
-    let digits = (low &+ Self.ones &* (0x80 - 0x30)) & ~(low &+ Self.ones &* (0x80 - 0x3A))
+    // The sum sets the high bit of a byte unless it is a hyphen, and never carries into the next one.
     let others = (low ^ Self.ones &* 0x2D) &+ Self.ones &* 0x7F
-    return ~(asciiLetters | (digits | ~others) & ~self) & high
+    return (others | self) & ~asciiLetters & high
   }
 
   /// The high bit of each byte that is an ASCII letter.

@@ -13,8 +13,8 @@ package struct TransferEnd: Sendable {
   package var connection: ConnectionFacts?
 
   package init(
-    error: consuming TransportError? = nil, body: consuming Body = .empty, trailers: consuming HeaderFields? = nil,
-    timings: consuming TransferTimings = TransferTimings(), connection: consuming ConnectionFacts? = nil
+    error: TransportError? = nil, body: Body = .empty, trailers: HeaderFields? = nil,
+    timings: TransferTimings = TransferTimings(), connection: ConnectionFacts? = nil
   ) {
     self.error = error
     self.body = body
