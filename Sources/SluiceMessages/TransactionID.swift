@@ -33,18 +33,22 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
 
   /// The characters of ``description``.
   package var text: InlineArray<36, UInt8> {
-    var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
-    var output = text.mutableSpan
     let (first, second) = (Self.digits(high >> 32), Self.digits(high))
     let (third, fourth) = (Self.digits(low >> 32), Self.digits(low))
-    for place in 0..<8 {
-      // A hyphen comes before the digits of each of the groups in the middle.
-      let shift = UInt64(place &* 8)
-      output[place] = UInt8(truncatingIfNeeded: first &>> shift)
-      output[place + (place < 4 ? 9 : 10)] = UInt8(truncatingIfNeeded: second &>> shift)
-      output[place + (place < 4 ? 19 : 20)] = UInt8(truncatingIfNeeded: third &>> shift)
-      output[place + 28] = UInt8(truncatingIfNeeded: fourth &>> shift)
-    }
+    // Words of eight characters. A hyphen comes before the digits of each of the groups in the middle.
+    let (fifth, sixth) = (second & 0xFFFF_FFFF, third & 0xFFFF_FFFF)
+    let word1: UInt64 = 0x0000_2D00_0000_002D | (fifth &<< 8) | ((second &>> 32) &<< 48)
+    let word2: UInt64 = 0x2D00_0000_002D_0000 | (second &>> 48) | (sixth &<< 24)
+    let word3: UInt64 = (third &>> 32) | (fourth &<< 32)
+    var text = InlineArray<36, UInt8>(repeating: 0)
+    var output = text.mutableSpan
+    // Safe because every pattern of bits is a valid byte.
+    var bytes = unsafe output.mutableBytes
+    bytes.storeBytes(of: first.littleEndian, toByteOffset: 0, as: UInt64.self)
+    bytes.storeBytes(of: word1.littleEndian, toByteOffset: 8, as: UInt64.self)
+    bytes.storeBytes(of: word2.littleEndian, toByteOffset: 16, as: UInt64.self)
+    bytes.storeBytes(of: word3.littleEndian, toByteOffset: 24, as: UInt64.self)
+    bytes.storeBytes(of: UInt32(truncatingIfNeeded: fourth &>> 32).littleEndian, toByteOffset: 32, as: UInt32.self)
     return text
   }
 

@@ -32,6 +32,8 @@ typedef struct static_headers {
   const sluice_host *host;
   const sluice_places *places;
   header_set *own;
+  /// Whether a place has a configuration of its own; otherwise the host is not asked for it in each call.
+  bool has_places;
 } static_headers;
 
 #define HEADER_MAP                                                                                   \
@@ -184,11 +186,12 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
 }
 
 static sluice_status create_stage(void *instance, json_t *config, void **stage, sluice_error *error) {
-  (void)instance;
   header_set *set = NULL;
   sluice_status status = make_set(config, &set, error);
-  if (status == SLUICE_STATUS_OK) *stage = set;
-  return status;
+  if (status != SLUICE_STATUS_OK) return status;
+  ((static_headers *)instance)->has_places = true;
+  *stage = set;
+  return SLUICE_STATUS_OK;
 }
 
 static void destroy_stage(void *instance, void *stage) {
@@ -226,16 +229,28 @@ static const char *apply_set(
   return NULL;
 }
 
-/// The headers of the place are applied after those of the instance, so they replace them.
-static sluice_verdict apply(const static_headers *headers, sluice_exchange *exchange, sluice_side side) {
-  const sluice_exchange_api *api = headers->host->exchange;
-  const header_set *place = SLUICE_HAS(headers->places, current) ? headers->places->current(exchange) : NULL;
-  const char *refused = apply_set(api, exchange, side, headers->own);
-  if (!refused && place) refused = apply_set(api, exchange, side, place);
-  if (!refused) return SLUICE_VERDICT_CONTINUE;
+/// Answers that the host has refused a header. Apart from `apply`, which would otherwise need room for the message in each
+/// call.
+static __attribute__((noinline)) sluice_verdict refuse(
+    const static_headers *headers, sluice_exchange *exchange, const char *refused) {
   char message[256];
   snprintf(message, sizeof message, "static-headers: the host refused the header \"%s\"", refused);
   return sluice_fail(headers->host, exchange, "static_headers", message);
+}
+
+/// The object of the place that is called; NULL if it has no configuration of its own.
+static const header_set *place_of(const static_headers *headers, sluice_exchange *exchange) {
+  if (!headers->has_places || !SLUICE_HAS(headers->places, current)) return NULL;
+  return headers->places->current(exchange);
+}
+
+/// The headers of the place are applied after those of the instance, so they replace them.
+static sluice_verdict apply(const static_headers *headers, sluice_exchange *exchange, sluice_side side) {
+  const sluice_exchange_api *api = headers->host->exchange;
+  const header_set *place = place_of(headers, exchange);
+  const char *refused = apply_set(api, exchange, side, headers->own);
+  if (!refused && place) refused = apply_set(api, exchange, side, place);
+  return refused ? refuse(headers, exchange, refused) : SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {

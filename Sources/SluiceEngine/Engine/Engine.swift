@@ -29,6 +29,8 @@ public final class Engine: Sendable {
   let isHosted: Bool
   private let unsentFields = UnsentFields()
   private let delegate: (any TransactionDelegate)?
+  /// Asked for each request, which would copy the delegate.
+  private let hasDelegate: Bool
   /// Keeps the plugins current; nil without one.
   let updater = Locked<(any EngineUpdater)?>(nil)
   let notificationHandler = Locked<(@Sendable (String, JSONValue) async -> WorkOutcome?)?>(nil)
@@ -44,6 +46,7 @@ public final class Engine: Sendable {
     makeTransport: TransportMaker, log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.delegate = delegate
+    hasDelegate = delegate != nil
     limits = configuration.limits
     var configuration = configuration
     isHosted = hosted != nil
@@ -124,18 +127,23 @@ public final class Engine: Sendable {
   ) {
     if let warning = unsentFields.warning(about: request) { swaps.log(warning) }
     // Read here, because the code on the loop runs in another task or in none.
-    let parent = parent ?? TraceContext.current?.parent ?? ParentContext()
-    let completion = Self.completion(completion, delegate, self.delegate)
-    let delegate = delegate?.binding()
+    let parent = parent ?? TraceContext.current?.parent ?? .absent
+    var binding: StageBinding?
+    var isObserved = hasDelegate
+    if case .some = delegate {
+      binding = delegate?.binding()
+      isObserved = true
+    }
+    let completion = isObserved ? observed(completion, delegate) : completion
     if let worker = currentWorker {
       // A drain checks on this loop, so it sees every transaction that began before it.
       guard !isClosed.load(ordering: .sequentiallyConsistent) else {
         return completion(Submission.refused(request, Self.isShutDown))
       }
       guard owedCount < limits.transactions else { return completion(Submission.refused(request, tooMany)) }
-      return worker.begin(request, parent, sink, checks, delegate, cancellation, completion)
+      return worker.begin(request, parent, sink, checks, binding, cancellation, completion)
     }
-    let submission = Submission(request, parent, sink, checks, delegate, cancellation, completion)
+    let submission = Submission(request, parent, sink, checks, binding, cancellation, completion)
     let worker = nextWorker
     // Counted before the check whether the engine is closed, so that a shutdown either sees the request or refuses it.
     worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -150,7 +158,10 @@ public final class Engine: Sendable {
   /// Transactions that were submitted and have no result, on all loops together.
   private var owedCount: Int {
     var count = 0
-    for worker in workers { count += worker.owedCount }
+    // Safe because the engine keeps its workers. Without this, each request would retain them.
+    for index in workers.indices {
+      count += Unmanaged.passUnretained(workers[index])._withUnsafeGuaranteedRef { $0.owedCount }
+    }
     return count
   }
 
@@ -162,15 +173,14 @@ public final class Engine: Sendable {
       isBeforeSending: true)
   }
 
-  /// Calls the delegates before the completion; without delegates, it is the completion itself.
-  private static func completion(
-    _ completion: @escaping @Sendable (TransactionResult) -> Void, _ own: (any TransactionDelegate)?,
-    _ common: (any TransactionDelegate)?
+  /// Calls the delegates before the completion. Not inlined, because few requests have any.
+  @inline(never)
+  private func observed(
+    _ completion: @escaping @Sendable (TransactionResult) -> Void, _ own: (any TransactionDelegate)?
   ) -> @Sendable (TransactionResult) -> Void {
-    guard own != nil || common != nil else { return completion }
-    return { result in
+    { [delegate] result in
       own?.transactionDidComplete(result)
-      common?.transactionDidComplete(result)
+      delegate?.transactionDidComplete(result)
       completion(result)
     }
   }

@@ -13,7 +13,9 @@ package protocol MessageDocument: AnyObject {
 }
 
 /// A document beside the native form of a message, and which of the two is the truth.
-package struct DocumentForm {
+///
+/// An object, because few exchanges have one.
+package final class DocumentForm {
   package let document: any MessageDocument
   /// Set once a stage asked for it to write; from then on the native form is behind until the phase ends.
   package var isTruth: Bool

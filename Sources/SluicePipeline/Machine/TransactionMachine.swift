@@ -175,9 +175,7 @@ struct TransactionMachine: Sendable {
   mutating func handle(_ event: Event) -> Action {
     if isDone { return .wait }
     switch event {
-    case .begin:
-      phase = .starting
-      return .emit(.willExecute)
+    case .begin: return begin()
     case .proceeded: return proceed()
     case .answered(let verdict, let stage): return answered(verdict, stage)
     case .done: return performed()
@@ -192,6 +190,25 @@ struct TransactionMachine: Sendable {
     case .retryDenied(let failure): return retryDenied(failure)
     case .attemptTimedOut(let error): return timedOut(error)
     case .abort(let error): return complete(error)
+    }
+  }
+
+  // What happens in every transaction can also be said without an event, which takes less time: ``begin()``,
+  // ``performed()``, ``proceeded(to:)``, ``head()`` and ``ended(_:)``, each only while the transaction has not ended.
+
+  mutating func begin() -> Action {
+    phase = .starting
+    return .emit(.willExecute)
+  }
+
+  /// Like ``Event/proceeded`` after ``reach(stage:)``.
+  mutating func proceeded(to index: Int) -> Action {
+    switch phase {
+    case .requestStage: return requestStage(index + 1)
+    case .responseStage: return responseStage(index + 1)
+    default:
+      reach(stage: index)
+      return proceed()
     }
   }
 
@@ -240,7 +257,8 @@ struct TransactionMachine: Sendable {
 
 // The next steps.
 extension TransactionMachine {
-  private mutating func performed() -> Action {
+  /// Like ``Event/done``.
+  mutating func performed() -> Action {
     switch phase {
     case .starting: return requestStage(0)
     case .configuring:
@@ -324,7 +342,7 @@ extension TransactionMachine {
     }
   }
 
-  private mutating func head() -> Action {
+  mutating func head() -> Action {
     guard case .connecting = phase else { return .wait }
     guard wantsBody else {
       phase = .receiveNotice
@@ -334,7 +352,7 @@ extension TransactionMachine {
     return .receive(.collect)
   }
 
-  private mutating func ended(_ error: TransactionError?) -> Action {
+  mutating func ended(_ error: TransactionError?) -> Action {
     isOnWire = false
     switch phase {
     case .connecting, .waitingForHead:

@@ -146,6 +146,9 @@ extension ResultRecord {
     }
   }
 
+  /// Here, where the request is read in place.
+  func validateRequest() throws(MessageError) { try originalRequest.validate() }
+
   // Made when somebody asks, because few callers do.
   /// Nil if nothing was sent.
   var issuedRequest: Request? {

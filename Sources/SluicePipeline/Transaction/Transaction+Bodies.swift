@@ -179,6 +179,7 @@ extension Transaction {
   /// Makes the transport read the request body through the remaining stages, if there are any or if the caller streams
   /// the body. With stages, the length is not known before the end, so the request is sent in chunks.
   func routeRequestBody() throws(TransactionError) {
+    if Self.isEmpty(&nativeRequest) { return }
     let body = exchange.nativeRequest.body
     let isStreamed = if case .stream = body { true } else { false }
     let stages = body.isEmpty && !isStreamed ? [] : pendingStages(.request, before: pipeline.requestStages.count)
@@ -207,6 +208,11 @@ extension Transaction {
     unroutedTrailers = exchange.nativeRequest.sharedTrailers
     if !stages.isEmpty { exchange.nativeRequest.headers.remove("content-length") }
     exchange.nativeRequest.body = .stream(reader)
+  }
+
+  /// Whether there is no body; read in place.
+  private static func isEmpty(_ request: inout Request) -> Bool {
+    if case .empty = request.body { true } else { false }
   }
 
   /// Begins to pass the body from the wire through the stages, to the sink or into a gatherer.

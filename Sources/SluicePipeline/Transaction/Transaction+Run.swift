@@ -8,26 +8,53 @@ extension Transaction {
   /// - Parameter time: the current time, if the caller has just read the clock.
   func run(_ event: TransactionMachine.Event, at time: Instant? = nil) {
     clock = time
-    var action = machine.handle(event)
-    while let next = perform(action) { action = machine.handle(next) }
+    perform(machine.handle(event))
   }
 
-  /// Performs one action. Returns the event that follows at once; nil if the event comes later.
-  private func perform(_ action: TransactionMachine.Action) -> TransactionMachine.Event? {
-    switch action {
-    case .wait: return nil
+  /// Performs an action of the machine and those that follow from it at once.
+  func perform(_ first: consuming TransactionMachine.Action) {
+    var action = first
+    while true {
+      if case .wait = action { return }
+      action = step(action)
+    }
+  }
+
+  /// Performs one action. Returns the action that follows at once; to wait, if it comes later.
+  ///
+  /// Here are the actions of every transaction, of which most have no outcome but that they are done.
+  @inline(__always)
+  private func step(_ action: consuming TransactionMachine.Action) -> TransactionMachine.Action {
+    switch consume action {
+    case .wait: return .wait
     case .emit(let kind): return emitAndCheck(kind)
+    case .callRequestStage(let index): return callRequestStages(from: index)
+    case .callResponseStage(let index): return callResponseStages(from: index)
+    case .send: return send()
+    case .receive(let disposition): return receive(disposition)
+    case .validate:
+      hasPassedResponseStages = true
+      return validate()
+    case .complete(let error):
+      finish(error)
+      return .wait
+    case .callFailureStage(let index, let failure):
+      withdrawTokens()
+      return callFailureStages(from: index, failure)
+    case let rare: return performRarely(rare).map { machine.handle($0) } ?? .wait
+    }
+  }
+
+  /// Performs an action that few transactions have. Returns the event that follows at once.
+  @inline(never)
+  private func performRarely(_ action: TransactionMachine.Action) -> TransactionMachine.Event? {
+    switch action {
     case .emitRetry(let delay):
       emitRetry(after: delay)
       return .done
     case .emitResend(let delay, let reason):
       emitRetry(after: delay, reason)
       return .done
-    case .callRequestStage(let index): return callRequestStages(from: index)
-    case .callResponseStage(let index): return callResponseStages(from: index)
-    case .callFailureStage(let index, let failure):
-      withdrawTokens()
-      return callFailureStages(from: index, failure)
     case .callHopStage(let index): return callHopStages(from: index)
     case .beginHop:
       beginHop()
@@ -35,8 +62,6 @@ extension Transaction {
     case .beginResend:
       beginSending()
       return .done
-    case .send: return send()
-    case .receive(let disposition): return receive(disposition)
     case .cutTransfer:
       withdrawTokens()
       transfer?.cancel()
@@ -50,26 +75,20 @@ extension Transaction {
     case .considerRetry(let failure): return considerRetry(failure)
     case .passRequestBody(let index): return passBody(.request, before: index)
     case .passResponseBody(let index): return passBody(.response, before: index)
-    case .validate:
-      hasPassedResponseStages = true
-      return validate()
-    case .complete(let error):
-      finish(error)
+    case .wait, .emit, .callRequestStage, .callResponseStage, .callFailureStage, .send, .receive, .validate, .complete:
       return nil
     }
   }
 
-  private func emitAndCheck(_ kind: TraceEvent.Kind) -> TransactionMachine.Event? {
+  private func emitAndCheck(_ kind: TraceEvent.Kind) -> TransactionMachine.Action {
     if kind == .didConfigure {
       // Tracers get the request as it will be sent, whichever form stages left it in.
-      do { try exchange.settleRequest() } catch { return .abort(error) }
+      do { try exchange.settleRequest() } catch { return machine.handle(.abort(error)) }
     }
     emit(kind)
-    guard kind == .willExecute else { return .done }
-    do {
-      try result.originalRequest.validate()
-    } catch { return .abort(TransactionError(error)) }
-    return .done
+    guard kind == .willExecute else { return machine.performed() }
+    do { try result.validateRequest() } catch { return machine.handle(.abort(TransactionError(error))) }
+    return machine.performed()
   }
 
   @inline(never)
@@ -112,13 +131,13 @@ extension Transaction {
     armTimer()
   }
 
-  private func send() -> TransactionMachine.Event? {
+  private func send() -> TransactionMachine.Action {
     do {
       try exchange.settleRequest()
       if !pipeline.pathStages.isEmpty { try checkPath() }
       if exchange.hasRequestTrailers { try checkTrailers() }
       try routeRequestBody()
-    } catch { return .abort(error) }
+    } catch { return machine.handle(.abort(error)) }
     result.timings = nil
     openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : exchange.started)
     renewAttemptDeadline()
@@ -126,13 +145,13 @@ extension Transaction {
       exchange.nativeRequest.sharedOptions = options
       if !options.value.decodesContent { exchange.nativeRequest.omittedDefaults.insert(.acceptEncoding) }
     }
-    if exchange.limits != nil { limitAttempt() }
+    if exchange.sharedLimits != nil { limitAttempt() }
     guard notes == nil else {
       sendObserved()
-      return nil
+      return .wait
     }
     transfer = environment.transport.start(exchange.nativeRequest, transferOptions, observer: self)
-    return nil
+    return .wait
   }
 
   /// Stages may have changed the method and the body since the request was checked.
@@ -144,7 +163,8 @@ extension Transaction {
   /// The options of every transfer of the transaction.
   var transferOptions: TransferOptions {
     let isObserved = isObserved
-    guard usesFreshConnection || machine.resends > 0 || exchange.limits != nil || isObserved || self.options != nil
+    guard
+      usesFreshConnection || machine.resends > 0 || exchange.sharedLimits != nil || isObserved || self.options != nil
     else { return pipeline.settings.transfer }
     var options = pipeline.settings.transfer
     if let own = self.options?.value {
@@ -168,8 +188,8 @@ extension Transaction {
 
   /// Sets what happens to the body: as the answer to the head if the transport is waiting for it, otherwise after a
   /// hold.
-  private func receive(_ wanted: BodyDisposition) -> TransactionMachine.Event? {
-    do { try exchange.settleResponse() } catch { return .abort(error) }
+  private func receive(_ wanted: BodyDisposition) -> TransactionMachine.Action {
+    do { try exchange.settleResponse() } catch { return machine.handle(.abort(error)) }
     renewAttemptDeadline()
     var answer = wanted
     if exchange.hasOwnResponseBody || !exchange.isResponseBodyEmpty {
@@ -181,6 +201,6 @@ extension Transaction {
     }
     if notes != nil { noteDisposition(answer) }
     if isAnsweringHead { disposition = answer } else { transfer?.proceed(answer) }
-    return nil
+    return .wait
   }
 }

@@ -4,15 +4,15 @@ import SluiceRecords
 
 extension Transaction {
   /// Calls request stages from a position on, until one gives another answer than proceed.
-  func callRequestStages(from first: Int) -> TransactionMachine.Event? {
+  func callRequestStages(from first: Int) -> TransactionMachine.Action {
     call(pipeline.requestStages, from: first, needs: .request, as: .request, .request) { $0.interceptRequest($1) }
   }
 
-  func callResponseStages(from first: Int) -> TransactionMachine.Event? {
+  func callResponseStages(from first: Int) -> TransactionMachine.Action {
     call(pipeline.responseStages, from: first, needs: .response, as: .response, .response) { $0.interceptResponse($1) }
   }
 
-  func callFailureStages(from first: Int, _ failure: TransactionError) -> TransactionMachine.Event? {
+  func callFailureStages(from first: Int, _ failure: TransactionError) -> TransactionMachine.Action {
     call(pipeline.responseStages, from: first, needs: .failure, as: .failure, .failure) {
       $0.interceptFailure($1, failure)
     }
@@ -23,12 +23,15 @@ extension Transaction {
   private func call(
     _ bindings: [StageBinding], from first: Int, needs capability: StageCapabilities, as phase: Exchange.Phase,
     _ kind: StagePhase, _ function: (any Interceptor, Exchange) -> Verdict
-  ) -> TransactionMachine.Event? {
+  ) -> TransactionMachine.Action {
     var started = clock ?? loop.now
     exchange.phase = phase
     let isObserved = notes != nil || exchange.explanation != nil
     var mayWait = mayWantBody(kind)
-    for index in first..<bindings.count {
+    var next = first
+    while next < bindings.count {
+      let index = next
+      next += 1
       // Safe because the transaction keeps the pipeline, which keeps its stages. Without this, each call would retain
       // and release the stage and its interceptor.
       let binding = unsafe Unmanaged.passUnretained(bindings[index])
@@ -37,13 +40,13 @@ extension Transaction {
       case .no:
         if isObserved, kind == .request { explainMismatch(bindings[index]) }
         continue
-      case .unknown(let failure): return .abort(failure)
+      case .unknown(let failure): return machine.handle(.abort(failure))
       }
       if mayWait, mustWaitForBody(bindings[index], at: index, kind) {
         clock = started
         currentPlace = nil
         machine.reach(stage: index)
-        return .bodyWanted
+        return machine.handle(.bodyWanted)
       }
       currentPlace = StagePlace(phase: kind, index: index)
       if isObserved { noteCall(bindings[index]) }
@@ -59,12 +62,11 @@ extension Transaction {
       }
       clock = ended
       machine.reach(stage: index)
-      return settle(verdict, bindings[index])
+      return settle(verdict, bindings[index]).map { machine.handle($0) } ?? .wait
     }
     clock = started
     currentPlace = nil
-    machine.reach(stage: max(first, bindings.count - 1))
-    return .proceeded
+    return machine.proceeded(to: max(first, bindings.count - 1))
   }
 
   /// Whether the stage's `match` holds for the current request. Also true when that cannot be determined: the

@@ -25,8 +25,8 @@ extension Transaction: LoopTimerTarget {
   /// The time limit for one attempt, in nanoseconds.
   var attemptNanoseconds: UInt64 {
     let limit = options?.value.attemptTimeout?.nanoseconds ?? pipeline.attemptTimeoutNanoseconds
-    guard let limits = exchange.limits else { return limit }
-    return min(limit, limits.attemptNanoseconds)
+    guard let own = exchange.sharedLimits else { return limit }
+    return min(limit, own.value.attemptNanoseconds)
   }
 
   /// Called before the request is sent: the limit that a stage has set applies to this attempt too.

@@ -11,11 +11,17 @@ extension Transaction {
     return time
   }
 
+  /// Counts an event, and tells it to the tracers that want it.
+  @inline(__always)
   func emit(_ kind: TraceEvent.Kind) {
     let sequence = nextSequence()
-    defer { if kind == .didReceive, openHop.isEnded { emitHopEnd(nil) } }
     if kind == .didReceive { receivedStatus = exchange.responseStatus }
-    guard pipeline.traced.contains(kind) else { return }
+    if pipeline.traced.contains(kind) { tellTracers(kind, sequence) }
+    if kind == .didReceive, openHop.isEnded { emitHopEnd(nil) }
+  }
+
+  @inline(never)
+  private func tellTracers(_ kind: TraceEvent.Kind, _ sequence: Int) {
     let status = kind.precedesResponse ? 0 : exchange.responseStatus
     record(
       TraceEvent(

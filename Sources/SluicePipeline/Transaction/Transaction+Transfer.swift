@@ -7,18 +7,10 @@ extension Transaction: TransferObserver {
     guard !machine.isDone else { return false }
     if options != nil { beginIdle() }
     exchange.phase = .issue
-    if pipeline.issueStages.isEmpty {
-      exchange.issueHeaders = headers
-    } else {
-      // Stages change this list in place. It is shared with the request, so the first change would copy it, and later
-      // changes could reallocate it.
-      exchange.issueHeaders = headers.withRoom(fields: 8, bytes: 512)
-    }
-    headers = HeaderFields()
     if exchange.explanation != nil { exchange.beginExplanation() }
-    let failure = callIssueStages()
-    if let written = exchange.issueHeaders.take() { headers = written }
-    if let failure = failure ?? Self.hostFailure(headers) {
+    clock = nil
+    let failure = pipeline.issueStages.isEmpty ? nil : changeIssued(&headers)
+    if let failure = failure ?? (mayHaveOtherHost ? Self.hostFailure(headers) : nil) {
       hopFailure = failure
       return false
     }
@@ -31,6 +23,19 @@ extension Transaction: TransferObserver {
     emit(.didIssue)
     return true
   }
+
+  private func changeIssued(_ headers: inout HeaderFields) -> TransactionError? {
+    // Stages change this list in place. It is shared with the request, so the first change would copy it, and later
+    // changes could reallocate it.
+    exchange.issueHeaders = headers.withRoom(fields: 8, bytes: 512)
+    headers = HeaderFields()
+    let failure = callIssueStages()
+    if let written = exchange.issueHeaders.take() { headers = written }
+    return failure
+  }
+
+  /// Whether anything can have changed the fields since the request was checked.
+  private var mayHaveOtherHost: Bool { pipeline.changesRequests || hop > 0 }
 
   private var isOverCurl: Bool {
     if case .curl? = transfer?.engine { true } else { false }
@@ -138,7 +143,12 @@ extension Transaction: TransferObserver {
     disposition = .hold
     responsePassedTo = 0
     decideBody()
-    run(eventOfHead())
+    if responseStatus < 300 {
+      clock = nil
+      perform(machine.head())
+    } else {
+      run(eventOfHead())
+    }
     isAnsweringHead = false
     return machine.isDone ? .discard : disposition
   }
@@ -179,6 +189,7 @@ extension Transaction: TransferObserver {
     if let trailers = end.trailers, !trailers.isEmpty { addTrailers(trailers) }
     if case .empty = end.body {} else { exchange.setResponseBody(end.takeBody()) }
     exchange.dropResponseView()
+    guard responsePassage != nil else { return perform(machine.ended(nil)) }
     if let event = wireEnded() { run(event, at: clock) }
   }
 

@@ -3,17 +3,22 @@ import SluiceMessages
 // The checks that a response must pass. Each event is reported when its step has succeeded. After the last step nothing
 // can fail.
 extension Transaction {
-  func validate() -> TransactionMachine.Event {
+  func validate() -> TransactionMachine.Action {
     do throws(TransactionError) {
       try exchange.settleResponse()
       try validateResponse()
       emit(.didValidateResponse)
-      let payload = try extractPayload()
-      emit(.didExtract)
-      if let payload { try checks?.validatePayload?(payload) }
+      if checks != nil { try validatePayload() } else { emit(.didExtract) }
       emit(.didValidatePayload)
-      return .done
-    } catch { return .abort(error) }
+      return machine.performed()
+    } catch { return machine.handle(.abort(error)) }
+  }
+
+  @inline(never)
+  private func validatePayload() throws(TransactionError) {
+    let payload = try extractPayload()
+    emit(.didExtract)
+    if let payload { try checks?.validatePayload?(payload) }
   }
 
   /// Nil if the body is not extracted, or there is no body.

@@ -31,29 +31,21 @@ package final class Transaction: Exchange, @unchecked Sendable {
   /// Told at the end.
   package var holder: (any TransactionHolder)?
   private var completion: Finish?
-  private var runningPlace = 0
-  /// Decides which thread gives the result.
-  let answer: AnswerSlot
+  /// Its timer, and the slot that decides which thread gives the result.
+  let seat: TransactionSeat
   private var answerNumber: UInt64 = 0
 
   // The current hop.
   var transfer: (any Transfer)?
-  /// The connection of the hop, after its transfer has ended.
-  var endedConnection: ConnectionFacts?
   var isAnsweringHead = false
   var disposition = BodyDisposition.hold
-  /// What the delegates are being asked about the server of the hop.
-  var handshakeQuestion: HandshakeQuestion?
-  /// Why a stage, a delegate or a sink ended the hop.
-  var hopFailure: TransactionError?
   /// The status of the server's answer in this hop, without changes by stages; 0 before the answer.
   var wireStatus = 0
   /// The hop whose `didEndHop` was not reported yet.
   var openHop = HopTrace.none
-  /// The flowing bodies, and the one whose stage is being called.
+  /// The flowing bodies.
   var requestPassage: BodyPassage?
   var responsePassage: BodyPassage?
-  var callingPassage: BodyPassage?
   /// The position in each list up to which the stages that see pieces have seen the body of this attempt.
   var requestPassedTo = 0
   var responsePassedTo = 0
@@ -61,20 +53,10 @@ package final class Transaction: Exchange, @unchecked Sendable {
   var hasPassedResponseStages = false
   /// Whether a request of this attempt may have reached a server and must not be sent twice.
   var hasSentUnrepeatable = false
-  /// Why the policy makes another attempt; nil if a stage asked for it.
-  var retryReason: TransactionError?
   /// Whether the previous attempt used a kept connection that was dead: others may be dead too.
   var usesFreshConnection = false
-  /// Why the policy makes no other attempt although it wanted one.
-  var retryNote: String?
-  /// The original request body if stages change its pieces, for a hop that needs it again.
-  var unroutedBody: Body?
-  /// The trailers that belong to it.
-  var unroutedTrailers: SharedValue<HeaderFields>?
-  /// The body that the caller streamed, if a stage wanted all of it.
-  var gatheredBody: Body?
-  /// The hops of this attempt so far; nil until there is a redirect or a challenge.
-  var hops: HopState?
+  /// What few transactions have; nil until there is some.
+  var rareState: RareState?
   /// The number of events so far, including events that no tracer got.
   var eventCount = 0
   /// The status in the hop's `didReceive`; 0 before it.
@@ -90,7 +72,6 @@ package final class Transaction: Exchange, @unchecked Sendable {
   var clock: Instant?
 
   // The deadlines that share one timer.
-  let timer: LoopTimer
   var attemptDeadline = Instant.distantFuture
   /// When the hop fails unless a byte moves before; moved lazily, see ``lastActivity``.
   var idleDeadline = Instant.distantFuture
@@ -141,11 +122,10 @@ package final class Transaction: Exchange, @unchecked Sendable {
     self.environment = environment
     options = request.sharedOptions
     metrics = pipeline.metrics[loop.index]
-    timer = environment.takeTimer()
     self.checks = checks ?? pipeline.settings.checks
     self.sink = self.checks?.extract == nil ? sink : nil
     self.completion = Finish(call: completion)
-    answer = environment.answers.vacantSlot()
+    seat = environment.takeSeat()
     machine = TransactionMachine(
       plan: TransactionMachine.Plan(
         requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
@@ -165,8 +145,8 @@ package final class Transaction: Exchange, @unchecked Sendable {
   }
 
   private func enter() {
-    runningPlace = environment.enter(self)
-    answerNumber = answer.open(for: self, until: exchange.deadline)
+    environment.enter(self, seat)
+    answerNumber = seat.answer.open(for: self, until: exchange.deadline)
   }
 
   private func start() {
@@ -176,13 +156,14 @@ package final class Transaction: Exchange, @unchecked Sendable {
     isRunning = true
     attemptDeadline = exchange.started.advanced(byNanoseconds: attemptNanoseconds)
     armTimer()
-    run(.begin, at: exchange.started)
+    clock = exchange.started
+    perform(machine.begin())
   }
 
   /// Ends the transaction as cancelled, unless it has ended. From any thread.
   package func cancel() {
     let error = TransactionError(code: .cancelled, message: "the caller cancelled the transaction")
-    answer.cancel(answerNumber)
+    seat.answer.cancel(answerNumber)
     loop.post { self.run(.abort(error)) }
   }
 
@@ -193,6 +174,8 @@ package final class Transaction: Exchange, @unchecked Sendable {
   package func resumeReceiving() {
     loop.post { self.responsePassage?.receiverResumed() }
   }
+
+  var timer: LoopTimer { seat.timer }
 
   var current: StageBinding? { currentPlace.map { stage(at: $0) } }
 
@@ -211,7 +194,6 @@ package final class Transaction: Exchange, @unchecked Sendable {
   func finish(_ failure: TransactionError?) {
     // Runs after the result was reported: then the objects behind this pipeline may end.
     defer { pipeline.giveBackLease(on: loop.index) }
-    environment.giveBack(timer)
     withdrawTokens()
     if notes != nil { finishNotes() }
     if machine.isOnWire, let transfer {
@@ -239,14 +221,14 @@ package final class Transaction: Exchange, @unchecked Sendable {
     delegate = nil
     holder?.transactionDidEnd()
     holder = nil
-    environment.leave(runningPlace)
+    let isAnswered = !seat.answer.close(answerNumber)
+    environment.leave(seat, isAnswered: isAnswered)
     // Another thread has given the result while this loop stood still.
-    guard answer.close(answerNumber) else { return environment.countStalled(-1) }
-    environment.answers.giveBack(answer)
+    guard !isAnswered else { return environment.countStalled(-1) }
     guard let completion = completion.take() else { return }
     result.givenID = takeGivenRequestID()
     // Moved out of the ending transaction, not copied.
-    result.response = exchange.nativeResponse.take()
+    swap(&result.response, &nativeResponse)
     result.attributes = exchange.attributes
     result.error = error
     result.attempts = exchange.attempt + 1

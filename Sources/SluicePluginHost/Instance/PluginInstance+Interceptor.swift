@@ -72,10 +72,10 @@ extension PluginInstance {
   }
 
   @inline(__always)
-  private func run(_ call: StageCall, _ exchange: Exchange) -> Verdict {
-    if isBlocking { return runBlocking(call, exchange) }
-    if turns != nil { return runInTurn(call, exchange) }
-    return perform(call, on: exchange)
+  private func run(_ call: @autoclosure () -> StageCall, _ exchange: Exchange) -> Verdict {
+    if isBlocking { return runBlocking(call(), exchange) }
+    if turns != nil { return runInTurn(call(), exchange) }
+    return perform(call(), on: exchange)
   }
 
   /// For calls that cannot suspend. In a SERIAL instance they wait for the running call. A SERIAL instance that is also

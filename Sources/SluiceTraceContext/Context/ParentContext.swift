@@ -19,6 +19,11 @@ public struct ParentContext: Sendable {
     content = Content(trace, traceparent, tracestate, baggage, sampling, refusals)
   }
 
+  /// No context.
+  package static var absent: ParentContext { ParentContext(content: nil) }
+
+  private init(content: Content?) { self.content = content }
+
   /// Takes a trace that was already parsed.
   init(
     _ trace: TraceParent, tracestate: String?, baggage: String?, sampling: SamplingState?, refusals: [InvalidContext]

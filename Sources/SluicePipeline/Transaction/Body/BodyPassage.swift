@@ -300,7 +300,7 @@ final class BodyPassage: @unchecked Sendable {
     switch receiver {
     case .sink(let sink):
       // Another thread gave the result while a stage blocked the loop: no piece may follow the result.
-      guard transaction?.answer.isTaken == false else {
+      guard transaction?.seat.answer.isTaken == false else {
         end(.failed(Self.stopped, cause: nil))
         return nil
       }

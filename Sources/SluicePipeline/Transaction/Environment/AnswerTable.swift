@@ -2,7 +2,7 @@ import Synchronization
 
 /// The slots of one loop's running transactions, readable from other threads.
 ///
-/// Only the loop takes slots and gives them back. Unchecked because of the free list, which only the loop's thread
+/// Only the loop takes slots, which it keeps with the seats of its transactions. Unchecked because of the free list, which only the loop's thread
 /// touches.
 final class AnswerTable: @unchecked Sendable {
   private static let firstChunkCount = 64
@@ -24,9 +24,6 @@ final class AnswerTable: @unchecked Sendable {
     free.append(contentsOf: chunk.slots.dropFirst())
     return chunk.slots[0]
   }
-
-  /// Takes back a slot that was closed. [loop]
-  func giveBack(_ slot: AnswerSlot) { free.append(slot) }
 
   /// Whether a transaction has no result yet, as far as another thread can tell. [any]
   var owesResults: Bool {

@@ -14,13 +14,11 @@ package final class LoopEnvironment: @unchecked Sendable {
   package var stageWatcher: ((_ stage: String, _ callback: StageCall.Callback) -> Void)?
   /// Decides, for each running transaction, which thread gives its result.
   let answers = AnswerTable()
-  private var running: [Transaction?] = []
+  private var seats = TransactionSeats()
   /// ``runningCount`` for other threads, and the number of these transactions that got their result from another
   /// thread.
   private let runningNow = Atomic<Int>(0)
   private let stalledNow = Atomic<Int>(0)
-  private var vacant: [Int] = []
-  private var spareTimers: [LoopTimer] = []
   private var begunCount: UInt64 = 0
   private var retryBudget = RetryBudget()
 
@@ -32,7 +30,7 @@ package final class LoopEnvironment: @unchecked Sendable {
   }
 
   /// Transactions that have begun and not completed. [loop]
-  package var runningCount: Int { running.count - vacant.count }
+  package var runningCount: Int { seats.takenCount }
 
   /// Transactions that have begun and have no result. From any thread; the number may be slightly out of date.
   package var owedCount: Int { runningNow.load(ordering: .relaxed) - stalledNow.load(ordering: .relaxed) }
@@ -43,22 +41,21 @@ package final class LoopEnvironment: @unchecked Sendable {
 
   /// Ends every transaction with that error, and calls tracers and completions. [loop]
   package func abortAll(_ error: TransactionError) {
-    for transaction in running { transaction?.run(.abort(error)) }
+    for transaction in seats.transactions { transaction.run(.abort(error)) }
   }
 
   func running(on pipeline: Pipeline) -> [Transaction] {
-    running.compactMap { $0?.pipeline === pipeline ? $0 : nil }
+    seats.transactions.filter { $0.pipeline === pipeline }
   }
 
-  func enter(_ transaction: Transaction) -> Int {
+  /// A seat for a transaction that begins.
+  func takeSeat() -> TransactionSeat { seats.take(from: answers) }
+
+  /// From here on the transaction counts as running.
+  func enter(_ transaction: Transaction, _ seat: TransactionSeat) {
     begunCount &+= 1
-    defer { runningNow.store(runningCount, ordering: .relaxed) }
-    guard let place = vacant.popLast() else {
-      running.append(transaction)
-      return running.count - 1
-    }
-    running[place] = transaction
-    return place
+    seats.seat(transaction, in: seat)
+    runningNow.store(seats.takenCount, ordering: .relaxed)
   }
 
   /// Whether the retry policy may make another attempt now; if so, counts the attempt.
@@ -66,20 +63,10 @@ package final class LoopEnvironment: @unchecked Sendable {
     retryBudget.take(ratio: ratio, transactions: begunCount, now: now)
   }
 
-  func leave(_ place: Int) {
-    running[place] = nil
-    vacant.append(place)
-    runningNow.store(runningCount, ordering: .relaxed)
-  }
-
-  /// Returns a timer that an earlier transaction has returned, perhaps still armed and without a target; otherwise a
-  /// new one.
-  func takeTimer() -> LoopTimer { spareTimers.popLast() ?? LoopTimer() }
-
-  /// Takes back a timer. It stays armed, because the next transaction will want a later deadline: to disarm it and to
-  /// arm it again would cost more than to let it fire once for nothing.
-  func giveBack(_ timer: LoopTimer) {
-    timer.target = nil
-    spareTimers.append(timer)
+  /// Takes back the seat of a transaction that has ended.
+  /// - Parameter isAnswered: whether another thread has given the result.
+  func leave(_ seat: TransactionSeat, isAnswered: Bool) {
+    if isAnswered { seats.remove(seat) } else { seats.giveBack(seat) }
+    runningNow.store(seats.takenCount, ordering: .relaxed)
   }
 }

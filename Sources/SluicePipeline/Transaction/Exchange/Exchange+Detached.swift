@@ -9,7 +9,7 @@ extension Exchange {
     copy.keepRequestID(requestID)
     copy.nativeResponse = nativeResponse
     copy.hasOwnResponseBody = hasOwnResponseBody
-    copy.limits = limits
+    copy.sharedLimits = sharedLimits
     copy.issued = issued
     copy.detachedConnection = connection
     // The loop reports ended spans, so the copy gets none of them.

@@ -25,7 +25,8 @@ package class Exchange: @unchecked Sendable {
   /// A stage has set the deadline.
   final var isDeadlineOwn = false
   /// The limits that stages have lowered; nil if none.
-  package internal(set) final var limits: ExchangeLimits?
+  package final var limits: ExchangeLimits? { sharedLimits?.value }
+  final var sharedLimits: SharedValue<ExchangeLimits>?
   package final let parent: ParentContext
   final let requestIDHeader: String
 
@@ -104,26 +105,33 @@ package class Exchange: @unchecked Sendable {
   /// The same in all attempts: the value of the request id header in the caller's request, otherwise the transaction's
   /// id.
   package final var requestID: String {
-    if madeRequestID == nil { madeRequestID = givenRequestID ?? id.description }
-    return madeRequestID ?? ""
+    var known = readRequestID()
+    if known.isGiven || !known.text.isEmpty { return known.text }
+    known.text = id.description
+    knownRequestID = known
+    return known.text
   }
 
-  private final var madeRequestID: String?
+  /// What the request says about its id, from the time at which somebody asked first: the request may change.
+  private struct KnownRequestID {
+    let isGiven: Bool
+    /// Empty until somebody needs the transaction's id as text.
+    var text: String
+  }
 
-  /// The id that the request gives, from the time at which somebody asked first: the request may change.
-  private final var readRequestID: GivenRequestID?
+  private final var knownRequestID: KnownRequestID?
 
-  /// The value of the request id header; nil if the request has none, and its id is the transaction's.
-  private final var givenRequestID: String? {
-    if let readRequestID { return readRequestID.text }
-    let text = nativeRequest.headers[requestIDHeader]
-    readRequestID = .text(text)
-    return text
+  private final func readRequestID() -> KnownRequestID {
+    if let knownRequestID { return knownRequestID }
+    let given = nativeRequest.headers[requestIDHeader]
+    let known = KnownRequestID(isGiven: given != nil, text: given ?? "")
+    knownRequestID = known
+    return known
   }
 
   /// What the request says about its id, at the end: moves the headers out.
   final func takeGivenRequestID() -> GivenRequestID {
-    if let known = readRequestID.take() { return known }
+    if let known = knownRequestID { return .text(known.isGiven ? known.text : nil) }
     var headers = HeaderFields()
     swap(&headers, &nativeRequest.headers)
     return .unread(headers, named: requestIDHeader)
@@ -131,13 +139,14 @@ package class Exchange: @unchecked Sendable {
 
   /// Calls the body with the bytes of ``requestID``, without making a string of the transaction's id. [loop]
   package final func withRequestID(_ body: (Span<UInt8>) -> Void) {
-    if let given = givenRequestID { return body(given.utf8.span) }
+    let known = readRequestID()
+    if known.isGiven { return body(known.text.utf8.span) }
     let text = id.text
     body(text.span)
   }
 
   /// Set in a copy, because its request may have changed since the id was read.
-  final func keepRequestID(_ id: String) { readRequestID = .text(id) }
+  final func keepRequestID(_ id: String) { knownRequestID = KnownRequestID(isGiven: true, text: id) }
 
   /// 64 random bits, for ids. [loop]
   package final func randomBits() -> UInt64 { loop.random.next() }

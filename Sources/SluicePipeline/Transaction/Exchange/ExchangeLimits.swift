@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Limits that stages have set for one transaction; each only lowers what the configuration allows.
 package struct ExchangeLimits: Sendable, Hashable {
   /// The time limit for one attempt on the wire, in nanoseconds.
@@ -27,7 +29,7 @@ extension Exchange {
     limits.attemptNanoseconds = min(limits.attemptNanoseconds, wanted.attemptNanoseconds)
     limits.responseBytes = min(limits.responseBytes, wanted.responseBytes)
     limits.attempts = min(limits.attempts, wanted.attempts)
-    self.limits = limits
+    sharedLimits = SharedValue(limits)
     transaction?.machine.limitAttempts(to: limits.attempts)
   }
 }

@@ -49,6 +49,7 @@ package final class Pipeline: Sendable {
     deadlineNanoseconds = settings.deadline?.nanoseconds ?? .max
     attemptTimeoutNanoseconds = settings.attemptTimeout.nanoseconds
     traced = tracers.reduce(into: TraceInterests()) { $0.formUnion($1.interests) }
+    changesRequests = !requestStages.isEmpty || !issueStages.isEmpty
     requestStagesWantBody = requestStages.contains { $0.capabilities.isSuperset(of: [.request, .wantsRequestBody]) }
     responseStagesWantBody = responseStages.contains { $0.capabilities.contains(.wantsResponseBody) }
     answersChallenges = delegate != nil || hopStages.contains { $0.capabilities.contains(.challenge) }
@@ -67,6 +68,8 @@ package final class Pipeline: Sendable {
   let traced: TraceInterests
   /// Whether a tracer has a time budget, so that the clock must be read around its calls.
   let measuresTracers: Bool
+  /// Whether a stage can change the first hop of an attempt.
+  let changesRequests: Bool
   let requestStagesWantBody: Bool
   let responseStagesWantBody: Bool
   /// The stages whose match has a path.

@@ -29,6 +29,7 @@ package struct TraceInterests: OptionSet, Sendable, Hashable {
 
   package static let all = TraceInterests(rawValue: .max)
 
+  @inline(__always)
   package func contains(_ kind: TraceEvent.Kind) -> Bool { rawValue >> kind.rawValue & 1 == 1 }
 }
 

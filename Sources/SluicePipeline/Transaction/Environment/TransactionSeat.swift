@@ -1,0 +1,50 @@
+/// What a running transaction needs of its loop: a timer, a slot for its answer, and a place in the list of those that
+/// run. Seats are used again, so that a transaction takes and returns one object instead of three.
+///
+/// Confined to the loop, except for its answer. Unchecked for that reason.
+final class TransactionSeat: @unchecked Sendable {
+  /// Perhaps still armed by an earlier transaction, then without a target.
+  let timer = LoopTimer()
+  /// Decides which thread gives the result.
+  let answer: AnswerSlot
+  /// The transaction that runs; nil in a vacant seat.
+  fileprivate(set) var transaction: Transaction?
+
+  init(answer: AnswerSlot) { self.answer = answer }
+}
+
+/// The seats of one loop. Confined to the loop.
+struct TransactionSeats {
+  private var all: [TransactionSeat] = []
+  private var vacant: [TransactionSeat] = []
+
+  /// The number of transactions that have a seat.
+  var takenCount: Int { all.count - vacant.count }
+
+  /// The transactions that have a seat.
+  var transactions: [Transaction] { all.compactMap(\.transaction) }
+
+  mutating func take(from answers: AnswerTable) -> TransactionSeat {
+    if let seat = vacant.popLast() { return seat }
+    let seat = TransactionSeat(answer: answers.vacantSlot())
+    all.append(seat)
+    return seat
+  }
+
+  func seat(_ transaction: Transaction, in seat: TransactionSeat) { seat.transaction = transaction }
+
+  /// Takes back a seat. Its timer stays armed, because the next transaction will want a later deadline: to disarm it and
+  /// to arm it again would cost more than to let it fire once for nothing.
+  mutating func giveBack(_ seat: TransactionSeat) {
+    seat.timer.target = nil
+    seat.transaction = nil
+    vacant.append(seat)
+  }
+
+  /// Gives up a seat: another thread has taken its slot, which must not be used again.
+  mutating func remove(_ seat: TransactionSeat) {
+    seat.timer.target = nil
+    seat.transaction = nil
+    all.removeAll { $0 === seat }
+  }
+}

@@ -1,0 +1,85 @@
+import SluiceMessages
+
+/// What few transactions have, behind one reference: a larger transaction would cost each request more to make and to
+/// end.
+final class RareState {
+  /// The connection of the hop, after its transfer has ended; only if such facts are wanted.
+  var endedConnection: ConnectionFacts?
+  /// What the delegates are being asked about the server of the hop.
+  var handshakeQuestion: HandshakeQuestion?
+  /// Why a stage, a delegate or a sink ended the hop.
+  var hopFailure: TransactionError?
+  /// The body whose stage is being called.
+  var callingPassage: BodyPassage?
+  /// Why the policy makes another attempt; nil if a stage asked for it.
+  var retryReason: TransactionError?
+  /// Why the policy makes no other attempt although it wanted one.
+  var retryNote: String?
+  /// The original request body if stages change its pieces, for a hop that needs it again.
+  var unroutedBody: Body?
+  /// The trailers that belong to it.
+  var unroutedTrailers: SharedValue<HeaderFields>?
+  /// The body that the caller streamed, if a stage wanted all of it.
+  var gatheredBody: Body?
+  /// The hops of this attempt so far; nil until there is a redirect or a challenge.
+  var hops: HopState?
+}
+
+extension Transaction {
+  var endedConnection: ConnectionFacts? {
+    get { rareState?.endedConnection }
+    set { if newValue != nil || rareState != nil { existingRareState.endedConnection = newValue } }
+  }
+
+  var handshakeQuestion: HandshakeQuestion? {
+    get { rareState?.handshakeQuestion }
+    set { if newValue != nil || rareState != nil { existingRareState.handshakeQuestion = newValue } }
+  }
+
+  var hopFailure: TransactionError? {
+    get { rareState?.hopFailure }
+    set { if newValue != nil || rareState != nil { existingRareState.hopFailure = newValue } }
+  }
+
+  var callingPassage: BodyPassage? {
+    get { rareState?.callingPassage }
+    set { if newValue != nil || rareState != nil { existingRareState.callingPassage = newValue } }
+  }
+
+  var retryReason: TransactionError? {
+    get { rareState?.retryReason }
+    set { if newValue != nil || rareState != nil { existingRareState.retryReason = newValue } }
+  }
+
+  var retryNote: String? {
+    get { rareState?.retryNote }
+    set { if newValue != nil || rareState != nil { existingRareState.retryNote = newValue } }
+  }
+
+  var unroutedBody: Body? {
+    get { rareState?.unroutedBody }
+    set { if newValue != nil || rareState != nil { existingRareState.unroutedBody = newValue } }
+  }
+
+  var unroutedTrailers: SharedValue<HeaderFields>? {
+    get { rareState?.unroutedTrailers }
+    set { if newValue != nil || rareState != nil { existingRareState.unroutedTrailers = newValue } }
+  }
+
+  var gatheredBody: Body? {
+    get { rareState?.gatheredBody }
+    set { if newValue != nil || rareState != nil { existingRareState.gatheredBody = newValue } }
+  }
+
+  var hops: HopState? {
+    get { rareState?.hops }
+    set { if newValue != nil || rareState != nil { existingRareState.hops = newValue } }
+  }
+
+  private var existingRareState: RareState {
+    if let rareState { return rareState }
+    let made = RareState()
+    rareState = made
+    return made
+  }
+}
