@@ -187,7 +187,8 @@ public final class Engine: Sendable {
   private var currentWorker: Worker? {
     guard let index = Loop.currentIndex, index < workers.count else { return nil }
     let worker = workers[index]
-    return worker.loop.isCurrent ? worker : nil
+    // Safe because the worker keeps its loop.
+    return Unmanaged.passUnretained(worker.loop)._withUnsafeGuaranteedRef(\.isCurrent) ? worker : nil
   }
 
   /// Chooses each loop in turn; a loop that stands still is chosen only if all loops stand still.

@@ -48,19 +48,22 @@ final class UnsentFields: Sendable {
 
   @inline(__always)
   private static func isUnsent(_ headers: borrowing HeaderFields, _ index: HeaderFields.Index) -> Bool {
-    let name = headers.buffer.span.extracting(headers.nameRange(at: index))
-    return !name.isEmpty && mayBeUnsent(name[0], name.count) && FieldSyntax.isTransportField(name)
+    let name = headers.nameRange(at: index)
+    return mayBeUnsent(name.count) && isTransportField(headers.buffer.span.extracting(name))
   }
 
-  /// Whether a transport field has that first letter and that length, which excludes nearly all other fields at once.
+  /// Whether a transport field has a name of that length, which excludes most fields at once.
   @inline(__always)
-  private static func mayBeUnsent(_ first: UInt8, _ count: Int) -> Bool {
-    switch first | 0x20 {
-    case UInt8(ascii: "c"): count == 10 || count == 14
-    case UInt8(ascii: "k"): count == 10
-    case UInt8(ascii: "p"): count >= 16 && count <= 19
-    case UInt8(ascii: "t"): count == 2 || count == 7 || count == 17
-    case UInt8(ascii: "u"): count == 7
+  private static func mayBeUnsent(_ count: Int) -> Bool {
+    let counts: UInt32 = 1 << 2 | 1 << 7 | 1 << 10 | 1 << 14 | 1 << 16 | 1 << 17 | 1 << 18 | 1 << 19
+    return count < 32 && counts &>> UInt32(truncatingIfNeeded: count) & 1 == 1
+  }
+
+  /// The first letter is looked at before the rest: `User-Agent` is as long as `Connection`.
+  private static func isTransportField(_ name: Span<UInt8>) -> Bool {
+    switch name[0] | 0x20 {
+    case UInt8(ascii: "c"), UInt8(ascii: "k"), UInt8(ascii: "p"), UInt8(ascii: "t"): FieldSyntax.isTransportField(name)
+    case UInt8(ascii: "u"): name.count == 7 && FieldSyntax.isTransportField(name)
     default: false
     }
   }
