@@ -76,7 +76,9 @@ package enum FieldSyntax {
 
   @usableFromInline
   static func isNamedTransportField(_ name: Span<UInt8>) -> Bool {
-    name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
+    // As long as `Connection`, and part of most requests.
+    if name.count == 10, name[0] | 0x20 == UInt8(ascii: "u") { return false }
+    return name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
   }
 
   /// Whether a field frames, routes or describes the message, and so cannot come after it (RFC 9110 §6.5.1).

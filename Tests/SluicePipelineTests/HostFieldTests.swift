@@ -46,6 +46,12 @@ struct HostFieldTests {
     #expect(issued.isEmpty)
   }
 
+  @Test func `a second Host that the transport adds is not sent, even without stages`() throws {
+    let (result, issued) = try run(["Host": "a"]) { HostAddingTransport($0) }
+    #expect(result.error?.code == "invalid_header" && result.error?.message.contains("more than one") == true)
+    #expect(issued.isEmpty)
+  }
+
   @Test func `one valid Host is sent, of the caller or of a stage`() throws {
     let stage = IssueStage { $0["host"] = "b.example:81" }
     #expect(try run(["Host": "a"]).issued.first?.headers[values: "host"] == ["a"])
@@ -58,14 +64,15 @@ struct HostFieldTests {
   }
 
   private func run(
-    _ headers: HeaderFields, method: String = "GET", request stage: StubStage? = nil, issue: IssueStage? = nil
+    _ headers: HeaderFields, method: String = "GET", request stage: StubStage? = nil, issue: IssueStage? = nil,
+    over wrap: (StubTransport) -> any Transport = { $0 }
   ) throws -> (result: TransactionResult, issued: [Request]) {
     let loop = StubLoop()
     let transport = StubTransport(loop: loop)
     let pipeline = Pipeline(
       requestStages: stage.map { [StageBinding(name: "stage", interceptor: $0)] } ?? [],
       issueStages: issue.map { [StageBinding(name: "stage", interceptor: $0)] } ?? [])
-    let environment = LoopEnvironment(loop: loop, transport: transport)
+    let environment = LoopEnvironment(loop: loop, transport: wrap(transport))
     var result: TransactionResult?
     let request = Request(method: method, url: HTTPURL("http://h/"), headers: headers)
     loop.perform { Transaction.begin(request, on: environment, through: pipeline) { result = $0 } }
@@ -86,4 +93,20 @@ private final class IssueStage: Interceptor, @unchecked Sendable {
     exchange.issueHeaders = headers
     return .proceed
   }
+}
+
+/// Issues each request with one more `Host`.
+private final class HostAddingTransport: Transport {
+  private let base: StubTransport
+
+  init(_ base: StubTransport) { self.base = base }
+
+  func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
+    request.headers.append("Host", "b")
+    return base.start(request, options, observer: observer)
+  }
+
+  func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer { base.makeBodyGatherer(options) }
+
+  func stream(of file: FileBody) throws(TransportError) -> BodyStream { try base.stream(of: file) }
 }

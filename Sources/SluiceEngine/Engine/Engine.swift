@@ -128,13 +128,8 @@ public final class Engine: Sendable {
     if let warning = unsentFields.warning(about: request) { swaps.log(warning) }
     // Read here, because the code on the loop runs in another task or in none.
     let parent = parent ?? TraceContext.current?.parent ?? .absent
-    var binding: StageBinding?
-    var isObserved = hasDelegate
-    if case .some = delegate {
-      binding = delegate?.binding()
-      isObserved = true
-    }
-    let completion = isObserved ? observed(completion, delegate) : completion
+    let completion = hasDelegate || delegate != nil ? observed(completion, delegate) : completion
+    let binding = delegate?.binding()
     if let worker = currentWorker {
       // A drain checks on this loop, so it sees every transaction that began before it.
       guard !isClosed.load(ordering: .sequentiallyConsistent) else {
@@ -192,7 +187,8 @@ public final class Engine: Sendable {
   private var currentWorker: Worker? {
     guard let index = Loop.currentIndex, index < workers.count else { return nil }
     let worker = workers[index]
-    return worker.loop.isCurrent ? worker : nil
+    // Safe because the worker keeps its loop.
+    return Unmanaged.passUnretained(worker.loop)._withUnsafeGuaranteedRef(\.isCurrent) ? worker : nil
   }
 
   /// Chooses each loop in turn; a loop that stands still is chosen only if all loops stand still.

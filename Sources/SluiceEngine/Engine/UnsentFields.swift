@@ -48,21 +48,7 @@ final class UnsentFields: Sendable {
 
   @inline(__always)
   private static func isUnsent(_ headers: borrowing HeaderFields, _ index: HeaderFields.Index) -> Bool {
-    let name = headers.buffer.span.extracting(headers.nameRange(at: index))
-    return !name.isEmpty && mayBeUnsent(name[0], name.count) && FieldSyntax.isTransportField(name)
-  }
-
-  /// Whether a transport field has that first letter and that length, which excludes nearly all other fields at once.
-  @inline(__always)
-  private static func mayBeUnsent(_ first: UInt8, _ count: Int) -> Bool {
-    switch first | 0x20 {
-    case UInt8(ascii: "c"): count == 10 || count == 14
-    case UInt8(ascii: "k"): count == 10
-    case UInt8(ascii: "p"): count >= 16 && count <= 19
-    case UInt8(ascii: "t"): count == 2 || count == 7 || count == 17
-    case UInt8(ascii: "u"): count == 7
-    default: false
-    }
+    FieldSyntax.isTransportField(headers.buffer.span.extracting(headers.nameRange(at: index)))
   }
 
   private static func isPowerOfTen(_ count: Int) -> Bool {

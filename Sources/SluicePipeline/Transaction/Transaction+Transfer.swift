@@ -10,7 +10,7 @@ extension Transaction: TransferObserver {
     if exchange.explanation != nil { exchange.beginExplanation() }
     clock = nil
     let failure = pipeline.issueStages.isEmpty ? nil : changeIssued(&headers)
-    if let failure = failure ?? (mayHaveOtherHost ? Self.hostFailure(headers) : nil) {
+    if let failure = failure ?? (mayHaveOtherHost(headers) ? Self.hostFailure(headers) : nil) {
       hopFailure = failure
       return false
     }
@@ -34,8 +34,11 @@ extension Transaction: TransferObserver {
     return failure
   }
 
-  /// Whether anything can have changed the fields since the request was checked.
-  private var mayHaveOtherHost: Bool { pipeline.changesRequests || hop > 0 }
+  /// Whether the fields may have another `Host` than the request that was checked. A transport may have changed them too,
+  /// which their bytes show; unchanged, both share them, so there is nothing to compare.
+  private func mayHaveOtherHost(_ fields: borrowing HeaderFields) -> Bool {
+    pipeline.changesRequests || hop > 0 || fields.buffer != result.originalRequest.headers.buffer
+  }
 
   private var isOverCurl: Bool {
     if case .curl? = transfer?.engine { true } else { false }

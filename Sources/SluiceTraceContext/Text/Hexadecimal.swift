@@ -52,10 +52,8 @@ enum Hexadecimal {
   /// Eight bytes as one number; the first byte is the lowest.
   @inline(__always)
   private static func word(_ bytes: Span<UInt8>, _ start: Int) -> UInt64 {
-    let eight = bytes.extracting(start..<start + 8)
-    var word: UInt64 = 0
-    for index in 0..<8 { word |= UInt64(eight[index]) << UInt64(8 * index) }
-    return word
+    // Safe because any eight bytes are a valid number, and the position is checked against the end.
+    UInt64(littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
   }
 
   /// The number that eight digits spell; nil if a byte is not a digit.

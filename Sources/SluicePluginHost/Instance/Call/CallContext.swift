@@ -92,15 +92,23 @@ struct CallContext {
 
 /// The objects of ``CallContext/kept``.
 final class KeptObjects {
-  fileprivate var objects: [AnyObject] = []
+  private let first: AnyObject
+  /// Apart from the first, because most calls keep only one.
+  private var rest: [AnyObject] = []
+
+  fileprivate init(_ first: AnyObject) { self.first = first }
+
+  fileprivate func append(_ object: AnyObject) { rest.append(object) }
 }
 
 extension Call {
   /// Keeps an object alive until the call returns.
   func keep(_ object: AnyObject) {
-    let kept = pointee.kept ?? .passRetained(KeptObjects())
-    pointee.kept = kept
-    kept._withUnsafeGuaranteedRef { $0.objects.append(object) }
+    if let kept = pointee.kept {
+      kept._withUnsafeGuaranteedRef { $0.append(object) }
+    } else {
+      pointee.kept = .passRetained(KeptObjects(object))
+    }
   }
 
   @inline(never)

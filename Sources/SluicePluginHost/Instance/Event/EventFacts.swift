@@ -7,7 +7,7 @@ import SluiceTraceContext
 extension sluice_event {
   /// The numbers of an event. Texts, timings and exchange are left empty: the code that passes the event on decides how
   /// long those live.
-  init(_ event: TraceEvent) {
+  init(_ event: borrowing TraceEvent) {
     self.init()
     size = UInt32(MemoryLayout<sluice_event>.size)
     kind = event.kind.rawValue
@@ -47,7 +47,20 @@ extension sluice_timings {
 
 extension TraceEvent {
   /// The connection of the hop that has a response or has ended; nil if no code wants such facts. [loop]
-  var connection: ConnectionFacts? { kind == .didReceive || kind == .didEndHop ? exchange.connection : nil }
+  var connection: ConnectionFacts? {
+    switch kind {
+    case .didReceive, .didEndHop: exchange.connection
+    default: nil
+    }
+  }
+
+  /// Whether the event can have timings, a connection or a span.
+  var hasParts: Bool {
+    switch kind {
+    case .didReceive, .didEndHop, .didComplete, .didEndSpan: true
+    default: finalTimings != nil
+    }
+  }
 
   /// The current request, in whichever form is authoritative. [loop]
   var requestLine: (method: String, url: String) {

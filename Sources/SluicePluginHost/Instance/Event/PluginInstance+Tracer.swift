@@ -9,48 +9,65 @@ extension PluginInstance {
 
   package func record(_ event: TraceEvent) {
     guard let function = tracerCalls.on_event else { return }
+    // The instance and the event are not captured by functions, which would retain and copy them.
+    let handle = handle
     withTurn {
       var context = CallContext(self, event.exchange, .event)
-      CallContext.push(&context) { call in
-        withEvent(event, CalledExchange(call: call, exchange: event.exchange)) { function(handle, $0) }
-      }
+      CallContext.push(&context) { call in Self.tell(event, call) { function(handle, $0) } }
     }
   }
 
-  private func withEvent(
-    _ event: TraceEvent, _ called: CalledExchange, _ body: (UnsafePointer<sluice_event>) -> Void
-  ) {
+  private static func tell(_ event: borrowing TraceEvent, _ call: Call, _ body: (UnsafePointer<sluice_event>) -> Void) {
     var record = sluice_event(event)
-    record.exchange = OpaquePointer(bitPattern: called.call.pointee.name)
-    if let error = event.error {
-      record.error_code = called.lend(error.code.rawValue)
-      record.error_message = called.lend(error.message)
-      record.error_stage = called.lend(error.stage ?? "")
-    }
-    let line = event.requestLine
-    event.exchange.requestID.withText { requestID in
-      line.method.withText { method in
-        line.url.withText { url in
-          record.request_id = requestID
-          record.method = method
-          record.url = url
-          withTimings(event.timings) {
-            record.timings = $0
-            withConnection(event.connection, called) {
-              record.connection = $0
-              guard let span = event.span else { return body(&record) }
-              withSpan(span, called) {
-                record.span = $0
-                body(&record)
-              }
-            }
-          }
+    record.exchange = OpaquePointer(bitPattern: call.pointee.name)
+    if let error = event.error { lend(error, to: &record, CalledExchange(call: call, exchange: event.exchange)) }
+    guard event.hasParts else { return tell(&record, event.exchange.requestID, event.requestLine, body) }
+    tellParts(event, CalledExchange(call: call, exchange: event.exchange), &record, body)
+  }
+
+  /// An event with timings, a connection or a span.
+  private static func tellParts(
+    _ event: borrowing TraceEvent, _ called: CalledExchange, _ record: inout sluice_event,
+    _ body: (UnsafePointer<sluice_event>) -> Void
+  ) {
+    let (id, line, connection, span) = (event.exchange.requestID, event.requestLine, event.connection, event.span)
+    withTimings(event.timings) {
+      record.timings = $0
+      withConnection(connection, called) {
+        record.connection = $0
+        guard let span else { return tell(&record, id, line, body) }
+        withSpan(span, called) {
+          record.span = $0
+          tell(&record, id, line, body)
         }
       }
     }
   }
 
-  private func withSpan(
+  private static func tell(
+    _ record: inout sluice_event, _ requestID: String, _ line: (method: String, url: String),
+    _ body: (UnsafePointer<sluice_event>) -> Void
+  ) {
+    requestID.withText { requestID in
+      line.method.withText { method in
+        line.url.withText { url in
+          record.request_id = requestID
+          record.method = method
+          record.url = url
+          body(&record)
+        }
+      }
+    }
+  }
+
+  @inline(never)
+  private static func lend(_ error: TransactionError, to record: inout sluice_event, _ called: CalledExchange) {
+    record.error_code = called.lend(error.code.rawValue)
+    record.error_message = called.lend(error.message)
+    record.error_stage = called.lend(error.stage ?? "")
+  }
+
+  private static func withSpan(
     _ span: StageSpan, _ called: CalledExchange, _ body: (UnsafePointer<sluice_span>) -> Void
   ) {
     let attributes = span.attributes.map { sluice_attribute($0) { called.lend($0) } }
@@ -60,7 +77,7 @@ extension PluginInstance {
     }
   }
 
-  private func withConnection(
+  private static func withConnection(
     _ facts: ConnectionFacts?, _ called: CalledExchange, _ body: (UnsafePointer<sluice_connection_facts>?) -> Void
   ) {
     guard let facts else { return body(nil) }
@@ -68,7 +85,7 @@ extension PluginInstance {
     body(&record)
   }
 
-  private func withTimings(_ timings: TransferTimings?, _ body: (UnsafePointer<sluice_timings>?) -> Void) {
+  private static func withTimings(_ timings: TransferTimings?, _ body: (UnsafePointer<sluice_timings>?) -> Void) {
     guard let timings else { return body(nil) }
     var record = sluice_timings(timings)
     body(&record)
