@@ -125,24 +125,27 @@ import Testing
 
   /// What an output has, and what is said of it.
   private static let refused: [(String, String)] = [
-    ("\(result){\"id\":\"r2\",\"line\n\(result)", "line 2 of OUT is damaged: column"),
-    ("\(result)\n", "line 2 of OUT is damaged: it is blank"),
-    ("\(result)notes of a user", "line 2 of OUT is damaged: not a result of sluice run"),
-    ("{}\n", "line 1 of OUT is damaged: not a result of sluice run"),
-    (#"{"id":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of OUT is damaged: it has no \"line\""),
-    (#"{"id":1,"line":0,"attempts":1,"durationMs":1}\#n"#, "line 1 of OUT is damaged: it has no \"line\""),
-    ("\(result)\(result)", "line 2 of OUT is a second result for line 2 of the input; remove one of the two"),
-    (#"{"id":"r1","line":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of IN is blank"),
-    ("\u{FEFF}\(result)", "line 1 of OUT is damaged: it begins with a byte order mark"),
+    ("\(result){\"id\":\"r2\",\"line\n\(result)", "line 2 of <output> is damaged: column"),
+    ("\(result)\n", "line 2 of <output> is damaged: it is blank"),
+    ("\(result)notes of a user", "line 2 of <output> is damaged: not a result of sluice run"),
+    ("{}\n", "line 1 of <output> is damaged: not a result of sluice run"),
+    (#"{"id":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of <output> is damaged: it has no \"line\""),
+    (#"{"id":1,"line":0,"attempts":1,"durationMs":1}\#n"#, "line 1 of <output> is damaged: it has no \"line\""),
+    ("\(result)\(result)", "line 2 of <output> is a second result for line 2 of the input; remove one of the two"),
+    (#"{"id":"r1","line":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of <input> is blank"),
+    ("\u{FEFF}\(result)", "line 1 of <output> is damaged: it begins with a byte order mark"),
     // The id of a line without one.
-    (#"{"id":2,"line":2,"attempts":1,"durationMs":1}\#n"#, "its result for line 2 has another id than line 2 of IN"),
+    (
+      #"{"id":2,"line":2,"attempts":1,"durationMs":1}\#n"#,
+      "its result for line 2 has another id than line 2 of <input>"
+    ),
     (
       #"{"id":"x1","line":2,"attempts":1,"durationMs":1}\#n"#,
-      "its result for line 2 has another id than line 2 of IN"
+      "its result for line 2 has another id than line 2 of <input>"
     ),
     (
       #"{"id":"r9","line":9223372036854775807,"attempts":1,"durationMs":1}\#n"#,
-      "it has a result for line 9223372036854775807, and IN has 4 lines"
+      "it has a result for line 9223372036854775807, and <input> has 4 lines"
     ),
   ]
 
@@ -157,7 +160,7 @@ import Testing
     let output = try folder.write(text, to: "out.jsonl")
     let refused = try await Tool.run("run", "-q", "--resume", "-i", input, "-o", output)
     #expect(refused.status == 2)
-    let expected = message.replacing("OUT", with: output).replacing("IN", with: input)
+    let expected = message.replacing("<output>", with: output).replacing("<input>", with: input)
     #expect(refused.errorText.contains(expected), "\(refused.errorText)")
     #expect(server.requestCount == 0)
     #expect(try FileTree.readText(output) == text)

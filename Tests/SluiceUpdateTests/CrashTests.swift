@@ -125,7 +125,9 @@ import Testing
 
   @Test func `two commands at once install a release once`() async throws {
     try await releases.publish("1.0")
-    let commands = try (0..<4).map { _ in try Self.update("apply", machine).start() }
+    // Made once: each time the configuration is written again, and a command could read a part of it.
+    let command = try Self.update("apply", machine)
+    let commands = try (0..<4).map { _ in try command.start() }
     for command in commands {
       let result = try await command.wait()
       #expect(result.ending == .exited(0), "\(result.outputText) \(result.errorText)")
