@@ -28,58 +28,57 @@ final class RareState {
 extension Transaction {
   var endedConnection: ConnectionFacts? {
     get { rareState?.endedConnection }
-    set { if newValue != nil || rareState != nil { existingRareState.endedConnection = newValue } }
+    set { rareState(toKeep: newValue)?.endedConnection = newValue }
   }
 
   var handshakeQuestion: HandshakeQuestion? {
     get { rareState?.handshakeQuestion }
-    set { if newValue != nil || rareState != nil { existingRareState.handshakeQuestion = newValue } }
+    set { rareState(toKeep: newValue)?.handshakeQuestion = newValue }
   }
 
   var hopFailure: TransactionError? {
     get { rareState?.hopFailure }
-    set { if newValue != nil || rareState != nil { existingRareState.hopFailure = newValue } }
+    set { rareState(toKeep: newValue)?.hopFailure = newValue }
   }
 
   var callingPassage: BodyPassage? {
     get { rareState?.callingPassage }
-    set { if newValue != nil || rareState != nil { existingRareState.callingPassage = newValue } }
+    set { rareState(toKeep: newValue)?.callingPassage = newValue }
   }
 
   var retryReason: TransactionError? {
     get { rareState?.retryReason }
-    set { if newValue != nil || rareState != nil { existingRareState.retryReason = newValue } }
+    set { rareState(toKeep: newValue)?.retryReason = newValue }
   }
 
   var retryNote: String? {
     get { rareState?.retryNote }
-    set { if newValue != nil || rareState != nil { existingRareState.retryNote = newValue } }
+    set { rareState(toKeep: newValue)?.retryNote = newValue }
   }
 
   var unroutedBody: Body? {
     get { rareState?.unroutedBody }
-    set { if newValue != nil || rareState != nil { existingRareState.unroutedBody = newValue } }
+    set { rareState(toKeep: newValue)?.unroutedBody = newValue }
   }
 
   var unroutedTrailers: SharedValue<HeaderFields>? {
     get { rareState?.unroutedTrailers }
-    set { if newValue != nil || rareState != nil { existingRareState.unroutedTrailers = newValue } }
+    set { rareState(toKeep: newValue)?.unroutedTrailers = newValue }
   }
 
   var gatheredBody: Body? {
     get { rareState?.gatheredBody }
-    set { if newValue != nil || rareState != nil { existingRareState.gatheredBody = newValue } }
+    set { rareState(toKeep: newValue)?.gatheredBody = newValue }
   }
 
   var hops: HopState? {
     get { rareState?.hops }
-    set { if newValue != nil || rareState != nil { existingRareState.hops = newValue } }
+    set { rareState(toKeep: newValue)?.hops = newValue }
   }
 
-  private var existingRareState: RareState {
-    if let rareState { return rareState }
-    let made = RareState()
-    rareState = made
-    return made
+  /// The object that keeps a value, made for the first one; nil if there is nothing to keep and nothing to forget.
+  private func rareState<Value>(toKeep value: borrowing Value?) -> RareState? {
+    if rareState == nil, value != nil { rareState = RareState() }
+    return rareState
   }
 }
