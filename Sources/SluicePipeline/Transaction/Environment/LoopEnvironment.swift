@@ -54,7 +54,7 @@ package final class LoopEnvironment: @unchecked Sendable {
   /// From here on the transaction counts as running.
   func enter(_ transaction: Transaction, _ seat: TransactionSeat) {
     begunCount &+= 1
-    seats.seat(transaction, in: seat)
+    seat.transaction = transaction
     runningNow.store(seats.takenCount, ordering: .relaxed)
   }
 

@@ -8,9 +8,14 @@ final class TransactionSeat: @unchecked Sendable {
   /// Decides which thread gives the result.
   let answer: AnswerSlot
   /// The transaction that runs; nil in a vacant seat.
-  fileprivate(set) var transaction: Transaction?
+  var transaction: Transaction?
+  /// Its position among all seats of the loop.
+  fileprivate var place: Int
 
-  init(answer: AnswerSlot) { self.answer = answer }
+  fileprivate init(answer: AnswerSlot, place: Int) {
+    self.answer = answer
+    self.place = place
+  }
 }
 
 /// The seats of one loop. Confined to the loop.
@@ -26,12 +31,10 @@ struct TransactionSeats {
 
   mutating func take(from answers: AnswerTable) -> TransactionSeat {
     if let seat = vacant.popLast() { return seat }
-    let seat = TransactionSeat(answer: answers.vacantSlot())
+    let seat = TransactionSeat(answer: answers.vacantSlot(), place: all.count)
     all.append(seat)
     return seat
   }
-
-  func seat(_ transaction: Transaction, in seat: TransactionSeat) { seat.transaction = transaction }
 
   /// Takes back a seat. Its timer stays armed, because the next transaction will want a later deadline: to disarm it and
   /// to arm it again would cost more than to let it fire once for nothing.
@@ -45,6 +48,9 @@ struct TransactionSeats {
   mutating func remove(_ seat: TransactionSeat) {
     seat.timer.target = nil
     seat.transaction = nil
-    all.removeAll { $0 === seat }
+    let last = all.removeLast()
+    if last === seat { return }
+    all[seat.place] = last
+    last.place = seat.place
   }
 }
