@@ -4,14 +4,14 @@ extension Request {
   /// The request is sent in chunks, by HTTP/1.1. It must have a body, and no field that frames, routes or describes it
   /// (RFC 9110 §6.5.1), which is checked when the request begins.
   public var trailers: HeaderFields {
-    get { sharedTrailers?.value ?? HeaderFields() }
-    set { sharedTrailers = newValue.isEmpty ? nil : SharedValue(newValue) }
+    get { sharedTrailers.fields }
+    set { sharedTrailers.fields = newValue }
     _modify {
       // Taken out, so that a change in place does not copy the fields.
-      var fields = sharedTrailers?.value ?? HeaderFields()
+      var shared = sharedTrailers
       sharedTrailers = nil
-      defer { if !fields.isEmpty { sharedTrailers = SharedValue(fields) } }
-      yield &fields
+      defer { if let shared { sharedTrailers = shared } }
+      yield &shared.fields
     }
   }
 

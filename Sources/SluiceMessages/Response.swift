@@ -25,14 +25,9 @@ public struct Response: Sendable {
 
   /// Fields that came after the body (RFC 9110 §6.5).
   public var trailers: HeaderFields {
-    get { sharedTrailers?.value ?? HeaderFields() }
-    set { sharedTrailers = newValue.isEmpty ? nil : SharedValue(newValue) }
-    _modify {
-      // Taken out, so that a change in place does not copy the fields.
-      var fields = sharedTrailers.take()?.value ?? HeaderFields()
-      defer { if !fields.isEmpty { sharedTrailers = SharedValue(fields) } }
-      yield &fields
-    }
+    get { sharedTrailers.fields }
+    set { sharedTrailers.fields = newValue }
+    _modify { yield &sharedTrailers.fields }
   }
 }
 

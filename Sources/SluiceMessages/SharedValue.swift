@@ -25,3 +25,17 @@ package struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
+
+extension SharedValue<HeaderFields>? {
+  /// The fields; an empty list is kept as nil.
+  var fields: HeaderFields {
+    get { self?.value ?? HeaderFields() }
+    set { self = newValue.isEmpty ? nil : SharedValue(newValue) }
+    _modify {
+      // Taken out, so that a change in place does not copy them.
+      var fields = take()?.value ?? HeaderFields()
+      defer { if !fields.isEmpty { self = SharedValue(fields) } }
+      yield &fields
+    }
+  }
+}
