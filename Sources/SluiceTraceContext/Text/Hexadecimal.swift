@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Numbers in lower-case hexadecimal of fixed width, without strings: upper case is refused (W3C Trace Context §2.2.2).
 ///
 /// Eight digits are read and written at once, as the bytes of one number, because trace headers consist mostly of such
@@ -8,7 +10,7 @@ enum Hexadecimal {
     var number: UInt64 = 0
     var index = range.lowerBound
     while index + 8 <= range.upperBound {
-      guard let digits = value(ofDigits: word(bytes, index)) else { return nil }
+      guard let word = bytes.word(at: index), let digits = value(ofDigits: word) else { return nil }
       number = number << 32 | digits
       index += 8
     }
@@ -47,13 +49,6 @@ enum Hexadecimal {
     case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit &- UInt8(ascii: "a") &+ 10)
     default: nil
     }
-  }
-
-  /// Eight bytes as one number; the first byte is the lowest.
-  @inline(__always)
-  private static func word(_ bytes: Span<UInt8>, _ start: Int) -> UInt64 {
-    // Safe because any eight bytes are a valid number, and the position is checked against the end.
-    UInt64(littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
   }
 
   /// The number that eight digits spell; nil if a byte is not a digit.
