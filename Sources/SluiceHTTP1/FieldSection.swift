@@ -66,7 +66,7 @@ struct FieldSection: Sendable {
     guard let count = block.lastNameCount else {
       throw MessageViolation(.invalid, "a first line of the \(part) that begins with a space")
     }
-    guard count <= DecidingFields.longest, let name = block.lastName(in: bytes) else {
+    guard DecidingFields.hasLength(count), let name = block.lastName(in: bytes) else {
       return block.continueLast(with: FieldLine.trimmed(line, in: bytes), in: bytes)
     }
     guard !DecidingFields.contains(name.span) else {
@@ -87,14 +87,11 @@ struct FieldSection: Sendable {
 
 /// The fields that say where a message ends, how it is coded, or what happens to the connection after it.
 enum DecidingFields {
-  /// The length of the longest name.
-  static let longest = 17
-
-  /// Whether a name is as long as one of theirs.
+  /// Whether one of their names has that length.
   @inline(__always)
-  static func hasLength(of name: Range<Int>) -> Bool {
-    // Bit n stands for n bytes.
-    name.count <= longest && 0b11_0100_0100_0000_0000 &>> name.count & 1 == 1
+  static func hasLength(_ count: Int) -> Bool {
+    // Bit n is set if a name has n bytes.
+    count < 18 && 0b11_0100_0100_0000_0000 &>> count & 1 == 1
   }
 
   static func contains(_ name: Span<UInt8>) -> Bool {

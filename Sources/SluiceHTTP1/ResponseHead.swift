@@ -143,7 +143,7 @@ package final class ResponseHead {
   @inline(__always)
   private func note(_ field: FieldLine, in bytes: Span<UInt8>) {
     // Most fields have names of other lengths.
-    if DecidingFields.hasLength(of: field.name) { noteDeciding(field, in: bytes) }
+    if DecidingFields.hasLength(field.name.count) { noteDeciding(field, in: bytes) }
   }
 
   private func noteDeciding(_ field: FieldLine, in bytes: Span<UInt8>) {
