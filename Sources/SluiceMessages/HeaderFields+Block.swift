@@ -13,7 +13,7 @@ extension HeaderFields {
   @usableFromInline
   package struct Block: Sendable {
     /// The first ``count`` are fields of this head, the others are room that a head before it has left. An entry in
-    /// `rewritten` has a negative start: -1 stands for offset 0.
+    /// `rewritten` has a negative start: -1 means offset 0.
     @usableFromInline var entries: [Entry] = []
     /// The number of fields so far.
     @usableFromInline package internal(set) var count = 0

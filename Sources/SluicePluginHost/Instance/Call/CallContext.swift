@@ -42,7 +42,7 @@ struct CallContext {
   var offeredToken: SuspensionToken?
   /// The output of `body_write`.
   var output: UnsafeMutablePointer<[UInt8]>?
-  /// Objects lent to the plugin until the call returns; nil if there are none. Retained: ``releaseKept()`` must be called
+  /// Objects lent to the plugin until the call returns; nil before the first. Retained: ``releaseKept()`` must be called
   /// once, after the call. Without other references, a context costs nothing to make and to end.
   var kept: Unmanaged<KeptObjects>?
   /// The `stage` of an entered exchange, as it was when the call was suspended.
