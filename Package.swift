@@ -42,6 +42,7 @@ func tests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Target
 let package = Package(
   name: "sluice",
   products: [
+    // With SluiceConfiguration, SluiceDelegates and SluiceReports, as in every product that contains Sluice.
     .library(name: "Sluice", targets: ["Sluice"]),
     .library(name: "SluiceClient", targets: ["SluiceClient"]),
     .library(name: "SluiceCookies", targets: ["SluiceCookies"]),
@@ -219,14 +220,25 @@ let package = Package(
         "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics",
         "SluiceJSON", "SluiceSupport", "CCrypto",
       ], swiftSettings: strict),
-    // What people import.
+    // What people import. The modules of names are dependencies so that each product with Sluice has them.
     .target(
       name: "Sluice",
       dependencies: [
-        "SluiceEngine", "SluiceAssembly", "SluiceCurl", "SluiceWire", "SluicePlugin", "SluiceTrial", "SluiceLoop",
+        "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceCurl",
+        "SluiceWire", "SluicePlugin", "SluiceTrial", "SluiceLoop",
         "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluiceJSONSchema",
       ], swiftSettings: strict),
+    // Names of the engine's types, by purpose: what fewer programs name than "Sluice" shows.
+    .target(
+      name: "SluiceConfiguration", dependencies: ["SluiceAssembly", "SluicePipeline", "SluiceMessages"],
+      swiftSettings: strict),
+    .target(
+      name: "SluiceDelegates", dependencies: ["SluiceEngine", "SluicePipeline", "SluiceMessages"],
+      swiftSettings: strict),
+    .target(
+      name: "SluiceReports", dependencies: ["SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceMessages"],
+      swiftSettings: strict),
     // Apart from Sluice, because a program may use the engine alone: the calls of a client, downloads, forms.
     .target(
       name: "SluiceClient",
@@ -264,8 +276,8 @@ let package = Package(
     .target(
       name: "SluiceControl",
       dependencies: [
-        "Sluice", "SluiceServer", "SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceJSON",
-        "SluiceSupport",
+        "Sluice", "SluiceEngine", "SluiceAssembly", "SluiceServer", "SluiceLoop", "SluicePipeline", "SluiceMessages",
+        "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
     .target(
       name: "SluicePlugin",
@@ -317,7 +329,7 @@ let package = Package(
       name: "SluiceCommand",
       dependencies: [
         "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
-        "SluiceServer", "SluicePipeline", "SluiceRecords",
+        "SluiceServer", "SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceRecords",
         "SluiceTraceContext", "SluiceCurl", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
         "SluiceSupport", "CAttachABI", "CLinux",
@@ -421,16 +433,20 @@ let package = Package(
     tests(
       "Sluice",
       [
-        "SluiceEngine", "SluiceAssembly", "SluiceReplay", "SluiceServer", "SluicePipeline", "SluiceRecords",
+        "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceReplay",
+        "SluiceServer", "SluicePipeline", "SluiceRecords",
         "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl",
         "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
-    tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
+    tests(
+      "SluiceControl",
+      ["Sluice", "SluiceConfiguration", "SluiceReports", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
     tests(
       "SluiceClient",
       [
-        "Sluice", "SluiceEngine", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages", "SluiceMetrics",
+        "Sluice", "SluiceDelegates", "SluiceEngine", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
+        "SluiceMessages", "SluiceMetrics",
         "SluiceJSON", "SluiceServer", "SluiceSupport",
       ]),
     tests(
@@ -442,8 +458,8 @@ let package = Package(
     tests(
       "SluiceFoundation",
       [
-        "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
-        "SluiceServer", "SluiceSupport",
+        "SluiceClient", "SluiceCookies", "SluiceDelegates", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
+        "SluiceMessages", "SluiceServer", "SluiceSupport",
       ]),
     tests("SluiceUpdateRules", ["SluiceMessages"]),
     tests(
@@ -455,7 +471,8 @@ let package = Package(
     tests("SluiceAttachRules", ["SluiceMessages"]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
-    tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON", "SluiceJSONSchema"]),
+    tests(
+      "SluiceCommand", ["SluiceConfiguration", "SluiceServer", "SluiceMessages", "SluiceJSON", "SluiceJSONSchema"]),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11,

@@ -5,15 +5,26 @@
 set -u
 cd "$(dirname "$0")/.."
 list=docs/api.txt
+most=300
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 fail() { echo "check-api: $*" >&2; exit 1; }
 
-# A module and those that it re-exports.
-exports() { echo "$1"; sed -n 's/^@_exported public import //p' "$2"; }
-engine=$(exports Sluice Sources/Sluice/Exports.swift)
+# Modules that show types of other modules by name.
+faces='Sluice SluiceConfiguration SluiceDelegates SluiceReports SluiceReplay'
+
+# The types that a face shows, each as "KIND MODULE.TYPE".
+shown_types() { # face
+  sed -nE 's/^@_exported public import ([a-z]+ [A-Za-z]+\.[A-Za-z]+)$/\1/p' "Sources/$1/Exports.swift"
+}
+
+# The modules whose types the faces show.
+engine=$(for face in $faces; do shown_types "$face"; done | sed 's/.* //; s/\..*//' | LC_ALL=C sort -u)
 modules=$({
+  echo Sluice
   echo "$engine"
-  exports SluicePlugin Sources/SluicePlugin/Plugin/Plugin.swift
+  # The module of the SDK, and those that it shows whole.
+  echo SluicePlugin
+  sed -n 's/^@_exported public import //p' Sources/SluicePlugin/Plugin/Plugin.swift
   printf '%s\n' SluiceJSON SluiceJSONSchema SluiceMetrics SluiceLoop SluiceIDNA SluiceRecords SluiceReplay \
     SluiceTrial SluicePluginFile SluicePluginImage SluiceCrash SluiceClient SluiceCookies SluiceFoundation SluiceControl \
     SluiceServer SluiceUpdate SluiceUpdateRules
@@ -31,12 +42,32 @@ symbols() { # module
 for module in $modules; do
   symbols "$module" >>"$work/symbols" || fail "the symbols of $module cannot be read; run: swift build"
 done
-LC_ALL=C sort "$work/symbols" >"$work/sorted"
-count=$(grep -c . "$work/sorted")
+count=$(grep -c . "$work/symbols")
 [ "$count" -gt 100 ] || fail "only $count symbols were found"
+for face in $faces; do
+  shown_types "$face" >"$work/$face"
+  [ -s "$work/$face" ] || fail "Sources/$face/Exports.swift shows no type"
+  sed "s/^/$face export /" "$work/$face" >>"$work/symbols"
+done
+# SluicePlugin shows all of SluiceMessages.
+unseen=$(awk -v modules="$(echo $engine)" '
+  BEGIN { split(modules, list, " "); for (i in list) isOurs[list[i]] = list[i] != "SluiceMessages" }
+  $2 == "export" { sub(/.*\./, ""); isShown[$0] = 1; next }
+  isOurs[$1] && $2 ~ /^(struct|class|enum|protocol|typealias)$/ && $3 !~ /\./ { types[$3] = $1 }
+  END { for (type in types) if (!(type in isShown)) print types[type] "." type }' "$work/symbols")
+[ -z "$unseen" ] || fail "no import of a program shows these types; add them to an Exports.swift:
+$unseen"
+LC_ALL=C sort "$work/symbols" >"$work/sorted"
 if [ "${1-}" = --print ]; then cat "$work/sorted"; exit; fi
 diff -u "$list" "$work/sorted" >"$work/difference" ||
   fail "the public API differs from $list; if that is wanted, run: scripts/check-api.sh --print >$list
 $(grep '^[+-][^+-]' "$work/difference")"
-shown=$(for module in $engine; do grep "^$module " "$work/sorted"; done | wc -l)
-echo "check-api: $count public symbols, as in $list; \"import Sluice\" shows $shown"
+
+# A type comes with its members, those of extensions included.
+shown=$(awk -v modules="$(echo $engine Sluice)" '
+  BEGIN { split(modules, list, " "); for (i in list) isOurs[list[i]] = 1 }
+  FILENAME != "-" { sub(/.*\./, ""); isShown[$0] = 1; next }
+  $2 != "export" && $1 in isOurs { name = $3; sub(/[.(].*/, "", name); count += name in isShown }
+  END { print count }' "$work/Sluice" - <"$work/sorted")
+[ "$shown" -le "$most" ] || fail "\"import Sluice\" shows $shown symbols, and may show $most; show a type from another module"
+echo "check-api: $count public symbols, as in $list; \"import Sluice\" shows $shown of at most $most"

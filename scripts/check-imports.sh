@@ -33,14 +33,17 @@ edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
 edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice
 edge  SluiceEngine      SluiceAssembly SluicePlugin SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CCrypto
 edge  Sluice            SluiceEngine SluiceAssembly SluiceCurl SluiceWire SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
+edge  SluiceConfiguration SluiceAssembly SluicePipeline SluiceMessages
+edge  SluiceDelegates   SluiceEngine SluicePipeline SluiceMessages
+edge  SluiceReports     SluiceEngine SluiceAssembly SluicePipeline SluiceMessages
 edge  SluiceClient      Sluice SluiceCookies SluiceEngine SluiceAssembly SluicePlugin SluicePipeline SluiceRecords SluiceMessages SluiceJSON
 edge  SluiceFoundation  SluiceClient SluiceCookies SluiceEngine SluiceAssembly SluicePlugin SluicePipeline SluiceMessages SluiceIDNA Foundation FoundationNetworking
 edge  SluiceReplay      SluiceEngine SluiceAssembly SluiceWire SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceJSON
-edge  SluiceControl     Sluice SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
+edge  SluiceControl     Sluice SluiceEngine SluiceAssembly SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
 pure  SluiceUpdateRules SluiceMessages
 edge  SluiceUpdate      SluiceUpdateRules SluiceClient Sluice SluiceEngine SluiceAssembly SluiceTrial SluicePlugin SluicePluginFile SluicePluginImage SluicePipeline SluiceMessages SluiceJSON CCrypto
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
-edge  SluiceCommand     CAttachABI Sluice SluiceUpdate SluiceUpdateRules SluiceClient SluiceControl SluiceCookies SluiceReplay SluiceRecords SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginFile SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
+edge  SluiceCommand     CAttachABI Sluice SluiceEngine SluiceAssembly SluiceUpdate SluiceUpdateRules SluiceClient SluiceControl SluiceCookies SluiceReplay SluiceRecords SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginFile SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
 pure  SluiceAttachRules SluiceMessages
 edge  SluiceAttachHost  CAttachABI SluiceAttachRules SluiceAssembly SluicePluginHost SluicePluginImage SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceIDNA SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit

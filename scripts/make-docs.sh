@@ -22,15 +22,29 @@ article() { # page, folder
     -e 's/\[([^]]*)\]\((#|\.\.\/|[^):]*\.md)[^)]*\)/\1/g' "$1" >"$2/$(basename "$1")"
 }
 
+# Prints the modules whose types a module shows.
+exported() {
+  find "Sources/$1" -name '*.swift' -exec sed -nE 's/^@_exported public import ([a-z]+ )?([A-Za-z]+)(\.[A-Za-z]+)?$/\2/p' {} + |
+    LC_ALL=C sort -u | grep -v '^Sluice$' || true
+}
+
 build() { # module, articles
   module=$1
   shift
-  mkdir "$docs/parts/$module.docc"
+  mkdir "$docs/parts/$module.docc" "$docs/parts/$module"
   for page in "Sources/$module/$module.docc"/*.md "$@"; do article "$page" "$docs/parts/$module.docc"; done
-  # What one import shows is one module for its reader; but "Sluice", which SluiceClient shows, has pages of its own.
-  exported=$(find "Sources/$module" -name '*.swift' -exec sed -n 's/^@_exported public import //p' {} + | grep -v '^Sluice$' | paste -sd, -)
-  scripts/symbol-graph.sh "$module" "$docs/parts/$module" ${exported:+-experimental-allowed-reexported-modules="$exported"} ||
-    fail "the symbols of $module cannot be read; run: swift build"
+  # The types that a module shows from other modules are on its own pages; but "Sluice", which SluiceClient shows, has its own.
+  for part in "$module" $(exported "$module"); do
+    scripts/symbol-graph.sh "$part" "$docs/parts/$module.graphs" || fail "the symbols of $part cannot be read; run: swift build"
+  done
+  # One graph of them all, so that members in extensions are with their types.
+  {
+    sed -E 's/"symbols":\[.*/"symbols":[/' "$docs/parts/$module.graphs/$module.symbols.json"
+    sed -E 's/.*"symbols":\[(.*)\],"relationships":\[.*\]\}$/\1/' "$docs/parts/$module.graphs"/*.json | grep . | paste -sd,
+    echo '],"relationships":['
+    sed -E 's/.*\],"relationships":\[(.*)\]\}$/\1/' "$docs/parts/$module.graphs"/*.json | grep . | paste -sd,
+    echo ']}'
+  } >"$docs/parts/$module/$module.symbols.json"
   "$docc" convert "$docs/parts/$module.docc" --additional-symbol-graph-dir "$docs/parts/$module" --ide-console-output \
     --fallback-display-name "$module" --fallback-bundle-identifier "$module" --output-dir "$docs/parts/$module.doccarchive" \
     >"$docs/parts/$module.log" 2>&1 || status=1

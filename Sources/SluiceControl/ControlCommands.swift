@@ -1,5 +1,7 @@
 import Glibc
 import Sluice
+import SluiceAssembly
+import SluiceEngine
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline

@@ -1,5 +1,6 @@
 import Glibc
 public import Sluice
+import SluiceAssembly
 import SluiceServer
 
 /// The user's folder for control sockets: `$XDG_RUNTIME_DIR/sluice`, or `/tmp/sluice-UID` if there is no such

@@ -1,4 +1,5 @@
 public import Sluice
+import SluiceAssembly
 import SluiceServer
 
 /// Lets programs of the same user query and change an engine, over a Unix socket: HTTP with JSON documents.

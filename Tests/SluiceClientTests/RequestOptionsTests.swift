@@ -1,5 +1,6 @@
 import SluiceAssembly
 import SluiceClient
+import SluiceDelegates
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline

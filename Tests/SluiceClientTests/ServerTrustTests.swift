@@ -1,5 +1,6 @@
 import SluiceAssembly
 import SluiceClient
+import SluiceDelegates
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

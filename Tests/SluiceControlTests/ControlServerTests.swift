@@ -1,7 +1,9 @@
 import Glibc
 import Sluice
+import SluiceConfiguration
 import SluiceControl
 import SluiceJSON
+import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import SluiceAssembly
 import SluiceClient
+import SluiceDelegates
 import SluiceFoundation
 import SluiceMessages
 import SluicePipeline

@@ -1,6 +1,7 @@
 import FoundationNetworking
 import SluiceAssembly
 import SluiceClient
+import SluiceDelegates
 import SluiceFoundation
 import SluicePipeline
 import SluiceServer

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceConfiguration
 import SluiceJSON
 import SluiceJSONSchema
 import SluiceTestKit

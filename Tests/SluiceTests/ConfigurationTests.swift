@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceConfiguration
 import SluiceJSON
 import SluiceLoop
 import SluiceMessages

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceReports
 import SluiceTestKit
 
 /// An engine under test, and the lines that it logs.

@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceLoop
+import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

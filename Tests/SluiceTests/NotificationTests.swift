@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceJSON
 import SluicePipeline
+import SluiceReports
 import SluiceTestKit
 import Testing
 

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceDelegates
 import SluiceMessages
 import SluiceMetrics
 import SluicePipeline

@@ -1,7 +1,9 @@
 import Glibc
 import Sluice
 import SluiceJSON
+import SluiceMessages
 import SluicePipeline
+import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceJSON
 import SluiceMessages
+import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceMessages
 import SluiceMetrics
+import SluiceReports
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit

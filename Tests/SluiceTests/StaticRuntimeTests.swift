@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluicePluginHost
+import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

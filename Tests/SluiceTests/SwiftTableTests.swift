@@ -1,5 +1,7 @@
 import Sluice
+import SluiceDelegates
 import SluiceMessages
+import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import TablesStage

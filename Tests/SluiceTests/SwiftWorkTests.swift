@@ -1,6 +1,8 @@
 import Sluice
 import SluiceJSON
+import SluiceMessages
 import SluicePipeline
+import SluiceReports
 import SluiceTestKit
 import Testing
 

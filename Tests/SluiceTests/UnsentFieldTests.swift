@@ -1,4 +1,5 @@
 import Sluice
+import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

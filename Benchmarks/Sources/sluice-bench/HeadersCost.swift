@@ -1,6 +1,7 @@
 import CBareLoop
 import Dispatch
 import Sluice
+import SluiceConfiguration
 import SluiceTraceContext
 
 /// What the built-in `headers` costs a hop that gets traceparent, baggage and a request id, and a hop that gets

@@ -1,5 +1,6 @@
 public import SluiceAssembly
 public import SluiceCookies
+public import SluiceEngine
 
 extension Client {
   /// A client with an engine of its own that sends the cookies of a jar, and takes those that responses set.

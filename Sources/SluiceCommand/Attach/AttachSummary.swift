@@ -1,6 +1,7 @@
 import CAttachABI
 import Glibc
 import Sluice
+import SluiceAssembly
 import SluiceJSON
 import SluiceSupport
 

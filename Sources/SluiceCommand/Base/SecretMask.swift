@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceMessages
 
 /// Hides secrets in what is shown: credentials, cookies, signed query parameters, and what `redact` names.

@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceAssembly
 import SluiceControl
 import SluiceMessages
 import SluicePipeline

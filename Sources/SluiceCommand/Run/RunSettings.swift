@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceMessages
 
 /// The settings that the arguments of `run` describe.

@@ -1,5 +1,7 @@
 import Sluice
+import SluiceAssembly
 import SluiceJSON
+import SluiceMessages
 import SluiceMetrics
 import SluicePipeline
 

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceSupport
 
 /// Loads a new configuration during a run.

@@ -1,5 +1,6 @@
 import SluiceAssembly
 import SluiceClient
+import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

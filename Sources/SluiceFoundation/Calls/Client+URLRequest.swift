@@ -1,6 +1,7 @@
 public import Foundation
 public import FoundationNetworking
 public import SluiceClient
+import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceJSON
+import SluiceReports
 import SluiceTestKit
 import Testing
 

@@ -4,6 +4,7 @@ import SluiceMessages
 import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
+import SluiceReports
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit

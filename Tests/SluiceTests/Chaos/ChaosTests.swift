@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceConfiguration
 import SluicePipeline
 import SluiceSupport
 import SluiceTestKit

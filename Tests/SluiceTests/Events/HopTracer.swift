@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluicePipeline
+import SluiceReports
 import SluiceTestKit
 import SluiceTraceContext
 import Testing

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceConfiguration
 import SluicePlugin
 import SluiceRecords
 import SluiceServer

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceConfiguration
 import SluiceMetrics
 import SluiceTestKit
 import Testing

@@ -1,5 +1,7 @@
 import Glibc
 import Sluice
+import SluiceConfiguration
+import SluicePipeline
 import SluiceReplay
 import SluiceServer
 import SluiceSupport

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceEngine
 import SluiceJSON
 import SluicePluginHost
 import SluicePluginImage

@@ -1,4 +1,5 @@
 import Sluice
+import SluicePipeline
 import SluicePluginHost
 import SluiceReplay
 import SluiceServer

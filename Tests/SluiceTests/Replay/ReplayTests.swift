@@ -1,4 +1,6 @@
 import Sluice
+import SluiceConfiguration
+import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
 import SluiceRecords

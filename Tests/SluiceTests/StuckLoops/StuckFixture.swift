@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceMessages
 import SluicePipeline
+import SluiceReports
 import SluiceServer
 import SluiceTestKit
 

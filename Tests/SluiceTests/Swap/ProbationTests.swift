@@ -1,4 +1,5 @@
 import Sluice
+import SluiceReports
 import SluiceTestKit
 import Testing
 

@@ -2,6 +2,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
+import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import SluiceTrial

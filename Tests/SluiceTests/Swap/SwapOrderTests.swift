@@ -2,6 +2,7 @@ import Sluice
 import SluiceMessages
 import SluicePluginHost
 import SluicePluginImage
+import SluiceReports
 import SluiceTestKit
 import SluiceTrial
 import Testing

@@ -1,5 +1,6 @@
 import Sluice
 import SluicePipeline
+import SluiceReports
 import SluiceTestKit
 import Testing
 

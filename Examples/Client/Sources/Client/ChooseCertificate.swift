@@ -1,4 +1,5 @@
 import SluiceClient
+import SluiceDelegates
 import SluiceMessages
 import SluicePlugin
 

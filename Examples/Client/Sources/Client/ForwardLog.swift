@@ -1,4 +1,5 @@
 import Sluice
+import SluiceReports
 
 /// What takes log lines: the logger of another package, behind a function.
 typealias LogFunction = @Sendable (_ level: LogLine.Level, _ message: String, _ metadata: [String: String]) -> Void

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceDelegates
 
 /// Gives the duration of each transaction to a timer of another package, which is behind a function.
 struct ForwardResults: TransactionDelegate {

@@ -1,5 +1,6 @@
 import SluiceClient
 import SluiceCookies
+import SluiceDelegates
 import SluiceJSON
 import SluicePlugin
 

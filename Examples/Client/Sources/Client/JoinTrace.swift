@@ -1,4 +1,5 @@
 import Sluice
+import SluiceConfiguration
 import SluiceTraceContext
 
 /// Runs requests in the trace that another tracer has written into a dictionary, with names in lower case. Each hop gets a

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceConfiguration
 
 /// What the built-in `metrics` has counted.
 func report(_ url: HTTPURL) async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import SluiceClient
 import SluiceCookies
+import SluiceDelegates
 import SluicePlugin
 
 /// The calls with a Sluice client.

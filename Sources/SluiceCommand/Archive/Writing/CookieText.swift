@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceMessages
 
 /// The cookies of an entry. Their values are secrets, so only names and attributes are written.

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceMessages
 
 /// One entry of an HTTP Archive 1.2 (http://www.softwareishard.com/blog/har-12-spec/). Members that the format does not

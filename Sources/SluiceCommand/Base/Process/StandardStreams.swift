@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Sluice
+import SluiceAssembly
 import SluiceSupport
 
 /// The streams that the command was started with.

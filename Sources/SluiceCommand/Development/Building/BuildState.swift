@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluicePluginHost
 import SluicePluginImage
 

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Sluice
+import SluiceAssembly
 import SluiceControl
 import SluiceCrash
 import SluiceJSON

@@ -1,4 +1,6 @@
 import Sluice
+import SluiceAssembly
+import SluiceEngine
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceJSON
 
 /// Something that happened in `sluice dev`: a line for people, a document for programs. docs/command.md lists them.

@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceAssembly
 import SluiceJSON
 
 /// Where events go: lines for people, or a document each, on standard output. For one thread.

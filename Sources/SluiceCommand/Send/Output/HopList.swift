@@ -1,4 +1,5 @@
 import Sluice
+import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport

@@ -1,0 +1,25 @@
+// The types of a configuration's parts, for programs that make the parts by name.
+@_exported public import struct SluiceAssembly.AttachSettings
+@_exported public import struct SluiceAssembly.ConfigurationLocation
+@_exported public import enum SluiceAssembly.ControlPlace
+@_exported public import enum SluiceAssembly.CredentialPolicy
+@_exported public import struct SluiceAssembly.EngineLimits
+@_exported public import struct SluiceAssembly.InstalledPlugins
+@_exported public import struct SluiceAssembly.PluginConfiguration
+@_exported public import struct SluiceAssembly.RedactionSettings
+@_exported public import struct SluiceAssembly.StageReference
+@_exported public import struct SluiceAssembly.SwapSettings
+@_exported public import struct SluiceAssembly.UpdateSettings
+@_exported public import struct SluiceMessages.Backoff
+@_exported public import enum SluiceMessages.HTTPVersion
+@_exported public import struct SluiceMessages.HostPattern
+@_exported public import struct SluiceMessages.RetryPolicy
+@_exported public import struct SluiceMessages.StatusSet
+@_exported public import enum SluiceMessages.TransportEngine
+@_exported public import enum SluicePipeline.FaultPolicy
+@_exported public import struct SluicePipeline.PathGlob
+@_exported public import struct SluicePipeline.RedirectSettings
+@_exported public import struct SluicePipeline.ResponseLimits
+@_exported public import struct SluicePipeline.StageMatch
+@_exported public import struct SluicePipeline.TLSSettings
+@_exported public import struct SluicePipeline.TransportSettings

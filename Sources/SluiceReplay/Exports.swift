@@ -1,0 +1,2 @@
+// What a recording consists of.
+@_exported public import struct SluicePipeline.RecordedExchange
