@@ -21,6 +21,15 @@ class ExchangeCall: @unchecked Sendable {
     self.link = link
   }
 
+  /// Makes this the next call. Nothing else refers to it.
+  final func reset() {
+    exchange = nil
+    refusal = nil
+    hasResponded = false
+    decision = nil
+    mayComplain.store(true, ordering: .relaxed)
+  }
+
   /// This thread can use the exchange until ``leave()``.
   final func enter(_ exchange: OpaquePointer) {
     self.exchange = exchange

@@ -37,7 +37,7 @@ private func passTrailer(
     let side = MessageSide(rawValue: side)
   else { return sluice_body_verdict(SLUICE_BODY_VERDICT_FAIL) }
   let facts = instance.context(of: exchange)
-  let call = SuspendableCall(link: instance.host.link, suspended: instance.suspended, loop: facts.loop)
+  let call = ExchangeCall(link: instance.host.link)
   do {
     let body = try call.transform(of: side, facts, on: exchange, stage)
     let isKept = try body?.transform.keepsTrailer(String(name), String(value)) ?? true
@@ -62,15 +62,20 @@ private func pass(
     let side = MessageSide(rawValue: side)
   else { return sluice_body_verdict(SLUICE_BODY_VERDICT_FAIL) }
   let facts = instance.context(of: exchange)
-  let call = SuspendableCall(link: instance.host.link, suspended: instance.suspended, loop: facts.loop)
+  let task = instance.calls.take()
+  let call = task.makeCall(on: facts.loop)
   let transform: UncheckedTransform?
   do {
     transform = try call.transform(of: side, facts, on: exchange, stage)
   } catch {
+    defer { instance.calls.give(task) }
     return bodyVerdict(call.answer(CallOutcome(error), on: exchange))
   }
-  guard let transform else { return sluice_body_verdict(SLUICE_BODY_VERDICT_PASS) }
-  let verdict = call.run(on: exchange) {
+  guard let transform else {
+    instance.calls.give(task)
+    return sluice_body_verdict(SLUICE_BODY_VERDICT_PASS)
+  }
+  let run = CallTask.Method.other {
     do {
       let output = try await method(transform)
       try call.writePiece(side, output.bytes)
@@ -79,7 +84,7 @@ private func pass(
       throw StageFailure(message: "the stage asked for a retry while a body passes")
     }
   }
-  return bodyVerdict(verdict)
+  return bodyVerdict(task.run(call, on: exchange, run))
 }
 
 /// Converts the answer of an interceptor's call into the answer to a piece.
@@ -91,7 +96,7 @@ private func bodyVerdict(_ verdict: sluice_verdict) -> sluice_body_verdict {
   }
 }
 
-extension SuspendableCall {
+extension ExchangeCall {
   /// The transform of the current body; nil for a body that passes unchanged.
   fileprivate func transform(
     of side: MessageSide, _ facts: sluice_context, on exchange: OpaquePointer, _ stage: any BodyInterceptor

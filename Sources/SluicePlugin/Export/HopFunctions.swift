@@ -9,12 +9,14 @@ func interceptRedirect(
   }
   let facts = Redirect(redirect.pointee)
   return instance.run(exchange) { call, context in
-    guard let facts else { throw StageFailure(message: "the target of the redirect is not a URL") }
-    let context = ResponseContext(request: context)
-    let decision = try await refusingRetry {
-      try await stage.interceptRedirect(facts, response: StageResponse(call: call), context: context)
+    .other {
+      guard let facts else { throw StageFailure(message: "the target of the redirect is not a URL") }
+      let context = ResponseContext(request: context)
+      let decision = try await refusingRetry {
+        try await stage.interceptRedirect(facts, response: StageResponse(call: call), context: context)
+      }
+      if decision == .takeResponse { call.decide(sluice_verdict(SLUICE_VERDICT_RESPOND)) }
     }
-    if decision == .takeResponse { call.decide(sluice_verdict(SLUICE_VERDICT_RESPOND)) }
   }
 }
 
@@ -26,11 +28,13 @@ func interceptChallenge(
     let offer = ChallengeOffer(challenge.pointee)
   else { return sluice_verdict(SLUICE_VERDICT_CONTINUE) }
   return instance.run(exchange) { call, context in
-    let context = ResponseContext(request: context)
-    let decision = try await refusingRetry {
-      try await stage.interceptChallenge(offer, response: StageResponse(call: call), context: context)
+    .other {
+      let context = ResponseContext(request: context)
+      let decision = try await refusingRetry {
+        try await stage.interceptChallenge(offer, response: StageResponse(call: call), context: context)
+      }
+      try call.answer(offer, decision)
     }
-    try call.answer(offer, decision)
   }
 }
 

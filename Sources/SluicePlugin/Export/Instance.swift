@@ -5,16 +5,22 @@ final class Instance: Sendable {
   /// nil for a stage that has no lifecycle of its own.
   let plugin: (any Plugin)?
   let parts: StageParts
+  /// Which methods of ``parts`` are synchronous: asking the parts copies them.
+  let isSynchronous: (request: Bool, response: Bool)
   let host: PluginHost
-  let suspended = SuspendedCalls()
+  let calls: CallTasks
   let tasks: WorkTasks
 
   init(_ plugin: (any Plugin)?, _ parts: StageParts, host: PluginHost) {
     self.plugin = plugin
     self.parts = parts
+    isSynchronous = (parts.synchronousRequest != nil, parts.synchronousResponse != nil)
     self.host = host
+    calls = CallTasks(host.link)
     tasks = WorkTasks(host.link)
   }
+
+  deinit { calls.close() }
 
   /// The instance that a pointer from the host names, which the host keeps alive during the call.
   static func from(_ pointer: UnsafeMutableRawPointer?) -> Instance? {
@@ -33,12 +39,12 @@ extension Instance {
 
   /// Runs a method that may wait.
   func run(
-    _ exchange: OpaquePointer, _ method: @escaping @Sendable (SuspendableCall, RequestContext) async throws -> Void
+    _ exchange: OpaquePointer, _ method: (SuspendableCall, RequestContext) -> CallTask.Method
   ) -> sluice_verdict {
     let facts = context(of: exchange)
-    let call = SuspendableCall(link: host.link, suspended: suspended, loop: facts.loop)
-    let context = RequestContext(facts, call)
-    return call.run(on: exchange) { try await method(call, context) }
+    let task = calls.take()
+    let call = task.makeCall(on: facts.loop)
+    return task.run(call, on: exchange, method(call, RequestContext(facts, call)))
   }
 
   func context(of exchange: OpaquePointer) -> sluice_context {

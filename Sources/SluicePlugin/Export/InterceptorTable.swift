@@ -18,33 +18,31 @@ func makeInterceptorTable(_ kinds: StageKinds, _ options: PluginOptions) -> slui
   if kinds.contains(.redirect) { table.on_redirect = { interceptRedirect($0, $1, $2) } }
   if kinds.contains(.challenge) { table.on_challenge = { interceptChallenge($0, $1, $2) } }
   if kinds.contains(.informational) { table.on_informational = { interceptInformational($0, $1, $2) } }
-  table.on_cancel = { Instance.from($0)?.suspended.remove($1)?.abandon() }
+  table.on_cancel = { Instance.from($0)?.calls.suspended.remove($1)?.abandon() }
   return table
 }
 
 private func interceptRequest(_ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?) -> sluice_verdict {
   guard let instance = Instance.from(instance), let exchange else { return sluice_verdict(SLUICE_VERDICT_FAIL) }
-  if let stage = instance.parts.synchronousRequest {
+  if instance.isSynchronous.request, let stage = instance.parts.synchronousRequest {
     return instance.runNow(exchange) { call in
       try stage.intercept(StageRequest(call: call), context: RequestContext(instance.context(of: exchange), call))
     }
   }
   guard let stage = instance.parts.request else { return sluice_verdict(SLUICE_VERDICT_CONTINUE) }
-  return instance.run(exchange) { try await stage.intercept(StageRequest(call: $0), context: $1) }
+  return instance.run(exchange) { .request(stage, $1) }
 }
 
 private func interceptResponse(_ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?) -> sluice_verdict {
   guard let instance = Instance.from(instance), let exchange else { return sluice_verdict(SLUICE_VERDICT_FAIL) }
-  if let stage = instance.parts.synchronousResponse {
+  if instance.isSynchronous.response, let stage = instance.parts.synchronousResponse {
     return instance.runNow(exchange) { call in
       let context = RequestContext(instance.context(of: exchange), call)
       try stage.intercept(StageResponse(call: call), context: ResponseContext(request: context))
     }
   }
   guard let stage = instance.parts.response else { return sluice_verdict(SLUICE_VERDICT_CONTINUE) }
-  return instance.run(exchange) {
-    try await stage.intercept(StageResponse(call: $0), context: ResponseContext(request: $1))
-  }
+  return instance.run(exchange) { .response(stage, ResponseContext(request: $1)) }
 }
 
 private func interceptIssue(_ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?) -> sluice_verdict {
@@ -67,7 +65,9 @@ private func interceptFailure(
     return sluice_verdict(SLUICE_VERDICT_CONTINUE)
   }
   let reason = Failure(failure.pointee)
-  return instance.run(exchange) {
-    try await stage.interceptFailure(reason, of: StageRequest(call: $0), context: ResponseContext(request: $1))
+  return instance.run(exchange) { call, context in
+    .other {
+      try await stage.interceptFailure(reason, of: StageRequest(call: call), context: ResponseContext(request: context))
+    }
   }
 }

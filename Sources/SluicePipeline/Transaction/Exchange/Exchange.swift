@@ -86,6 +86,9 @@ package class Exchange: @unchecked Sendable {
   /// The transaction that calls the stages; nil after its end, and in a copy.
   final var transaction: Transaction? { isRunning ? self as? Transaction : nil }
 
+  /// The texts of the request that the plugin host lends to stages. [loop]
+  package final var lentTexts: (any AnyObject & Sendable)?
+
   package final let loop: any EventLoop
 
   @inline(__always)

@@ -3,7 +3,6 @@ import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-import SluiceTraceContext
 
 /// The function `context`: the facts of a transaction.
 enum ExchangeContext {
@@ -13,11 +12,12 @@ enum ExchangeContext {
     guard let context, context.pointee.size >= minimum else {
       return called.refuse(.invalidArgument, "context: its size is not set")
     }
-    called.fill(context, size: context.pointee.size, with: facts(called))
+    called.fill(context, size: context.pointee.size, with: facts(called, size: context.pointee.size))
     return Status.ok
   }
 
-  private static func facts(_ called: CalledExchange) -> sluice_context {
+  /// - Parameter size: how much of the structure the plugin knows; texts beyond it are not made.
+  private static func facts(_ called: CalledExchange, size: UInt32) -> sluice_context {
     let exchange = called.exchange
     let now = exchange.loop.now
     var facts = sluice_context()
@@ -28,34 +28,26 @@ enum ExchangeContext {
     facts.elapsed_ns = now.nanoseconds(since: exchange.started)
     facts.remaining_ns =
       exchange.deadline == .distantFuture ? .max : exchange.deadline.nanoseconds(since: now)
-    facts.method = ExchangeLine.method(called)
-    lendTexts(exchange, called, &facts)
+    if size > beginOfTexts { lendTexts(called, &facts) }
     return facts
   }
 
-  /// All texts in one piece of memory.
-  private static func lendTexts(_ exchange: Exchange, _ called: CalledExchange, _ facts: inout sluice_context) {
-    let requestID = exchange.requestID
-    let url = url(called)
-    let path = url.pathSlice
-    let parent = exchange.parent
-    let (traceparent, tracestate, baggage) = (parent.traceparent ?? "", parent.tracestate ?? "", parent.baggage ?? "")
-    var count = requestID.utf8.count + path.range.count
-    count += traceparent.utf8.count + tracestate.utf8.count + baggage.utf8.count
-    let lent = LentBytes(capacity: count)
-    called.keep(lent)
-    facts.request_id = lent.append(requestID)
-    facts.path = lent.append(path.string, path.range)
-    facts.parent_traceparent = lent.append(traceparent)
-    facts.parent_tracestate = lent.append(tracestate)
-    facts.parent_baggage = lent.append(baggage)
-  }
+  private static let beginOfTexts = UInt32(MemoryLayout<sluice_context>.offset(of: \.request_id) ?? 0)
 
-  private static func url(_ called: CalledExchange) -> HTTPURL {
-    guard let text = called.requestTruth?.json["url"]?.string, let url = try? HTTPURL(text, hosts: .idna) else {
-      return called.exchange.nativeRequest.url
+  private static func lendTexts(_ called: CalledExchange, _ facts: inout sluice_context) {
+    let texts = LentTexts.of(called)
+    texts.addIdentity(of: called.exchange)
+    facts.request_id = texts.requestID
+    facts.parent_traceparent = texts.traceparent
+    facts.parent_tracestate = texts.tracestate
+    facts.parent_baggage = texts.baggage
+    facts.method = texts.method
+    facts.path = texts.path
+    guard let document = called.requestTruth else { return }
+    facts.method = ExchangeLine.method(called)
+    if let text = document.json["url"]?.string, let url = try? HTTPURL(text, hosts: .idna) {
+      facts.path = called.lend(url.path)
     }
-    return url
   }
 }
 

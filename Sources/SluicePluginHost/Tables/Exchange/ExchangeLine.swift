@@ -15,14 +15,13 @@ enum ExchangeLine {
   }
 
   static func method(_ called: CalledExchange) -> sluice_text {
-    called.requestTruth.flatMap { member($0, "method") } ?? called.lend(called.exchange.nativeRequest.method)
+    called.requestTruth.flatMap { member($0, "method") } ?? LentTexts.of(called).method
   }
 
   static func getURL(_ handle: OpaquePointer?, _ url: UnsafeMutablePointer<sluice_text>?) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let url else { return called.refuse(.invalidArgument, "url_get") }
-    url.pointee =
-      called.requestTruth.flatMap { member($0, "url") } ?? called.lend(called.exchange.nativeRequest.url.string)
+    url.pointee = called.requestTruth.flatMap { member($0, "url") } ?? LentTexts.of(called).url
     return Status.ok
   }
 

@@ -15,14 +15,14 @@ final class SuspendedCalls: Sendable {
     }
   }
 
-  private let calls = Locked<[Key: SuspendableCall]>([:])
+  private let tasks = Locked<[Key: CallTask]>([:])
 
-  func insert(_ call: SuspendableCall, _ token: sluice_token) {
-    calls.withLock { $0[Key(token)] = call }
+  func insert(_ task: CallTask, _ token: sluice_token) {
+    tasks.withLock { $0[Key(token)] = task }
   }
 
   @discardableResult
-  func remove(_ token: sluice_token) -> SuspendableCall? {
-    calls.withLock { $0.removeValue(forKey: Key(token)) }
+  func remove(_ token: sluice_token) -> CallTask? {
+    tasks.withLock { $0.removeValue(forKey: Key(token)) }
   }
 }

@@ -1,0 +1,343 @@
+import CSluice
+import Glibc
+import SluiceSupport
+import Synchronization
+
+/// Runs the `async` methods of calls, one call after another, in one task: making a task costs more than most methods do.
+/// Between two calls the task rests, and ``CallTasks`` has it.
+///
+/// A method runs at once on the host's thread. If it must wait, the call is suspended, and each further piece of the
+/// task is posted to the loop.
+///
+///     resting ─► starting ─ finished ────────────────────► verdict, resting
+///                   └─ suspended(token) ─ finished ──────► resume(token, verdict), resting
+///                            └─ the host gave it up ─► over: the task is cancelled, unwinds with dead handles, and ends
+///
+/// Only the loop changes the phase of a call; any thread may add the next piece, even before there is a token.
+///
+/// `@unchecked Sendable`: what the lock does not protect is used only by the thread that runs the call, and between two
+/// calls by the one that has taken the task from ``CallTasks``.
+final class CallTask: TaskExecutor, @unchecked Sendable {
+  /// A method to run.
+  enum Method: Sendable {
+    case request(any RequestInterceptor, RequestContext)
+    case response(any ResponseInterceptor, ResponseContext)
+    case other(@Sendable () async throws -> Void)
+  }
+
+  private enum Phase {
+    case resting
+    case starting
+    case suspended(sluice_token)
+    case over
+  }
+
+  private struct Progress {
+    var phase = Phase.resting
+    /// The call that is under way.
+    var call: SuspendableCall?
+    /// Jobs that came before there was a token to post them with: the first, and those after it.
+    var first: UnownedJob?
+    var others: [UnownedJob] = []
+    var outcome: CallOutcome?
+    /// A token that was taken before the call was known to suspend.
+    var early: sluice_token?
+    /// Wakes the resting task: true for another call, false to end.
+    var rest: UnsafeContinuation<Bool, Never>?
+    var hasStarted = false
+    /// Nil before the first call, and after the end.
+    var task: Task<Void, Never>?
+
+    mutating func append(_ job: UnownedJob) {
+      if first == nil, others.isEmpty { first = job } else { others.append(job) }
+    }
+
+    mutating func nextJob() -> UnownedJob? { first.take() ?? (others.isEmpty ? nil : others.removeFirst()) }
+  }
+
+  /// A task that continues at once this often is suspended anyway, so that it cannot block the loop.
+  private static let piecesAtOnce = 32
+
+  private let progress = Locked(Progress())
+  private let tasks: CallTasks
+  private let link: HostLink
+  /// The thread that wakes the resting task now, which then has no other jobs; 0 for none.
+  private let wakingThread = Atomic<UInt>(0)
+  /// The job that wakes the task. Only for ``wakingThread``.
+  private var wakingJob: UnownedJob?
+  /// The loop of the current call.
+  private var loop: sluice_loop = 0
+  private var method: Method?
+  /// The handle of the latest call, for the next one.
+  private var lastCall: SuspendableCall?
+
+  init(_ tasks: CallTasks) {
+    self.tasks = tasks
+    link = tasks.link
+  }
+
+  /// The next call, before its method is known. It must be run, or the task given back.
+  func makeCall(on loop: sluice_loop) -> SuspendableCall {
+    self.loop = loop
+    // A handle that the plugin has kept must stay dead, so its call is not used again.
+    if isKnownUniquelyReferenced(&lastCall), let lastCall {
+      lastCall.reset()
+      return lastCall
+    }
+    let call = SuspendableCall(link: link, task: self)
+    lastCall = call
+    return call
+  }
+
+  /// Runs the method of the latest call until it must wait, and answers with its verdict or with
+  /// SLUICE_VERDICT_SUSPENDED. Afterwards the task is given back, at the latest when the call is resumed.
+  func run(_ call: SuspendableCall, on exchange: OpaquePointer, _ method: consuming Method) -> sluice_verdict {
+    call.enter(exchange)
+    self.method = consume method
+    let rest = progress.withLock { progress in
+      progress.phase = .starting
+      progress.call = call
+      progress.hasStarted = true
+      return progress.rest.take()
+    }
+    if let rest { wake(rest, for: true) } else { start() }
+    guard let end = runWaiting() else { return suspend(call) }
+    let verdict = call.verdict(end.outcome)
+    call.leave()
+    if end.isResting { tasks.give(self) }
+    return verdict
+  }
+
+  private func start() {
+    let task = Task.immediateDetached(executorPreference: self) { await self.runCalls() }
+    progress.withLock { $0.task = task }
+  }
+
+  /// Continues the resting task on this thread: ``enqueue(_:)`` gets its job while it is resumed.
+  private func wake(_ rest: UnsafeContinuation<Bool, Never>, for another: Bool) {
+    wakingThread.store(pthread_self(), ordering: .relaxed)
+    rest.resume(returning: another)
+    wakingThread.store(0, ordering: .relaxed)
+    wakingJob.take()?.runSynchronously(on: asUnownedTaskExecutor())
+  }
+
+  /// Ends a task that is resting or was never started. [any, after ``CallTasks`` has given it out for the last time]
+  func end() {
+    if let rest = progress.withLock({ $0.rest.take() }) { wake(rest, for: false) } else { lastCall = nil }
+  }
+
+  /// The body of the task.
+  private nonisolated(nonsending) func runCalls() async {
+    var outcome: CallOutcome
+    repeat {
+      do {
+        try await runMethod()
+        outcome = .returned
+      } catch {
+        outcome = CallOutcome(error)
+      }
+    } while await rest(after: outcome)
+    progress.withLock { $0.task = nil }
+    // The call refers to this object.
+    lastCall = nil
+  }
+
+  private nonisolated(nonsending) func runMethod() async throws {
+    guard let call = lastCall, let method = method.take() else { return }
+    switch consume method {
+    case .request(let stage, let context): try await stage.intercept(StageRequest(call: call), context: context)
+    case .response(let stage, let context): try await stage.intercept(StageResponse(call: call), context: context)
+    case .other(let method): try await method()
+    }
+  }
+
+  /// Waits for the next call; false if there will be none. A task that is cancelled stays so, and ends.
+  private nonisolated(nonsending) func rest(after outcome: CallOutcome) async -> Bool {
+    let isCancelled = Task.isCancelled
+    return await withUnsafeContinuation { continuation in
+      let isOver = progress.withLock { progress in
+        progress.outcome = outcome
+        if isCancelled { return true }
+        if case .over = progress.phase { return true }
+        progress.rest = continuation
+        return false
+      }
+      if isOver { continuation.resume(returning: false) }
+    }
+  }
+
+  /// How a call ended, and whether the task can run another one.
+  private struct End {
+    let outcome: CallOutcome
+    let isResting: Bool
+  }
+
+  private enum Step {
+    case end(End)
+    case job(UnownedJob)
+    case wait
+  }
+
+  /// Runs the task until its method has returned or must wait. Switches between actors arrive here immediately; running
+  /// them now avoids a suspension. [inside the call]
+  private func runWaiting() -> End? {
+    for _ in 0...Self.piecesAtOnce {
+      switch progress.withLock({ Self.nextStep(&$0) }) {
+      case .end(let end): return end
+      case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+      case .wait: return nil
+      }
+    }
+    return nil
+  }
+
+  private static func nextStep(_ progress: inout Progress) -> Step {
+    if let end = takeEnd(&progress) { return .end(end) }
+    return progress.nextJob().map { .job($0) } ?? .wait
+  }
+
+  /// Takes the outcome, once; the call is over then. Nil if the method waits, and if the host has given the call up.
+  private static func takeEnd(_ progress: inout Progress) -> End? {
+    if case .over = progress.phase { return nil }
+    guard let outcome = progress.outcome.take() else { return nil }
+    progress.phase = .resting
+    progress.call = nil
+    progress.early = nil
+    return End(outcome: outcome, isResting: progress.rest != nil)
+  }
+
+  private func suspend(_ call: SuspendableCall) -> sluice_verdict {
+    defer { call.leave() }
+    guard let token = progress.withLock({ $0.early }) ?? Self.takeToken(call) else { return refuseToWait(call) }
+    tasks.suspended.insert(self, token)
+    release(to: .suspended(token))
+    return sluice_verdict(SLUICE_VERDICT_SUSPENDED)
+  }
+
+  private static func takeToken(_ call: SuspendableCall) -> sluice_token? {
+    var token = sluice_token()
+    return call.withExchange({ $0.pointee.suspend($1, &token) }) == 0 ? token : nil
+  }
+
+  /// See ``SuspendableCall/tokenForCalls()``.
+  func tokenForCalls(of call: SuspendableCall) -> sluice_token? {
+    let (phase, early) = progress.withLock { progress in
+      progress.call === call ? (progress.phase, progress.early) : (.over, nil)
+    }
+    switch phase {
+    case .suspended(let token): return token
+    case .resting, .over: return nil
+    case .starting:
+      let token = early ?? Self.takeToken(call)
+      progress.withLock { $0.early = token }
+      return token
+    }
+  }
+
+  private func refuseToWait(_ call: SuspendableCall) -> sluice_verdict {
+    let failure = StageFailure(message: "the stage waited for something where it cannot be suspended")
+    let verdict = call.verdict(.failed(failure))
+    call.silence()
+    release(to: .over)
+    cancel()
+    return verdict
+  }
+
+  private func release(to phase: Phase) {
+    let jobs = progress.withLock { progress in
+      progress.phase = phase
+      defer { (progress.first, progress.others) = (nil, []) }
+      return (progress.first.map { [$0] } ?? []) + progress.others
+    }
+    for job in jobs { post(job) }
+  }
+
+  /// The host has given up the suspended call. The plugin sees a cancelled task.
+  func abandon() {
+    let (call, rest) = progress.withLock { progress in
+      progress.phase = .over
+      return (progress.call.take(), progress.rest.take())
+    }
+    call?.silence()
+    cancel()
+    if let rest { wake(rest, for: false) }
+  }
+
+  private func cancel() {
+    let task = progress.withLock { $0.task.take() }
+    task?.cancel()
+  }
+}
+
+extension CallTask {
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    if wakingThread.load(ordering: .relaxed) == pthread_self() { return wakingJob = job }
+    let isKept = progress.withLock { progress in
+      switch progress.phase {
+      case .resting, .starting:
+        progress.append(job)
+        return true
+      case .suspended, .over: return false
+      }
+    }
+    if !isKept { post(job) }
+  }
+
+  /// Runs the job on the loop. A host that accepts nothing new has given up the call, so another thread may run it.
+  private func post(_ job: UnownedJob) {
+    let posted = Unmanaged.passRetained(PostedJob(task: self, job: job))
+    let status = link.withHost { host in
+      host.pointee.post(host, loop, { performPosted($0) }, posted.toOpaque())
+    }
+    guard status != 0 else { return }
+    posted.release()
+    giveUp()
+    RemainingJobs.run(job, on: self)
+  }
+
+  /// Runs on the loop: one piece of the task inside the exchange, and the end of the call after the last piece.
+  fileprivate func perform(_ job: UnownedJob) {
+    guard let (token, call) = suspension, let exchange = link.current.pointee.enter(link.current, token) else {
+      giveUp()
+      return job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+    call.enter(exchange)
+    job.runSynchronously(on: asUnownedTaskExecutor())
+    guard let end = progress.withLock({ Self.takeEnd(&$0) }) else { return call.leave() }
+    tasks.suspended.remove(token)
+    let verdict = call.verdict(end.outcome)
+    call.leave()
+    if end.isResting { tasks.give(self) }
+    _ = link.current.pointee.resume(link.current, token, verdict)
+  }
+
+  private var suspension: (sluice_token, SuspendableCall)? {
+    progress.withLock { progress in
+      if case .suspended(let token) = progress.phase, let call = progress.call { (token, call) } else { nil }
+    }
+  }
+
+  private func giveUp() {
+    guard let (token, _) = suspension else { return }
+    tasks.suspended.remove(token)
+    abandon()
+  }
+}
+
+/// The context that `post` carries.
+private final class PostedJob {
+  let task: CallTask
+  let job: UnownedJob
+
+  init(task: CallTask, job: UnownedJob) {
+    self.task = task
+    self.job = job
+  }
+}
+
+private func performPosted(_ context: UnsafeMutableRawPointer?) {
+  guard let context else { return }
+  let posted = Unmanaged<PostedJob>.fromOpaque(context).takeRetainedValue()
+  posted.task.perform(posted.job)
+}

@@ -1,0 +1,17 @@
+import CSluice
+
+/// A call whose method is `async`. Its ``CallTask`` runs the method.
+///
+/// `@unchecked Sendable`: as for ``ExchangeCall``.
+final class SuspendableCall: ExchangeCall, @unchecked Sendable {
+  private let task: CallTask
+
+  init(link: HostLink, task: CallTask) {
+    self.task = task
+    super.init(link: link)
+  }
+
+  /// The token with which the call is or will be suspended; nil if it cannot be suspended, or is over. If the call does
+  /// not wait in the end, the host voids the token. [inside the call]
+  func tokenForCalls() -> sluice_token? { task.tokenForCalls(of: self) }
+}

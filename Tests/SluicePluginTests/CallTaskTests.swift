@@ -1,0 +1,133 @@
+import CSluice
+import SluiceSupport
+import SluiceTestKit
+import Testing
+
+@testable import SluicePlugin
+
+/// The task that runs the methods of one call after another: what a call leaves behind does not reach the next one.
+struct CallTaskTests {
+  private static let goesOn = sluice_verdict(SLUICE_VERDICT_CONTINUE)
+
+  /// What identifies the current task.
+  private static func currentTask() -> Int { withUnsafeCurrentTask { $0.hashValue } }
+
+  @Test func `calls that don't wait run in one task`() throws {
+    let seen = Locked<[Int]>([])
+    let instance = try Scripted.instance { _, _ in
+      let task = Self.currentTask()
+      seen.withLock { $0.append(task) }
+    }
+    for _ in 0..<3 { #expect(instance.request(StubExchange()) == Self.goesOn) }
+    #expect(Set(seen.withLock { $0 }).count == 1)
+    #expect(seen.withLock { $0.count } == 3)
+  }
+
+  @Test func `a request that the plugin has kept stays dead during the next call`() throws {
+    let kept = Locked<StageRequest?>(nil)
+    let instance = try Scripted.instance { request, _ in
+      if let old = kept.withLock({ $0 }) {
+        old.headers["x-stale"] = "1"
+        request.headers["x-url"] = old.url
+      } else {
+        kept.withLock { $0 = request }
+      }
+      request.headers["x-call"] = "1"
+    }
+    #expect(instance.request(StubExchange()) == Self.goesOn)
+    let second = StubExchange()
+    #expect(instance.request(second) == Self.goesOn)
+    #expect(second.header(0, "x-stale") == nil)
+    #expect(second.header(0, "x-url")?.isEmpty == true)
+    #expect(second.header(0, "x-call") == "1")
+    #expect(second.violations == 0)
+    #expect(instance.host.log.value.count == 1)
+  }
+
+  @Test func `a refused write of one call does not fail the next one`() throws {
+    let isFirst = Locked(true)
+    let instance = try Scripted.instance { request, _ in
+      let value = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst ? "a\r\nb" : "a"
+      }
+      request.headers["x-a"] = value
+    }
+    #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_VERDICT_FAIL))
+    let second = StubExchange()
+    #expect(instance.request(second) == Self.goesOn)
+    #expect(second.header(0, "x-a") == "a")
+  }
+
+  @Test func `an answer of one call is not the verdict of the next one`() throws {
+    let isFirst = Locked(true)
+    let instance = try Scripted.instance { request, _ in
+      let answers = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      if answers { request.respond(status: 204) }
+    }
+    #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_VERDICT_RESPOND))
+    #expect(instance.request(StubExchange()) == Self.goesOn)
+  }
+
+  @Test func `a task that a method has cancelled does not run the next call`() throws {
+    let seen = Locked<[Bool]>([])
+    let instance = try Scripted.instance { _, _ in
+      let isCancelled = Task.isCancelled
+      seen.withLock { $0.append(isCancelled) }
+      withUnsafeCurrentTask { $0?.cancel() }
+    }
+    for _ in 0..<2 { #expect(instance.request(StubExchange()) == Self.goesOn) }
+    #expect(seen.withLock { $0 } == [false, false])
+  }
+
+  @Test func `a call that the host has given up does not cancel the next one`() async throws {
+    let ended = Watched(0)
+    let instance = try Scripted.instance { request, _ in
+      guard request.headers["x-wait"] != nil else { return try Task.checkCancellation() }
+      defer { ended.update { $0 += 1 } }
+      try await Task.sleep(for: .seconds(3600))
+    }
+    let waiting = StubExchange()
+    waiting.sides[0].fields = [("x-wait", "1")]
+    #expect(instance.request(waiting) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
+    #expect(instance.request(StubExchange()) == Self.goesOn)
+    instance.cancel(waiting)
+    try await ended.wait { $0 == 1 }
+    for _ in 0..<2 { #expect(instance.request(StubExchange()) == Self.goesOn) }
+  }
+
+  @Test func `calls that wait at the same time have a task each, which later calls use again`() async throws {
+    let gate = Signal()
+    let seen = Locked<Set<Int>>([])
+    let instance = try Scripted.instance { request, _ in
+      let task = Self.currentTask()
+      seen.withLock { _ = $0.insert(task) }
+      if request.headers["x-wait"] != nil { try await gate.wait() }
+    }
+    let waiting = (0..<5).map { _ in
+      let exchange = StubExchange()
+      exchange.sides[0].fields = [("x-wait", "1")]
+      return exchange
+    }
+    for exchange in waiting { #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED)) }
+    #expect(seen.withLock { $0.count } == 5)
+    gate.set()
+    for exchange in waiting { #expect(try await exchange.resumption.wait { $0 != nil } == Self.goesOn) }
+    for _ in 0..<20 { #expect(instance.request(StubExchange()) == Self.goesOn) }
+    #expect(seen.withLock { $0.count } == 5)
+  }
+
+  @Test func `the tasks of an instance end with it`() async throws {
+    weak var call: ExchangeCall?
+    let kept = Locked<StageRequest?>(nil)
+    let instance = try Scripted.instance { request, _ in kept.withLock { $0 = request } }
+    #expect(instance.request(StubExchange()) == Self.goesOn)
+    call = kept.withLock { $0.take() }?.call
+    #expect(call != nil)
+    instance.end()
+    #expect(call == nil)
+  }
+}
