@@ -93,16 +93,16 @@ struct OpenTransaction: Sendable {
   /// After a retry comes the next attempt, or the end if that attempt never began.
   private mutating func takeAttempt(_ entry: LedgerEntry) throws(LedgerBreach) {
     // The server did not process the request: it is sent again in the next hop of the same attempt.
-    if hop.isRefused, entry.attempt == attempt, entry.hop == hop.number + 1 { pendingRetry = nil }
+    if let retry = pendingRetry, hop.isRefused, entry.attempt == attempt, entry.hop == hop.number + 1 {
+      try require(entry, notBefore: retry.at)
+      pendingRetry = nil
+    }
     if let pendingRetry, entry.kind != .didComplete || entry.attempt == attempt + 1 {
       guard entry.attempt == attempt + 1 else {
         throw LedgerBreach(
           .numbering, "\(entry.kind.name) has attempt \(entry.attempt); expected \(attempt + 1) after will_retry")
       }
-      guard entry.time >= pendingRetry.at else {
-        let early = LedgerBreach.text(pendingRetry.at.duration(since: entry.time))
-        throw LedgerBreach(.timing, "\(entry.kind.name) comes \(early) before the delay of will_retry has passed")
-      }
+      try require(entry, notBefore: pendingRetry.at)
       attempt += 1
       hop = OpenHop(0, at: entry.time)
       request = nil
@@ -114,6 +114,12 @@ struct OpenTransaction: Sendable {
         .numbering,
         "\(entry.kind.name) has attempt \(entry.attempt); expected \(attempt), since no will_retry came before")
     }
+  }
+
+  private func require(_ entry: LedgerEntry, notBefore time: Instant) throws(LedgerBreach) {
+    guard entry.time < time else { return }
+    let early = LedgerBreach.text(time.duration(since: entry.time))
+    throw LedgerBreach(.timing, "\(entry.kind.name) comes \(early) before the delay of will_retry has passed")
   }
 
   /// The next hop begins with its `didIssue`, or with a later event if it was never issued.
@@ -206,9 +212,7 @@ struct OpenTransaction: Sendable {
       try require(hop.isEnded, entry, "did_end_hop of hop \(hop.number) before it, since it has an error")
     }
     pendingRetry = (entry.time + entry.duration, entry.status)
-    hop.isRefused =
-      entry.errorCode == .notProcessed && entry.duration == .zero && hop.isIssued
-      && !hop.isAnswered
+    hop.isRefused = entry.errorCode == .notProcessed && hop.isIssued && !hop.isAnswered
   }
 
   private mutating func validate(_ entry: LedgerEntry) throws(LedgerBreach) {

@@ -97,6 +97,32 @@ import Testing
     #expect(Self.violation(log) == nil)
   }
 
+  /// The server has refused the request, which is sent again in the next hop, `pause` nanoseconds later.
+  private static func resent(after pause: UInt64, at time: UInt64) -> [LedgerEntry] {
+    var refused = broken(3, took: 1)
+    var retry = entry(.willRetry, 3, status: 0)
+    refused.errorCode = .notProcessed
+    retry.errorCode = .notProcessed
+    retry.duration = .nanoseconds(Int64(pause))
+    return [
+      entry(.willExecute, 0), entry(.didConfigure, 1), entry(.didIssue, 2), refused, retry,
+      entry(.didIssue, time, hop: 1), entry(.didReceive, time + 1, hop: 1), entry(.didEndHop, time + 2, hop: 1),
+      entry(.didValidateResponse, time + 2, hop: 1), entry(.didExtract, time + 2, hop: 1),
+      entry(.didValidatePayload, time + 2, hop: 1), entry(.didComplete, time + 2, hop: 1),
+    ]
+  }
+
+  @Test(arguments: [UInt64(0), 10])
+  func `a request that was not processed is sent again in the same attempt, after its pause`(_ pause: UInt64) {
+    #expect(Self.violation(Self.resent(after: pause, at: 3 + pause)) == nil)
+  }
+
+  @Test func `a request that was not processed is not sent again before its pause`() throws {
+    let violation = try #require(Self.violation(Self.resent(after: 10, at: 12)))
+    #expect(violation.rule == .timing)
+    #expect("\(violation)".contains("did_issue comes 1 ns before the delay of will_retry has passed"))
+  }
+
   private static func span(_ time: UInt64, id: UInt64 = 1, _ start: UInt64, _ end: UInt64) -> LedgerEntry {
     var entry = entry(.didEndSpan, time, status: 0)
     entry.span = LedgerSpan(
