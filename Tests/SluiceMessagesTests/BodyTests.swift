@@ -1,4 +1,5 @@
 import SluiceMessages
+import SluiceTestKit
 import Synchronization
 import Testing
 
@@ -21,8 +22,8 @@ struct BodyTests {
     #expect(Body.stream(BodyStream(byteCount: 3) { _ in nil }).byteCount == 3)
   }
 
-  /// Each wrapper around the function would need stack.
-  @Test func `a stream that was woken often calls its reader directly, as at first`() {
+  /// Each wrapper around the function would need stack. A sanitizer has local variables elsewhere.
+  @Test(.enabled(if: !Sanitizer.isOn)) func `a stream that was woken often calls its reader directly, as at first`() {
     let stream = BodyStream { _ in nil }
     let place = Places()
     stream.onWake { place.note() }
