@@ -234,7 +234,7 @@ let package = Package(
       name: "SluiceConfiguration", dependencies: ["SluiceAssembly", "SluicePipeline", "SluiceMessages"],
       swiftSettings: strict),
     .target(
-      name: "SluiceDelegates", dependencies: ["SluiceEngine", "SluicePipeline", "SluiceMessages"],
+      name: "SluiceDelegates", dependencies: ["SluiceEngine", "SluicePlugin", "SluicePipeline", "SluiceMessages"],
       swiftSettings: strict),
     .target(
       name: "SluiceReports", dependencies: ["SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceMessages"],

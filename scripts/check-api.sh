@@ -14,7 +14,7 @@ faces='Sluice SluiceConfiguration SluiceDelegates SluiceReports SluiceReplay'
 
 # The types that a face shows, each as "KIND MODULE.TYPE".
 shown_types() { # face
-  sed -nE 's/^@_exported public import ([a-z]+ [A-Za-z]+\.[A-Za-z]+)$/\1/p' "Sources/$1/Exports.swift"
+  sed -nE 's/^@_exported public import ([a-z]+ [A-Za-z0-9]+\.[A-Za-z0-9]+)$/\1/p' "Sources/$1/Exports.swift"
 }
 
 # The modules whose types the faces show.
@@ -49,9 +49,9 @@ for face in $faces; do
   [ -s "$work/$face" ] || fail "Sources/$face/Exports.swift shows no type"
   sed "s/^/$face export /" "$work/$face" >>"$work/symbols"
 done
-# SluicePlugin shows all of SluiceMessages.
+# SluicePlugin is imported itself, and shows all of SluiceMessages.
 unseen=$(awk -v modules="$(echo $engine)" '
-  BEGIN { split(modules, list, " "); for (i in list) isOurs[list[i]] = list[i] != "SluiceMessages" }
+  BEGIN { split(modules, list, " "); for (i in list) isOurs[list[i]] = list[i] !~ /^Sluice(Messages|Plugin)$/ }
   $2 == "export" { sub(/.*\./, ""); isShown[$0] = 1; next }
   isOurs[$1] && $2 ~ /^(struct|class|enum|protocol|typealias)$/ && $3 !~ /\./ { types[$3] = $1 }
   END { for (type in types) if (!(type in isShown)) print types[type] "." type }' "$work/symbols")

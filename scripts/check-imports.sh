@@ -34,7 +34,7 @@ edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluicePi
 edge  SluiceEngine      SluiceAssembly SluicePlugin SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CCrypto
 edge  Sluice            SluiceEngine SluiceAssembly SluiceCurl SluiceWire SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
 edge  SluiceConfiguration SluiceAssembly SluicePipeline SluiceMessages
-edge  SluiceDelegates   SluiceEngine SluicePipeline SluiceMessages
+edge  SluiceDelegates   SluiceEngine SluicePlugin SluicePipeline SluiceMessages
 edge  SluiceReports     SluiceEngine SluiceAssembly SluicePipeline SluiceMessages
 edge  SluiceClient      Sluice SluiceCookies SluiceEngine SluiceAssembly SluicePlugin SluicePipeline SluiceRecords SluiceMessages SluiceJSON
 edge  SluiceFoundation  SluiceClient SluiceCookies SluiceEngine SluiceAssembly SluicePlugin SluicePipeline SluiceMessages SluiceIDNA Foundation FoundationNetworking

@@ -2,6 +2,7 @@
 @_exported public import protocol SluiceEngine.ClientCertificateDelegate
 @_exported public import protocol SluiceEngine.ServerTrustDelegate
 @_exported public import protocol SluiceEngine.TransactionDelegate
+@_exported public import enum SluiceMessages.Base64
 @_exported public import struct SluiceMessages.Challenge
 @_exported public import enum SluiceMessages.ChallengeDecision
 @_exported public import struct SluiceMessages.ChallengeOffer
@@ -12,6 +13,9 @@
 @_exported public import protocol SluicePipeline.BodySink
 @_exported public import enum SluicePipeline.ClientCertificateDecision
 @_exported public import struct SluicePipeline.ClientCertificateRequest
+@_exported public import struct SluicePipeline.HopMetrics
 @_exported public import struct SluicePipeline.ServerTrust
 @_exported public import enum SluicePipeline.ServerTrustDecision
 @_exported public import struct SluicePipeline.TransferProgress
+@_exported public import struct SluicePlugin.RequestContext
+@_exported public import struct SluicePlugin.ResponseContext

@@ -1,7 +1,5 @@
 import SluiceClient
 import SluiceDelegates
-import SluiceMessages
-import SluicePlugin
 
 /// Shows the certificate of this host to the company's servers, and to no others.
 struct CompanyCertificate: ClientCertificateDelegate {

@@ -2,7 +2,6 @@ import SluiceClient
 import SluiceCookies
 import SluiceDelegates
 import SluiceJSON
-import SluicePlugin
 
 /// A client with the defaults of a URLSession: cookies in memory, six connections to a host, seven days for a request.
 func clientLikeURLSession() throws -> Client {

@@ -1,6 +1,5 @@
 import SluiceClient
 import SluiceDelegates
-import SluicePlugin
 
 /// Accepts only servers with one of these keys.
 struct PinnedKeys: ServerTrustDelegate {
