@@ -120,6 +120,39 @@ struct CallTaskTests {
     #expect(seen.withLock { $0.count } == 5)
   }
 
+  /// At the most pieces that a call runs at once, too.
+  @Test(arguments: 28...38) func `a method that yields often ends, suspended or not`(_ pieces: Int) async throws {
+    let instance = try Scripted.instance(named: "yields \(pieces) times") { _, _ in
+      for _ in 0..<pieces { await Task.yield() }
+    }
+    for _ in 0..<3 {
+      let exchange = StubExchange()
+      var verdict: sluice_verdict? = instance.request(exchange)
+      if verdict == sluice_verdict(SLUICE_VERDICT_SUSPENDED) {
+        verdict = try await exchange.resumption.wait { $0 != nil }
+      }
+      #expect(verdict == Self.goesOn)
+    }
+  }
+
+  @Test func `a call that may not wait leaves nothing behind`() async throws {
+    let kept = Locked<StageRequest?>(nil)
+    let ended = Signal()
+    let instance = try Scripted.instance { request, _ in
+      kept.withLock { $0 = request }
+      defer { ended.set() }
+      try await Task.sleep(for: .seconds(3600))
+    }
+    let exchange = StubExchange()
+    exchange.mayBeSuspended = false
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_FAIL))
+    weak let call = kept.withLock { $0.take() }?.call
+    try await ended.wait()
+    // Waits for the loop, where the task ends after its method.
+    instance.end()
+    #expect(call == nil)
+  }
+
   @Test func `the tasks of an instance end with it`() async throws {
     weak var call: ExchangeCall?
     let kept = Locked<StageRequest?>(nil)

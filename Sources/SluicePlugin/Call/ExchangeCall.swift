@@ -86,7 +86,7 @@ class ExchangeCall: @unchecked Sendable {
       let reason = (200...999).contains(status) ? "the host does not let a stage respond here" : "expected 200 to 999"
       throw StageFailure(message: "cannot respond with status \(status): \(reason)")
     }
-    hasResponded = hasResponded || verdict != nil
+    if verdict != nil { hasResponded = true }
   }
 }
 

@@ -44,7 +44,6 @@ final class CallTask: TaskExecutor, @unchecked Sendable {
     var early: sluice_token?
     /// Wakes the resting task: true for another call, false to end.
     var rest: UnsafeContinuation<Bool, Never>?
-    var hasStarted = false
     /// Nil before the first call, and after the end.
     var task: Task<Void, Never>?
 
@@ -97,7 +96,6 @@ final class CallTask: TaskExecutor, @unchecked Sendable {
     let rest = progress.withLock { progress in
       progress.phase = .starting
       progress.call = call
-      progress.hasStarted = true
       return progress.rest.take()
     }
     if let rest { wake(rest, for: true) } else { start() }
@@ -137,7 +135,7 @@ final class CallTask: TaskExecutor, @unchecked Sendable {
         outcome = CallOutcome(error)
       }
     } while await rest(after: outcome)
-    progress.withLock { $0.task = nil }
+    progress.withLock { ($0.task, $0.call) = (nil, nil) }
     // The call refers to this object.
     lastCall = nil
   }
@@ -181,14 +179,15 @@ final class CallTask: TaskExecutor, @unchecked Sendable {
   /// Runs the task until its method has returned or must wait. Switches between actors arrive here immediately; running
   /// them now avoids a suspension. [inside the call]
   private func runWaiting() -> End? {
-    for _ in 0...Self.piecesAtOnce {
+    for _ in 0..<Self.piecesAtOnce {
       switch progress.withLock({ Self.nextStep(&$0) }) {
       case .end(let end): return end
       case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
       case .wait: return nil
       }
     }
-    return nil
+    // The last job may have ended the method.
+    return progress.withLock { Self.takeEnd(&$0) }
   }
 
   private static func nextStep(_ progress: inout Progress) -> Step {
@@ -239,6 +238,7 @@ final class CallTask: TaskExecutor, @unchecked Sendable {
     let verdict = call.verdict(.failed(failure))
     call.silence()
     release(to: .over)
+    progress.withLock { $0.call = nil }
     cancel()
     return verdict
   }

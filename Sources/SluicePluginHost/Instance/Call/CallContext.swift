@@ -119,6 +119,18 @@ extension Call {
   }
 }
 
+extension CallContext {
+  /// Keeps an object alive until each call of this thread that has the exchange has returned.
+  static func keep(_ object: AnyObject, inCallsWith exchange: Exchange) {
+    let name = Unmanaged.passUnretained(exchange).toOpaque()
+    var next = current
+    while let call = next {
+      if call.pointee.borrowedExchange?.toOpaque() == name { call.keep(object) }
+      next = call.pointee.previous?.assumingMemoryBound(to: CallContext.self)
+    }
+  }
+}
+
 // Reads through the pointer, since reading from the structure would copy it.
 extension Call {
   /// The plugin's object for the place that is called; nil for a place without a configuration.

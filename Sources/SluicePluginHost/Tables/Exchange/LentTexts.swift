@@ -41,8 +41,8 @@ final class LentTexts: @unchecked Sendable {
       if called.call.pointee.scope != .call { called.keep(known) }
       return known
     }
-    // The plugin may hold the old texts until its call returns.
-    if let known { called.keep(known) }
+    // Whoever got the old texts may hold them until its call returns: also the stage in whose call a tracer is called now.
+    if let known { CallContext.keep(known, inCallsWith: exchange) }
     let texts = LentTexts(method: exchange.nativeRequest.method, url: exchange.nativeRequest.url)
     exchange.lentTexts = texts
     if called.call.pointee.scope != .call { called.keep(texts) }
