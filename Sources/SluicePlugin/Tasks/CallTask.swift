@@ -17,7 +17,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: what the lock does not protect is used only by the thread that runs the call, and between two
 /// calls by the one that has taken the task from ``CallTasks``.
-final class CallTask: TaskExecutor, @unchecked Sendable {
+final class CallTask: PostingExecutor, @unchecked Sendable {
   /// A method to run.
   enum Method: Sendable {
     case request(any RequestInterceptor, RequestContext)
@@ -286,18 +286,13 @@ extension CallTask {
 
   /// Runs the job on the loop. A host that accepts nothing new has given up the call, so another thread may run it.
   private func post(_ job: UnownedJob) {
-    let posted = Unmanaged.passRetained(PostedJob(task: self, job: job))
-    let status = link.withHost { host in
-      host.pointee.post(host, loop, { performPosted($0) }, posted.toOpaque())
-    }
-    guard status != 0 else { return }
-    posted.release()
+    if link.post(job, to: loop, for: self) { return }
     giveUp()
     RemainingJobs.run(job, on: self)
   }
 
   /// Runs on the loop: one piece of the task inside the exchange, and the end of the call after the last piece.
-  fileprivate func perform(_ job: UnownedJob) {
+  func perform(_ job: UnownedJob) {
     guard let (token, call) = suspension, let exchange = link.current.pointee.enter(link.current, token) else {
       giveUp()
       return job.runSynchronously(on: asUnownedTaskExecutor())
@@ -323,21 +318,4 @@ extension CallTask {
     tasks.suspended.remove(token)
     abandon()
   }
-}
-
-/// The context that `post` carries.
-private final class PostedJob {
-  let task: CallTask
-  let job: UnownedJob
-
-  init(task: CallTask, job: UnownedJob) {
-    self.task = task
-    self.job = job
-  }
-}
-
-private func performPosted(_ context: UnsafeMutableRawPointer?) {
-  guard let context else { return }
-  let posted = Unmanaged<PostedJob>.fromOpaque(context).takeRetainedValue()
-  posted.task.perform(posted.job)
 }

@@ -2,7 +2,7 @@ import CSluice
 
 /// Runs tasks on an event loop of the host, outside of any call. After the host accepts nothing new, the tasks
 /// continue on another thread, so that each can finish.
-final class LoopExecutor: TaskExecutor {
+final class LoopExecutor: PostingExecutor {
   private let link: HostLink
   private let loop: sluice_loop
 
@@ -13,30 +13,10 @@ final class LoopExecutor: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let posted = Unmanaged.passRetained(LoopJob(executor: self, job: job))
-    let status = link.withHost { host in
-      host.pointee.post(host, loop, { performLoopJob($0) }, posted.toOpaque())
-    }
-    guard status != 0 else { return }
-    posted.release()
-    RemainingJobs.run(job, on: self)
+    if !link.post(job, to: loop, for: self) { RemainingJobs.run(job, on: self) }
   }
-}
 
-private final class LoopJob {
-  let executor: LoopExecutor
-  let job: UnownedJob
-
-  init(executor: LoopExecutor, job: UnownedJob) {
-    self.executor = executor
-    self.job = job
-  }
-}
-
-private func performLoopJob(_ context: UnsafeMutableRawPointer?) {
-  guard let context else { return }
-  let posted = Unmanaged<LoopJob>.fromOpaque(context).takeRetainedValue()
-  posted.job.runSynchronously(on: posted.executor.asUnownedTaskExecutor())
+  func perform(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
 }
 
 extension PluginHost {
