@@ -24,7 +24,7 @@ article() { # page, folder
 
 # Prints the modules whose types a module shows.
 exported() {
-  find "Sources/$1" -name '*.swift' -exec sed -nE 's/^@_exported public import ([a-z]+ )?([A-Za-z]+)(\.[A-Za-z]+)?$/\2/p' {} + |
+  find "Sources/$1" -name '*.swift' -exec sed -nE 's/^@_exported public import ([a-z]+ )?([A-Za-z0-9]+)(\.[A-Za-z0-9]+)?$/\2/p' {} + |
     LC_ALL=C sort -u | grep -v '^Sluice$' || true
 }
 
