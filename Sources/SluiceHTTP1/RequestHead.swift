@@ -96,7 +96,7 @@ package struct RequestHead {
     let target = url.string.utf8.span.extracting(url.targetRange)
     // The host that the fields may have is counted with them.
     let lines = preamble.lines
-    let bound = method.count + target.count + lines.count + fields.buffer.count + fixedBytes
+    let bound = method.count + target.count + lines.count + fields.lineByteCount + fixedBytes
     buffer.append(addingCapacity: bound) { output in
       output.append(copying: method)
       output.append(UInt8(ascii: " "))

@@ -33,6 +33,17 @@ extension OutputSpan where Element == UInt8 {
 }
 
 extension OutputSpan where Element == UInt8 {
+  /// Writes that many zero bytes; the buffer must have room for them.
+  @inline(__always)
+  mutating func append(zeros byteCount: Int) {
+    precondition(byteCount >= 0 && byteCount <= freeCapacity)
+    // Safe because there is room for the bytes, and because no pointer leaves its closure.
+    unsafe withUnsafeMutableBufferPointer { target, count in
+      unsafe target.baseAddress?.advanced(by: count).initialize(repeating: 0, count: byteCount)
+      count += byteCount
+    }
+  }
+
   /// Writes the bytes; the buffer must have room for them.
   @inlinable @inline(__always)
   package mutating func append(copying bytes: Span<UInt8>) {

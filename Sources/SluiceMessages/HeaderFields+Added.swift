@@ -1,13 +1,12 @@
 extension HeaderFields {
   /// Marks every field that was not in `original` as ``Marks/addedByStage``. A field with another value counts as new.
   package mutating func markAdded(since original: HeaderFields) {
-    if buffer.count == original.buffer.count, buffer == original.buffer { return }
-    // New fields are written at the end of the buffer. So if the beginning of the buffer is unchanged, a field's
-    // position shows whether it is new.
-    let isGrown =
-      buffer.count > original.buffer.count && buffer.prefix(original.buffer.count).elementsEqual(original.buffer)
+    if hasSameLines(as: original) { return }
+    // New lines are written after the others. So if these are unchanged, a field's position shows whether it is new.
+    let isGrown = begins(withLinesOf: original)
+    let oldByteCount = original.lineByteCount
     for index in indices {
-      let isNew = isGrown ? entries[index].start >= original.buffer.count : !original.hasField(of: self, at: index)
+      let isNew = isGrown ? entry(at: index).start >= oldByteCount : !original.hasField(of: self, at: index)
       if isNew { mark(at: index, .addedByStage) }
     }
   }

@@ -1,7 +1,7 @@
 extension HeaderFields {
   /// Collects the fields of a head that was received as one block of bytes.
   ///
-  /// The block becomes the buffer of the fields, in one copy: a line `name: value` already has the form of the buffer,
+  /// The block becomes the lines of the fields, in one copy: a line `name: value` already has the form of those,
   /// except for the CR in place of a NUL. Lines in another form, such as one with two spaces after the colon, one that ends
   /// without CR, or one that continues the line before it, are written again after the block.
   ///
@@ -20,6 +20,9 @@ extension HeaderFields {
     @usableFromInline var rewritten: [UInt8] = []
     /// Room for more fields than this is not kept for the next head.
     private static let keptFields = 32
+    /// What stages add to a response then needs no other allocation.
+    private static let roomForFields = 8
+    private static let roomForBytes = 256
 
     package init() {}
 
@@ -55,7 +58,7 @@ extension HeaderFields {
     /// The name of the last field; nil if there is no field.
     package func lastName(in block: Span<UInt8>) -> [UInt8]? {
       guard let last else { return nil }
-      guard last.start < 0 else { return Array(copying: block.extracting(last.nameRange)) }
+      guard last.start < 0 else { return Array(copying: block.extracting(last.start..<last.start + last.nameCount)) }
       return Array(rewritten[(-1 - last.start)...].prefix(last.nameCount))
     }
 
@@ -65,7 +68,8 @@ extension HeaderFields {
       guard let last else { return }
       if last.start >= 0 {
         count -= 1
-        rewrite(last.nameRange, last.valueRange, in: block)
+        let value = last.start + last.nameCount + 2
+        rewrite(last.start..<last.start + last.nameCount, value..<value + last.valueCount, in: block)
       }
       let moved = entries[count - 1]
       // In place of the NUL and the LF. The last rewritten field is at the end of the bytes.
@@ -81,37 +85,28 @@ extension HeaderFields {
 
     /// Moves the fields out; afterwards the block has none.
     package mutating func takeFields(from block: Span<UInt8>) -> HeaderFields {
-      var fields = HeaderFields()
-      guard count > 0 else { return fields }
-      fields.buffer = Array(copying: block)
-      // Made from a pointer, because that copies in one piece. Safe because it does not leave the closure.
-      fields.entries = unsafe entries.withUnsafeBufferPointer {
-        unsafe Array(UnsafeBufferPointer(rebasing: $0[..<count]))
-      }
-      if !rewritten.isEmpty {
-        fields.buffer.append(contentsOf: rewritten)
-        for index in fields.entries.indices where fields.entries[index].start < 0 {
-          fields.entries[index] = moved(fields.entries[index], behind: block.count)
-        }
-      }
-      fields.wastedBytes = fields.buffer.count - Self.endLines(of: fields.entries, in: &fields.buffer)
+      guard count > 0 else { return HeaderFields() }
+      // Safe because an entry has no padding.
+      var fields = HeaderFields(
+        entries: unsafe Span<UInt8>(_bytes: entries.span.extracting(..<count).bytes),
+        fieldCapacity: count + Self.roomForFields, lines: block,
+        byteCapacity: block.count + rewritten.count + Self.roomForBytes)
+      if !rewritten.isEmpty { fields.takeRewritten(rewritten, behind: block.count) }
+      fields.wastedBytes = fields.lineByteCount - endLines(in: &fields)
       removeAll()
       return fields
     }
 
-    /// A rewritten field, in a buffer that begins with the block.
-    private func moved(_ entry: Entry, behind blockCount: Int) -> Entry {
-      Entry(
-        start: blockCount - 1 - entry.start, nameCount: entry.nameCount, valueCount: entry.valueCount, marks: [])
-    }
-
     /// Writes the NUL after each value, where the CR was. Returns the number of bytes that all fields take.
-    private static func endLines(of entries: [Entry], in buffer: inout [UInt8]) -> Int {
-      var bytes = buffer.mutableSpan
+    private func endLines(in fields: inout HeaderFields) -> Int {
+      let lineOffset = fields.lineOffset
+      var bytes = fields.buffer.mutableSpan
       var usedBytes = 0
-      for entry in entries {
+      for index in 0..<count {
+        let entry = entries[index]
         usedBytes &+= entry.byteCount
-        bytes[entry.start &+ entry.byteCount &- 2] = 0
+        // A line that was written again has its NUL.
+        if entry.start >= 0 { bytes[lineOffset &+ entry.start &+ entry.byteCount &- 2] = 0 }
       }
       return usedBytes
     }
@@ -122,6 +117,21 @@ extension HeaderFields {
       rewritten.append(addingCapacity: name.count + value.count + 4) {
         $0.append(line: block.extracting(name), block.extracting(value))
       }
+    }
+  }
+}
+
+extension HeaderFields {
+  /// Adds the lines that were written again, behind a block of that size.
+  private mutating func takeRewritten(_ lines: [UInt8], behind blockCount: Int) {
+    buffer.append(contentsOf: lines)
+    for index in indices {
+      let entry = entry(at: index)
+      guard entry.start < 0 else { continue }
+      setEntry(
+        at: index,
+        Entry(
+          start: blockCount - 1 - entry.start, nameCount: entry.nameCount, valueCount: entry.valueCount, marks: []))
     }
   }
 }

@@ -1,42 +1,66 @@
 // Fields as bytes, which the wire and the ABI use; no strings are made.
 extension HeaderFields {
   /// The range of the name in ``buffer``; `: ` follows it.
-  @inlinable package func nameRange(at index: Int) -> Range<Int> { entries[index].nameRange }
+  @inlinable package func nameRange(at index: Int) -> Range<Int> { nameRange(entry(at: index)) }
 
   /// The range of the value in ``buffer``; a NUL follows it.
-  @inlinable package func valueRange(at index: Int) -> Range<Int> { entries[index].valueRange }
+  @inlinable package func valueRange(at index: Int) -> Range<Int> { valueRange(entry(at: index)) }
 
-  package func marks(at index: Int) -> Marks { entries[index].marks }
+  @inlinable @inline(__always)
+  func nameRange(_ entry: Entry) -> Range<Int> {
+    let start = lineOffset &+ entry.start
+    return start..<start + entry.nameCount
+  }
 
-  package mutating func mark(at index: Int, _ marks: Marks) { entries[index].marks.formUnion(marks) }
+  @inlinable @inline(__always)
+  func valueRange(_ entry: Entry) -> Range<Int> {
+    let start = lineOffset &+ entry.start &+ entry.nameCount &+ 2
+    return start..<start + entry.valueCount
+  }
 
-  package mutating func unmark(at index: Int, _ marks: Marks) { entries[index].marks.subtract(marks) }
+  package func marks(at index: Int) -> Marks { entry(at: index).marks }
+
+  package mutating func mark(at index: Int, _ marks: Marks) { change(at: index, self.marks(at: index).union(marks)) }
+
+  package mutating func unmark(at index: Int, _ marks: Marks) {
+    change(at: index, self.marks(at: index).subtracting(marks))
+  }
+
+  private mutating func change(at index: Int, _ marks: Marks) {
+    var entry = entry(at: index)
+    guard entry.marks != marks else { return }
+    entry.marks = marks
+    setEntry(at: index, entry)
+  }
 
   /// The position of the first field of that name at or after `start`.
   package func firstIndex(named name: Span<UInt8>, from start: Int = 0) -> Int? {
-    let entries = entries.span
     let bytes = buffer.span
+    precondition(start >= 0 && count &* Self.entrySize <= bytes.count)
     var index = start
-    while index < entries.count {
-      let entry = entries[index]
-      if entry.nameCount == name.count, FieldSyntax.areEqual(bytes.extracting(entry.nameRange), name) { return index }
-      index += 1
+    while index < count {
+      // Safe because all entries are in the buffer, by the precondition.
+      let entry = unsafe bytes.bytes.unsafeLoadUnaligned(
+        fromUncheckedByteOffset: index &* Self.entrySize, as: Entry.self)
+      if entry.nameCount == name.count, FieldSyntax.areEqual(bytes.extracting(nameRange(entry)), name) { return index }
+      index &+= 1
     }
     return nil
   }
 
   /// Adds one more field at the end.
   package mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks = []) {
-    entries.append(write(name, value, marks: marks))
+    append(write(name, value, marks: marks))
   }
 
   /// Appends the bytes to the value of the last field, as a continuation line does (RFC 9112 §5.2). A space comes
   /// between the two unless one is empty. Does nothing without a field.
   package mutating func continueLast(with value: Span<UInt8>) {
-    guard let last = entries.popLast() else { return }
-    let line = last.start..<last.start + last.byteCount
+    guard !isEmpty else { return }
+    let last = entry(at: count - 1)
+    let line = lineRange(last)
     let isAtEnd = line.upperBound == buffer.count
-    let start = isAtEnd ? last.start : buffer.count
+    let start = isAtEnd ? last.start : lineByteCount
     if !isAtEnd {
       buffer.append(contentsOf: buffer[line])
       wastedBytes += last.byteCount
@@ -48,7 +72,8 @@ extension HeaderFields {
     buffer.append(copying: value)
     buffer.append(0)
     buffer.append(0x0A)
-    entries.append(
+    setEntry(
+      at: count - 1,
       Entry(
         start: start, nameCount: last.nameCount, valueCount: last.valueCount + space + value.count, marks: last.marks))
     compactIfWasteful()
@@ -57,9 +82,9 @@ extension HeaderFields {
   /// Replaces every field of that name by one, at the place of the first; without such a field, adds one at the end.
   package mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
     guard let index = firstIndex(named: name) else { return append(name, value, marks: marks) }
-    let entry = write(name, value, marks: marks)
-    wastedBytes += entries[index].byteCount
-    entries[index] = entry
+    let line = write(name, value, marks: marks)
+    wastedBytes += entry(at: index).byteCount
+    setEntry(at: index, line)
     if let next = firstIndex(named: name, from: index + 1) { remove(named: name, from: next) }
     compactIfWasteful()
   }
@@ -68,29 +93,31 @@ extension HeaderFields {
   package mutating func remove(named name: Span<UInt8>, from start: Int = 0) {
     guard let first = firstIndex(named: name, from: start) else { return }
     var keptCount = first
-    for index in first..<entries.count {
+    for index in first..<count {
+      let entry = entry(at: index)
       if isName(at: index, name) {
-        wastedBytes += entries[index].byteCount
+        wastedBytes += entry.byteCount
       } else {
-        entries[keptCount] = entries[index]
+        setEntry(at: keptCount, entry)
         keptCount += 1
       }
     }
-    entries.removeLast(entries.count - keptCount)
+    fieldCount = UInt32(keptCount)
     compactIfWasteful()
   }
 
   /// Removes one field, and moves those after it down by one position; `index` must be one of ``indices``.
   package mutating func remove(at index: Int) {
-    wastedBytes += entries[index].byteCount
-    entries.remove(at: index)
+    wastedBytes += entry(at: index).byteCount
+    for next in index + 1..<count { setEntry(at: next - 1, entry(at: next)) }
+    fieldCount -= 1
     compactIfWasteful()
   }
 
   /// Removes all fields and keeps their memory for the next message.
   package mutating func removeAll() {
-    entries.removeAll(keepingCapacity: true)
-    buffer.removeAll(keepingCapacity: true)
+    buffer.removeLast(lineByteCount)
+    fieldCount = 0
     wastedBytes = 0
   }
 
@@ -100,41 +127,39 @@ extension HeaderFields {
   package func appendLines(to output: inout OutputSpan<UInt8>) -> Bool {
     guard wastedBytes == 0 else { return false }
     let start = output.count
-    output.append(copying: buffer.span)
+    output.append(copying: buffer.span.extracting(lineOffset...))
     var written = output.mutableSpan
-    for entry in entries { written[start + entry.start + entry.byteCount - 2] = 0x0D }
+    for index in indices {
+      let entry = entry(at: index)
+      written[start + entry.start + entry.byteCount - 2] = 0x0D
+    }
     return true
   }
 
   /// Whether the field at a position has that name, compared without case.
   package func isName(at index: Int, _ name: Span<UInt8>) -> Bool {
-    let entry = entries[index]
-    return entry.nameCount == name.count && FieldSyntax.areEqual(buffer.span.extracting(entry.nameRange), name)
+    let entry = entry(at: index)
+    return entry.nameCount == name.count && FieldSyntax.areEqual(buffer.span.extracting(nameRange(entry)), name)
   }
 
   @inline(__always)
   private mutating func write(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks) -> Entry {
-    if buffer.capacity - buffer.count < name.count + value.count + 4 { makeRoom(name.count + value.count + 4) }
-    let entry = Entry(start: buffer.count, nameCount: name.count, valueCount: value.count, marks: marks)
+    let byteCount = name.count + value.count + 4
+    if buffer.capacity - buffer.count < byteCount { makeRoom(fields: 1, bytes: byteCount) }
+    let entry = Entry(start: lineByteCount, nameCount: name.count, valueCount: value.count, marks: marks)
     // Appends everything at once: each separate append would check again whether the buffer is shared and large enough.
-    buffer.append(addingCapacity: entry.byteCount) { $0.append(line: name, value) }
+    buffer.append(addingCapacity: byteCount) { $0.append(line: name, value) }
     return entry
-  }
-
-  /// A message has about ten headers, so this reserves room for them at once, instead of growing field by field.
-  private mutating func makeRoom(_ count: Int) {
-    buffer.reserveCapacity(Swift.max(buffer.count * 2, buffer.count + count, 512))
-    entries.reserveCapacity(Swift.max(entries.count + 1, 16))
   }
 
   /// Rewrites the buffer when removed fields take most of it, so that repeated changes of a header use bounded memory.
   private mutating func compactIfWasteful() {
-    guard wastedBytes > 4096, wastedBytes > buffer.count / 2 else { return }
-    var compact = HeaderFields(fieldCapacity: entries.count, byteCapacity: buffer.count - wastedBytes)
-    for entry in entries {
+    guard wastedBytes > 4096, wastedBytes > lineByteCount / 2 else { return }
+    var compact = HeaderFields(fieldCapacity: count, byteCapacity: wireByteCount)
+    for index in indices {
       let span = buffer.span
       compact.append(
-        span.extracting(entry.nameRange), span.extracting(entry.valueRange), marks: entry.marks)
+        span.extracting(nameRange(at: index)), span.extracting(valueRange(at: index)), marks: marks(at: index))
     }
     self = compact
   }

@@ -31,10 +31,10 @@ extension HeaderFields {
   public func contains(_ name: String) -> Bool { firstIndex(named: name.utf8.span) != nil }
 
   /// The name as it was given; compare it without case.
-  package func name(at index: Int) -> String { String(decoding: buffer[entries[index].nameRange], as: UTF8.self) }
+  package func name(at index: Int) -> String { String(decoding: buffer[nameRange(at: index)], as: UTF8.self) }
 
   /// The value as text, with U+FFFD for bytes that are not UTF-8; `index` must be one of ``indices``.
-  package func value(at index: Int) -> String { String(decoding: buffer[entries[index].valueRange], as: UTF8.self) }
+  package func value(at index: Int) -> String { String(decoding: buffer[valueRange(at: index)], as: UTF8.self) }
 }
 
 extension HeaderFields: ExpressibleByDictionaryLiteral {
@@ -72,9 +72,9 @@ extension HeaderFields: Hashable {
 
   /// Combines what `==` compares: names in lower case and the bytes of the values, without marks.
   public func hash(into hasher: inout Hasher) {
-    for entry in entries {
-      for byte in buffer[entry.nameRange] { hasher.combine(byte.asciiLowercased) }
-      hasher.combine(buffer[entry.valueRange])
+    for index in indices {
+      for byte in buffer[nameRange(at: index)] { hasher.combine(byte.asciiLowercased) }
+      hasher.combine(buffer[valueRange(at: index)])
     }
   }
 }

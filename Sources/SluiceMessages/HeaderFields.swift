@@ -1,11 +1,13 @@
 /// An ordered list of HTTP fields with case-insensitive names (RFC 9110 §5.1).
 ///
-/// All fields share one byte buffer, which holds each field as `name: value`, a NUL and a LF. C code takes this form, and
-/// with a CR in place of the NUL it is that of HTTP/1.1, so lines are copied as they are. Copies are copy-on-write.
+/// All fields share one buffer, in one allocation: entries that say where each field is, and after them each field as
+/// `name: value`, a NUL and a LF. C code takes this form, and with a CR in place of the NUL it is that of HTTP/1.1, so
+/// lines are copied as they are. Copies are copy-on-write.
 public struct HeaderFields: Sendable {
   /// The position of one field in the buffer, and its marks.
   @usableFromInline
-  struct Entry: Sendable {
+  struct Entry: Sendable, BitwiseCopyable {
+    /// From the first byte of all lines.
     @usableFromInline let start: Int
     @usableFromInline let valueCount: Int
     /// Both are in one word; otherwise a list of entries would be a third larger.
@@ -24,9 +26,7 @@ public struct HeaderFields: Sendable {
       set { nameCountAndMarks = nameCountAndMarks & ~0xFF | Int(newValue.rawValue) }
     }
 
-    @inlinable var nameRange: Range<Int> { start..<start + nameCount }
-    @inlinable var valueRange: Range<Int> { start + nameCount + 2..<start + nameCount + 2 + valueCount }
-    var byteCount: Int { nameCount &+ valueCount &+ 4 }
+    @inlinable var byteCount: Int { nameCount &+ valueCount &+ 4 }
   }
 
   /// The engine's marks of a field.
@@ -48,39 +48,37 @@ public struct HeaderFields: Sendable {
   /// The position of a field in the list.
   package typealias Index = Int
 
-  /// The text of all fields: for each, `name: value`, a NUL and a LF. ``nameRange(at:)`` and ``valueRange(at:)`` say where.
+  /// Room for ``entryCapacity`` entries, and then the lines. ``nameRange(at:)`` and ``valueRange(at:)`` say where names and
+  /// values are.
   ///
   /// Bytes outside these ranges may belong to removed fields.
   @usableFromInline package internal(set) var buffer: [UInt8] = []
-  @usableFromInline var entries: [Entry] = []
-  /// The number of bytes in the buffer to which no entry refers any more.
+  @usableFromInline var fieldCount: UInt32 = 0
+  @usableFromInline var entryCapacity: UInt32 = 0
+  /// The number of bytes of lines to which no entry refers any more.
   @usableFromInline var wastedBytes = 0
 
   /// An empty list, which allocates nothing before the first field.
   @inlinable public init() {}
 
-  /// Reserves room, so that a message of known size is built with one allocation per array.
+  /// Reserves room, so that a message of known size is built with one allocation.
   package init(fieldCapacity: Int, byteCapacity: Int) {
-    entries.reserveCapacity(fieldCapacity)
-    buffer.reserveCapacity(byteCapacity)
+    let empty: [UInt8] = []
+    self.init(entries: empty.span, fieldCapacity: fieldCapacity, lines: empty.span, byteCapacity: byteCapacity)
   }
 
   /// A copy in its own storage, with room for more fields and for the bytes of their lines.
   package func withRoom(fields: Int, bytes: Int) -> HeaderFields {
-    var copy = HeaderFields(fieldCapacity: entries.count + fields, byteCapacity: buffer.count + bytes)
-    copy.entries.append(contentsOf: entries)
-    copy.buffer.append(contentsOf: buffer)
-    copy.wastedBytes = wastedBytes
-    return copy
+    copy(fieldCapacity: count + fields, byteCapacity: lineByteCount + bytes)
   }
 
   /// The number of fields; a repeated name counts once for each line.
-  public var count: Int { entries.count }
+  public var count: Int { Int(fieldCount) }
   /// Whether there is no field.
-  public var isEmpty: Bool { entries.isEmpty }
+  public var isEmpty: Bool { fieldCount == 0 }
   /// The positions of the fields in wire order, from 0; removing a field moves those after it.
-  @inlinable package var indices: Range<Int> { entries.indices }
+  @inlinable package var indices: Range<Int> { 0..<Int(fieldCount) }
 
   /// The bytes that the fields take on the wire in HTTP/1.1, including line ends.
-  package var wireByteCount: Int { entries.reduce(0) { $0 + $1.byteCount } }
+  package var wireByteCount: Int { lineByteCount - wastedBytes }
 }

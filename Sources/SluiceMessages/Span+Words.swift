@@ -1,4 +1,20 @@
 extension Span where Element == UInt8 {
+  /// Whether both hold the same bytes.
+  package func isIdenticalInContent(to other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    if isIdentical(to: other) { return true }
+    var index = 0
+    while let ours = word(at: index), let theirs = other.word(at: index) {
+      if ours != theirs { return false }
+      index += 8
+    }
+    while index < count {
+      if self[index] != other[index] { return false }
+      index += 1
+    }
+    return true
+  }
+
   /// Eight bytes from `index` on, the first of them in the lowest bits; nil if fewer are left.
   @inlinable @inline(__always)
   package func word(at index: Int) -> UInt64? {

@@ -64,7 +64,7 @@ struct ResponseReader {
   /// Moves the fields of the head out.
   mutating func takeHeaders() -> HeaderFields {
     fieldCount = headers.count
-    byteCount = headers.buffer.count
+    byteCount = headers.lineByteCount
     var taken = HeaderFields()
     swap(&taken, &headers)
     return taken

@@ -113,10 +113,3 @@ extension HeaderFields {
     buffer.span.extracting(valueRange(at: index)).isIdenticalInContent(to: value)
   }
 }
-
-extension Span where Element == UInt8 {
-  fileprivate func isIdenticalInContent(to other: Span<UInt8>) -> Bool {
-    guard count == other.count else { return false }
-    return indices.allSatisfy { self[$0] == other[$0] }
-  }
-}

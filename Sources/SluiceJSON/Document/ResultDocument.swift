@@ -141,6 +141,6 @@ extension Response {
   /// About what it takes in a line, if few characters need an escape.
   fileprivate var approximateBytes: Int {
     let bodyBytes = if case .bytes(let bytes) = body { bytes.count } else { 0 }
-    return headers.buffer.count + headers.count * 4 + bodyBytes + bodyBytes / 4
+    return headers.lineByteCount + headers.count * 4 + bodyBytes + bodyBytes / 4
   }
 }

@@ -37,7 +37,7 @@ extension Transaction: TransferObserver {
   /// Whether the fields may have another `Host` than the request that was checked. A transport may have changed them too,
   /// which their bytes show; unchanged, both share them, so there is nothing to compare.
   private func mayHaveOtherHost(_ fields: borrowing HeaderFields) -> Bool {
-    pipeline.changesRequests || hop > 0 || fields.buffer != result.originalRequest.headers.buffer
+    pipeline.changesRequests || hop > 0 || !fields.hasSameLines(as: result.originalRequest.headers)
   }
 
   private var isOverCurl: Bool {

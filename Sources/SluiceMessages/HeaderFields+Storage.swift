@@ -1,0 +1,92 @@
+// The one buffer of the fields: room for entries, then the lines.
+extension HeaderFields {
+  /// A list of these fields, in an allocation of its own.
+  ///
+  /// - Parameters:
+  ///   - entries: the bytes of entries whose places are in `lines`.
+  ///   - fieldCapacity: the number of fields for which there is room; at least that of the entries.
+  ///   - byteCapacity: the bytes of lines for which there is room; at least those of `lines`.
+  init(entries: Span<UInt8>, fieldCapacity: Int, lines: Span<UInt8>, byteCapacity: Int) {
+    let count = entries.count / Self.entrySize
+    let capacity = UInt32(Swift.max(fieldCapacity, count))
+    let lineOffset = Int(capacity) * Self.entrySize
+    // Not `Array(capacity:initializingWith:)`, which looks up the type of the array each time.
+    buffer.append(addingCapacity: lineOffset + Swift.max(byteCapacity, lines.count)) { output in
+      output.append(copying: entries)
+      output.append(zeros: lineOffset - output.count)
+      output.append(copying: lines)
+    }
+    fieldCount = UInt32(count)
+    entryCapacity = capacity
+  }
+
+  @inlinable static var entrySize: Int { MemoryLayout<Entry>.stride }
+
+  /// The offset of the first line in ``buffer``.
+  @inlinable package var lineOffset: Int { Int(entryCapacity) &* Self.entrySize }
+
+  /// The bytes of all lines, including those of removed fields.
+  package var lineByteCount: Int { buffer.count - lineOffset }
+
+  /// Whether the lines of both are the same, including those of removed fields. Marks are not compared.
+  package func hasSameLines(as other: HeaderFields) -> Bool {
+    lineByteCount == other.lineByteCount && begins(withLinesOf: other)
+  }
+
+  /// Whether the lines begin with those of another list.
+  func begins(withLinesOf other: HeaderFields) -> Bool {
+    guard lineByteCount >= other.lineByteCount else { return false }
+    let bytes = buffer.span.extracting(lineOffset..<lineOffset + other.lineByteCount)
+    return bytes.isIdenticalInContent(to: other.buffer.span.extracting(other.lineOffset...))
+  }
+
+  @inlinable @inline(__always)
+  func entry(at index: Int) -> Entry {
+    precondition(index >= 0 && index < Int(fieldCount), "no such field")
+    // Safe because the load checks that it stays in the buffer, which begins with the entries.
+    return unsafe buffer.span.bytes.unsafeLoadUnaligned(fromByteOffset: index &* Self.entrySize, as: Entry.self)
+  }
+
+  /// Writes the entry of a field, or, at ``count``, the one of the next.
+  @inline(__always)
+  mutating func setEntry(at index: Int, _ entry: Entry) {
+    precondition(index >= 0 && index < Int(entryCapacity), "no room for such a field")
+    var span = buffer.mutableSpan
+    // Safe because an entry has no padding, and because the store checks that it stays in the buffer.
+    var bytes = unsafe span.mutableBytes
+    bytes.storeBytes(of: entry, toByteOffset: index &* Self.entrySize, as: Entry.self)
+  }
+
+  /// Adds the entry of a line that is in the buffer.
+  @inline(__always)
+  mutating func append(_ entry: Entry) {
+    if fieldCount == entryCapacity { makeRoom(fields: 1, bytes: 0) }
+    setEntry(at: count, entry)
+    fieldCount += 1
+  }
+
+  /// The place of a line without its NUL and LF.
+  func lineRange(_ entry: Entry) -> Range<Int> {
+    let start = lineOffset + entry.start
+    return start..<start + entry.byteCount
+  }
+
+  func copy(fieldCapacity: Int, byteCapacity: Int) -> HeaderFields {
+    var copy = HeaderFields(
+      entries: buffer.span.extracting(..<(count * Self.entrySize)), fieldCapacity: fieldCapacity,
+      lines: buffer.span.extracting(lineOffset...), byteCapacity: byteCapacity)
+    copy.wastedBytes = wastedBytes
+    return copy
+  }
+
+  /// Makes room for more fields and for the bytes of their lines. A message has about ten headers, so there is room for
+  /// them at once, instead of growing field by field.
+  mutating func makeRoom(fields: Int, bytes: Int) {
+    let hasEntries = Int(entryCapacity) - count >= fields
+    let hasBytes = buffer.capacity - buffer.count >= bytes
+    self = copy(
+      fieldCapacity: hasEntries ? Int(entryCapacity) : Swift.max(count * 2, count + fields, 16),
+      byteCapacity: hasBytes
+        ? buffer.capacity - lineOffset : Swift.max(lineByteCount * 2, lineByteCount + bytes, 512))
+  }
+}
