@@ -44,6 +44,32 @@ struct CallTaskTests {
     #expect(instance.host.log.value.count == 1)
   }
 
+  @Test func `a context that the plugin has kept tells the facts of its own call`() throws {
+    let kept = Locked<[RequestContext]>([])
+    let keepsThem = Locked(true)
+    let instance = try Scripted.instance { _, context in
+      guard keepsThem.withLock({ $0 }) else { return #expect(context.requestID == "last") }
+      kept.withLock { $0.append(context) }
+    }
+    func call(_ id: String, baggage: Int) {
+      let exchange = StubExchange()
+      exchange.context.attempt = UInt32(id.utf8.count)
+      exchange.context.request_id = exchange.lend(id.utf8)
+      exchange.context.parent_baggage = exchange.lend(Array(repeating: UInt8(ascii: "b"), count: baggage))
+      #expect(instance.request(exchange) == Self.goesOn)
+    }
+    // Longer and shorter texts than those of the call before, beyond what is kept for the next one too.
+    let calls = [("a", 0), ("bb", 300), ("ccc", 10_000), ("dddd", 5), ("", 5)]
+    for (id, baggage) in calls { call(id, baggage: baggage) }
+    keepsThem.withLock { $0 = false }
+    for size in [0, 10_000, 20] { call("last", baggage: size) }
+    let contexts = kept.withLock { $0 }
+    #expect(contexts.map(\.requestID) == calls.map(\.0))
+    #expect(contexts.map(\.attemptNumber) == calls.map(\.0.utf8.count))
+    #expect(contexts.map { $0.parent.baggage?.utf8.count ?? 0 } == calls.map(\.1))
+    #expect(contexts.allSatisfy { $0 == $0 } && Set(contexts).count == contexts.count)
+  }
+
   @Test func `a refused write of one call does not fail the next one`() throws {
     let isFirst = Locked(true)
     let instance = try Scripted.instance { request, _ in

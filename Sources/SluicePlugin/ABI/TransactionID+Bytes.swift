@@ -10,6 +10,9 @@ extension TransactionID {
         low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
   }
+
+  /// In network order.
+  var networkBytes: TransactionBytes { unsafeBitCast((high.bigEndian, low.bigEndian), to: TransactionBytes.self) }
 }
 
 /// The C array of 16 bytes as Swift imports it.

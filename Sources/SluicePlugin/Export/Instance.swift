@@ -44,7 +44,7 @@ extension Instance {
     let facts = context(of: exchange)
     let task = calls.take()
     let call = task.makeCall(on: facts.loop)
-    return task.run(call, on: exchange, method(call, RequestContext(facts, call)))
+    return task.run(call, on: exchange, method(call, RequestContext(task.keep(facts), call)))
   }
 
   func context(of exchange: OpaquePointer) -> sluice_context {

@@ -5,24 +5,7 @@ public import SluiceTraceContext
 /// The facts of a transaction when a call began. A value that can be kept, except for
 /// ``attributes``.
 public struct RequestContext: Sendable, Hashable {
-  /// The path of the request's URL, percent-encoded, without the query.
-  public let path: String
-  /// The method of the request when the call began; later changes do not show here.
-  public let method: String
-  /// Counted from 0; each retry adds one.
-  public let attemptNumber: Int
-  /// The value of the request id header; the same in all attempts.
-  public let requestID: String
-  /// The UUID of the transaction, the same in all attempts.
-  public let transactionID: TransactionID
-  /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
-  public let hop: Int
-  /// The time since the transaction began.
-  public let elapsed: Duration
-  /// The time until the transaction's deadline; nil without one.
-  public let remaining: Duration?
-  /// The caller's W3C trace context; empty if it has none.
-  public let parent: ParentContext
+  private let facts: ContextFacts
   /// The attributes of the transaction; valid like the ``StageRequest`` of the same call. None for a delegate.
   public let attributes: TransactionAttributes
 
@@ -30,30 +13,39 @@ public struct RequestContext: Sendable, Hashable {
     path: String, method: String, attemptNumber: Int, requestID: String, transactionID: TransactionID, hop: Int,
     elapsed: Duration, remaining: Duration?, parent: ParentContext
   ) {
-    self.path = path
-    self.method = method
-    self.attemptNumber = attemptNumber
-    self.requestID = requestID
-    self.transactionID = transactionID
-    self.hop = hop
-    self.elapsed = elapsed
-    self.remaining = remaining
-    self.parent = parent
+    facts = ContextFacts(
+      path: path, method: method, attemptNumber: attemptNumber, requestID: requestID, transactionID: transactionID,
+      hop: hop, elapsed: elapsed, remaining: remaining, parent: parent)
     attributes = TransactionAttributes(call: nil)
   }
 
-  init(_ context: sluice_context, _ call: ExchangeCall) {
+  init(_ facts: ContextFacts, _ call: ExchangeCall) {
+    self.facts = facts
     attributes = TransactionAttributes(call: call)
-    path = String(context.path)
-    method = String(context.method)
-    attemptNumber = Int(context.attempt)
-    requestID = String(context.request_id)
-    transactionID = TransactionID(network: context.transaction_id)
-    hop = Int(context.hop)
-    elapsed = Duration(nanoseconds: context.elapsed_ns)
-    remaining = context.remaining_ns == .max ? nil : Duration(nanoseconds: context.remaining_ns)
-    parent = ParentContext(context)
   }
+
+  init(_ context: sluice_context, _ call: ExchangeCall) { self.init(ContextFacts(context), call) }
+
+  // Each text is made when it is read, because most stages read few of them.
+
+  /// The path of the request's URL, percent-encoded, without the query.
+  public var path: String { facts.path }
+  /// The method of the request when the call began; later changes do not show here.
+  public var method: String { facts.method }
+  /// Counted from 0; each retry adds one.
+  public var attemptNumber: Int { facts.attemptNumber }
+  /// The value of the request id header; the same in all attempts.
+  public var requestID: String { facts.requestID }
+  /// The UUID of the transaction, the same in all attempts.
+  public var transactionID: TransactionID { facts.transactionID }
+  /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
+  public var hop: Int { facts.hop }
+  /// The time since the transaction began.
+  public var elapsed: Duration { facts.elapsed }
+  /// The time until the transaction's deadline; nil without one.
+  public var remaining: Duration? { facts.remaining }
+  /// The caller's W3C trace context; empty if it has none.
+  public var parent: ParentContext { facts.parent }
 }
 
 /// The facts of a transaction that has a response or a failure.
@@ -82,14 +74,4 @@ public struct ResponseContext: Sendable, Hashable {
   public var duration: Duration { request.elapsed }
 
   package init(request: RequestContext) { self.request = request }
-}
-
-extension ParentContext {
-  fileprivate init(_ context: sluice_context) {
-    self.init(
-      traceparent: Self.value(context.parent_traceparent), tracestate: Self.value(context.parent_tracestate),
-      baggage: Self.value(context.parent_baggage))
-  }
-
-  private static func value(_ text: sluice_text) -> String? { text.size == 0 ? nil : String(text) }
 }

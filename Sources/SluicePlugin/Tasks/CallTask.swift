@@ -69,6 +69,8 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   private var method: Method?
   /// The handle of the latest call, for the next one.
   private var lastCall: SuspendableCall?
+  /// The facts of the latest call, for the next one.
+  private var lastFacts: ContextFacts?
 
   init(_ tasks: CallTasks) {
     self.tasks = tasks
@@ -86,6 +88,18 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     let call = SuspendableCall(link: link, task: self)
     lastCall = call
     return call
+  }
+
+  /// The facts of the latest call.
+  func keep(_ context: sluice_context) -> ContextFacts {
+    // Facts that the plugin has kept stay as they are.
+    if isKnownUniquelyReferenced(&lastFacts), let lastFacts {
+      lastFacts.renew(context)
+      return lastFacts
+    }
+    let facts = ContextFacts(context)
+    lastFacts = facts
+    return facts
   }
 
   /// Runs the method of the latest call until it must wait, and answers with its verdict or with
