@@ -47,8 +47,8 @@ extension sluice_bytes {
 extension String {
   /// Lends the text in UTF-8 during the call.
   func withText<Result>(_ body: (sluice_text) -> Result) -> Result {
-    var copy = self
-    return copy.withUTF8 { body(sluice_text($0)) }
+    // Not `withUTF8`, which needs a copy, and so retains the text.
+    utf8.span.withUnsafeBufferPointer { body(sluice_text($0)) }
   }
 }
 

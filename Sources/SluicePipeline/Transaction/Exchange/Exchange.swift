@@ -108,6 +108,7 @@ package class Exchange: @unchecked Sendable {
   /// The same in all attempts: the value of the request id header in the caller's request, otherwise the transaction's
   /// id.
   package final var requestID: String {
+    if let knownRequestID, !knownRequestID.text.isEmpty { return knownRequestID.text }
     var known = readRequestID()
     if known.isGiven || !known.text.isEmpty { return known.text }
     known.text = id.description

@@ -36,11 +36,11 @@ extension sluice_event {
 
 extension sluice_timings {
   init(_ timings: TransferTimings) {
+    let phases = timings.nanoseconds
     self.init(
       size: UInt32(MemoryLayout<sluice_timings>.size), is_connection_reused: timings.isConnectionReused ? 1 : 0,
-      queue_ns: timings.nanoseconds.queue, name_lookup_ns: timings.nanoseconds.nameLookup,
-      connect_ns: timings.nanoseconds.connect, tls_handshake_ns: timings.nanoseconds.tlsHandshake,
-      send_ns: timings.nanoseconds.send, wait_ns: timings.nanoseconds.wait, receive_ns: timings.nanoseconds.receive,
+      queue_ns: phases.queue, name_lookup_ns: phases.nameLookup, connect_ns: phases.connect,
+      tls_handshake_ns: phases.tlsHandshake, send_ns: phases.send, wait_ns: phases.wait, receive_ns: phases.receive,
       bytes_sent: UInt64(clamping: timings.bytesSent), bytes_received: UInt64(clamping: timings.bytesReceived))
   }
 }
