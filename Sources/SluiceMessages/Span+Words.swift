@@ -3,16 +3,15 @@ extension Span where Element == UInt8 {
   package func isIdenticalInContent(to other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
     if isIdentical(to: other) { return true }
+    guard let last = word(at: count - 8), let otherLast = other.word(at: count - 8) else {
+      return indices.allSatisfy { self[$0] == other[$0] }
+    }
     var index = 0
-    while let ours = word(at: index), let theirs = other.word(at: index) {
+    while index < count - 8, let ours = word(at: index), let theirs = other.word(at: index) {
       if ours != theirs { return false }
       index += 8
     }
-    while index < count {
-      if self[index] != other[index] { return false }
-      index += 1
-    }
-    return true
+    return last == otherLast
   }
 
   /// Eight bytes from `index` on, the first of them in the lowest bits; nil if fewer are left.
@@ -21,6 +20,36 @@ extension Span where Element == UInt8 {
     guard index >= 0, index <= count - 8 else { return nil }
     // Safe because the eight bytes lie within the span.
     return UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+  }
+
+  /// Whether one of the bytes is an ASCII letter in upper case.
+  package var hasUppercase: Bool {
+    guard let last = word(at: count - 8) else {
+      if let shortWord { return shortWord.asciiLowercased != shortWord }
+      return indices.contains { self[$0].asciiLowercased != self[$0] }
+    }
+    var index = 0
+    while index < count - 8, let word = word(at: index) {
+      if word.asciiLowercased != word { return true }
+      index += 8
+    }
+    return last.asciiLowercased != last
+  }
+
+  /// Writes the bytes with A–Z converted to a–z; `output` must have room for them.
+  package func lowercase(into output: UnsafeMutableRawBufferPointer) {
+    precondition(output.count >= count)
+    guard let last = word(at: count - 8) else {
+      for index in indices { unsafe output[index] = self[index].asciiLowercased }
+      return
+    }
+    var index = 0
+    while index < count - 8, let word = word(at: index) {
+      unsafe output.storeBytes(of: word.asciiLowercased.littleEndian, toByteOffset: index, as: UInt64.self)
+      index += 8
+    }
+    // Some of the last eight bytes again, because that costs less than the rest byte by byte.
+    unsafe output.storeBytes(of: last.asciiLowercased.littleEndian, toByteOffset: count - 8, as: UInt64.self)
   }
 
   /// All of four to eight bytes, those in the middle twice: the first four in the lower half, the last four in the upper

@@ -174,9 +174,10 @@ extension DocumentHeaders {
   private static func withLowercased<Result>(
     _ name: UnsafeBufferPointer<UInt8>, _ body: (UnsafePointer<CChar>, Int) -> Result
   ) -> Result {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: max(name.count, 1)) { lowercased in
-      for index in name.indices { lowercased[index] = CChar(bitPattern: name[index].asciiLowercased) }
-      return body(UnsafePointer(lowercased.baseAddress ?? UnsafeMutablePointer(mutating: emptyText)), name.count)
+    withUnsafeTemporaryAllocation(byteCount: max(name.count, 1), alignment: 8) { lowercased in
+      name.span.lowercase(into: lowercased)
+      let start = lowercased.baseAddress?.assumingMemoryBound(to: CChar.self)
+      return body(start.map { UnsafePointer($0) } ?? emptyText, name.count)
     }
   }
 }

@@ -39,7 +39,7 @@ package enum HeadersDocument {
     _ entry: UnsafeMutablePointer<json_t>, named name: UnsafeBufferPointer<UInt8>, to headers: inout HeaderFields,
     _ part: DocumentPart
   ) throws(MessageError) {
-    if !part.rules.contains(.namesInAnyCase), name.contains(where: { $0 != $0.asciiLowercased }) {
+    if !part.rules.contains(.namesInAnyCase), name.span.hasUppercase {
       throw part.failure(at: String(decoding: name, as: UTF8.self), "expected the header name in lower case")
     }
     guard entry.pointee.type == JSON_ARRAY else {

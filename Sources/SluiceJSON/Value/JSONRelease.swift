@@ -3,22 +3,39 @@ import CJansson
 /// Releases references. `json_decref` recurses without a limit into everything that is released with a value, so this
 /// code takes a value that is nested too deep apart level by level.
 enum JSONRelease {
+  /// A value with more levels than this is taken apart. Messages have few.
+  private static let levelsAtOnce = 32
+
   @inline(__always)
   static func release(_ json: UnsafeMutablePointer<json_t>) {
-    if json.isContainer, sluice_json_references(json) == 1, !isFlat(json) { return takeApart(json) }
+    if json.isContainer, sluice_json_references(json) == 1, !isFlat(json, levels: levelsAtOnce) {
+      return takeApart(json)
+    }
     json_decref(json)
   }
 
-  /// Whether everything that is released with the value is nested within the limit. No other thread can reach it, so it
-  /// is safe to inspect. A part that others also hold is not inspected and makes the result false, because this release
-  /// may drop its last reference.
-  @inline(never)
-  private static func isFlat(_ json: UnsafeMutablePointer<json_t>) -> Bool {
-    var walk = JSONWalk(json, entersShared: false)
-    while walk.next() != nil {
-      if walk.depth > JSONValue.depthLimit || walk.isShared { return false }
+  /// Whether everything that is released with a container has at most that many levels, itself included. No other thread can
+  /// reach it, so it is safe to inspect. A part that others also hold is not inspected and makes the result false,
+  /// because this release may drop its last reference.
+  private static func isFlat(_ container: UnsafeMutablePointer<json_t>, levels: Int) -> Bool {
+    if container.pointee.type == JSON_ARRAY {
+      for index in 0..<json_array_size(container) {
+        if let child = json_array_get(container, index), !isFlat(child: child, levels) { return false }
+      }
+      return true
+    }
+    var position = json_object_iter(container)
+    while let at = position {
+      if let child = json_object_iter_value(at), !isFlat(child: child, levels) { return false }
+      position = json_object_iter_next(container, at)
     }
     return true
+  }
+
+  @inline(__always)
+  private static func isFlat(child: UnsafeMutablePointer<json_t>, _ levels: Int) -> Bool {
+    guard child.isContainer else { return true }
+    return levels > 1 && sluice_json_references(child) == 1 && isFlat(child, levels: levels - 1)
   }
 
   /// Empties each container before its last reference is dropped, so that no container is released with another inside.

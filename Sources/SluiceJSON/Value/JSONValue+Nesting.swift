@@ -64,18 +64,11 @@ struct JSONWalk {
 
   private var first: UnsafeMutablePointer<json_t>?
   private var levels: [Level] = []
-  private let entersShared: Bool
-  /// Whether one of the containers visited so far, except the value itself, has more than one reference.
-  private(set) var isShared = false
   /// How often a container has occurred again so far.
   private(set) var repetitions = 0
   private var seen: Set<UnsafeMutablePointer<json_t>> = []
 
-  /// - Parameter entersShared: whether to enter containers that have more than one reference.
-  init(_ json: UnsafeMutablePointer<json_t>, entersShared: Bool = true) {
-    first = json
-    self.entersShared = entersShared
-  }
+  init(_ json: UnsafeMutablePointer<json_t>) { first = json }
 
   /// How many containers are open, including the one that was returned last.
   var depth: Int { levels.count }
@@ -99,12 +92,8 @@ struct JSONWalk {
 
   private mutating func enter(_ json: UnsafeMutablePointer<json_t>) -> UnsafeMutablePointer<json_t> {
     guard json.isContainer else { return json }
-    if sluice_json_references(json) > 1 {
-      isShared = true
-      guard entersShared else { return json }
-      // Only containers with more than one reference can occur again.
-      if !seen.insert(json).inserted { repetitions += 1 }
-    }
+    // Only containers with more than one reference can occur again.
+    if sluice_json_references(json) > 1, !seen.insert(json).inserted { repetitions += 1 }
     levels.append(Level(json))
     return json
   }
