@@ -10,8 +10,11 @@ extension HeaderFields {
     let count = entries.count / Self.entrySize
     let capacity = UInt32(Swift.max(fieldCapacity, count))
     let lineOffset = Int(capacity) * Self.entrySize
+    let byteCount = lineOffset + Swift.max(byteCapacity, lines.count)
+    // An empty array is the same object for all threads, and to append nothing would write its count.
+    guard byteCount > 0 else { return }
     // Not `Array(capacity:initializingWith:)`, which looks up the type of the array each time.
-    buffer.append(addingCapacity: lineOffset + Swift.max(byteCapacity, lines.count)) { output in
+    buffer.append(addingCapacity: byteCount) { output in
       output.append(copying: entries)
       output.append(zeros: lineOffset - output.count)
       output.append(copying: lines)

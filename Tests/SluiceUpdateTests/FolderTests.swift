@@ -233,8 +233,10 @@ import Testing
 
   // MARK: A full disk
 
-  /// The limit of a file's size stands for a full disk; writing fails half-way.
-  @Test func `a build that cannot be written is not installed`() async throws {
+  /// The limit of a file's size stands for a full disk; writing fails half-way. Not with a sanitizer, whose own mapped
+  /// memory the limit breaks.
+  @Test(.enabled(if: !Sanitizer.isOn))
+  func `a build that cannot be written is not installed`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try await releases.publish("1.1")
