@@ -82,11 +82,11 @@ extension TransactionEvent {
   /// The current URL of the request, after redirects; it may contain secrets.
   public var url: String { String(event.pointee.url) }
   /// The sizes of the shortest events that have these members, whatever members a later revision adds behind them.
-  private static let bytesUpToSpan = bytes(upTo: \.span)
-  private static let bytesUpToConnection = bytes(upTo: \.connection)
+  private static var bytesUpToSpan: Int { bytes(upTo: MemoryLayout<sluice_event>.offset(of: \.span)) }
+  private static var bytesUpToConnection: Int { bytes(upTo: MemoryLayout<sluice_event>.offset(of: \.connection)) }
 
-  private static func bytes(upTo member: PartialKeyPath<sluice_event>) -> Int {
-    MemoryLayout<sluice_event>.offset(of: member).map { $0 + MemoryLayout<UnsafeRawPointer?>.size } ?? .max
+  private static func bytes(upTo offset: Int?) -> Int {
+    offset.map { $0 + MemoryLayout<UnsafeRawPointer?>.size } ?? .max
   }
 
   /// In `didEndSpan`; otherwise nil.
