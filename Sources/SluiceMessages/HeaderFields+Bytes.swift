@@ -82,9 +82,16 @@ extension HeaderFields {
   /// Replaces every field of that name by one, at the place of the first; without such a field, adds one at the end.
   package mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
     guard let index = firstIndex(named: name) else { return append(name, value, marks: marks) }
-    let line = write(name, value, marks: marks)
-    wastedBytes += entry(at: index).byteCount
-    setEntry(at: index, line)
+    let old = entry(at: index)
+    if old.valueCount == value.count {
+      overwrite(old, name, value)
+      setEntry(
+        at: index, Entry(start: old.start, nameCount: name.count, valueCount: value.count, marks: marks))
+    } else {
+      let line = write(name, value, marks: marks)
+      wastedBytes += old.byteCount
+      setEntry(at: index, line)
+    }
     if let next = firstIndex(named: name, from: index + 1) { remove(named: name, from: next) }
     compactIfWasteful()
   }
@@ -150,6 +157,20 @@ extension HeaderFields {
     // Appends everything at once: each separate append would check again whether the buffer is shared and large enough.
     buffer.append(addingCapacity: byteCount) { $0.append(line: name, value) }
     return entry
+  }
+
+  /// Writes name and value in place of those of a line, which have the same lengths.
+  private mutating func overwrite(_ entry: Entry, _ name: Span<UInt8>, _ value: Span<UInt8>) {
+    precondition(entry.nameCount == name.count && entry.valueCount == value.count)
+    let line = lineRange(entry)
+    precondition(line.lowerBound >= 0 && line.upperBound <= buffer.count)
+    // Safe because the line is in the buffer, and because no pointer leaves its closure.
+    unsafe buffer.withUnsafeMutableBufferPointer { target in
+      guard var place = unsafe target.baseAddress?.advanced(by: line.lowerBound) else { return }
+      unsafe place.append(name)
+      unsafe place += 2
+      unsafe place.append(value)
+    }
   }
 
   /// Rewrites the buffer when removed fields take most of it, so that repeated changes of a header use bounded memory.

@@ -68,7 +68,7 @@ extension HeaderFields {
     fieldCount += 1
   }
 
-  /// The place of a line without its NUL and LF.
+  /// The place of a line, with its NUL and LF.
   func lineRange(_ entry: Entry) -> Range<Int> {
     let start = lineOffset + entry.start
     return start..<start + entry.byteCount

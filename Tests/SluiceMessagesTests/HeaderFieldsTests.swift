@@ -79,6 +79,22 @@ struct HeaderFieldsTests {
     }
   }
 
+  @Test func `a value of the same length replaces the old one in place`() {
+    var fields: HeaderFields = ["a": "1", "x-key": "old", "b": "2"]
+    fields.append("X-Key", "more")
+    let copy = fields
+    fields.set("X-KEY".utf8.span, to: "new".utf8.span, marks: .sensitive)
+    #expect(fields.map { "\($0.name): \($0.value)" } == ["a: 1", "X-KEY: new", "b: 2"])
+    #expect(fields.marks(at: 1) == .sensitive && fields.marks(at: 0) == [])
+    #expect(fields.buffer[fields.lineOffset...].starts(with: "a: 1\0\nX-KEY: new\0\nb: 2\0\n".utf8))
+    #expect(copy.map { "\($0.name): \($0.value)" } == ["a: 1", "x-key: old", "b: 2", "X-Key: more"])
+    #expect(copy.marks(at: 1) == [])
+    var added = copy
+    added["x-key"] = "new"
+    added.markAdded(since: copy)
+    #expect(added.indices.map { added.marks(at: $0) } == [[], .addedByStage, []])
+  }
+
   @Test func `each field is a line in the buffer that ends in NUL and LF`() {
     var fields: HeaderFields = ["a": "1", "Empty": ""]
     fields["a"] = "22"
