@@ -6,14 +6,23 @@ extension HeaderFields {
     let isGrown = begins(withLinesOf: original)
     let oldByteCount = original.lineByteCount
     for index in indices {
-      let isNew = isGrown ? entry(at: index).start >= oldByteCount : !original.hasField(of: self, at: index)
+      // Of equal fields, the last ones are new.
+      let isNew =
+        isGrown
+        ? entry(at: index).start >= oldByteCount
+        : count(of: self, at: index, upTo: index + 1) > original.count(of: self, at: index, upTo: original.count)
       if isNew { mark(at: index, .addedByStage) }
     }
   }
 
-  private func hasField(of other: HeaderFields, at index: Int) -> Bool {
+  /// How many of the first fields are equal to a field of another list.
+  private func count(of other: HeaderFields, at index: Int, upTo end: Int) -> Int {
     let name = other.buffer.span.extracting(other.nameRange(at: index))
-    let value = other.buffer[other.valueRange(at: index)]
-    return indices.contains { isName(at: $0, name) && buffer[valueRange(at: $0)] == value }
+    let value = other.buffer.span.extracting(other.valueRange(at: index))
+    var count = 0
+    for index in 0..<end where isName(at: index, name) {
+      if buffer.span.extracting(valueRange(at: index)).isIdenticalInContent(to: value) { count += 1 }
+    }
+    return count
   }
 }

@@ -95,6 +95,15 @@ struct HeaderFieldsTests {
     #expect(added.indices.map { added.marks(at: $0) } == [[], .addedByStage, []])
   }
 
+  @Test func `a second equal field counts as added, after a value was replaced in place`() {
+    let original: HeaderFields = ["a": "1", "b": "x"]
+    var fields = original
+    fields["b"] = "y"
+    fields.append("A", "1")
+    fields.markAdded(since: original)
+    #expect(fields.indices.map { fields.marks(at: $0) } == [[], .addedByStage, .addedByStage])
+  }
+
   @Test func `each field is a line in the buffer that ends in NUL and LF`() {
     var fields: HeaderFields = ["a": "1", "Empty": ""]
     fields["a"] = "22"

@@ -12,6 +12,7 @@ struct Program {
       try await postJSON(url)
       try await observe(url)
       try await collect(url)
+      try await receivePieces(url)
       // The echo server answers this one late, so that the request is still running when it is cancelled.
       try await giveUp(HTTPURL("\(url.origin)/delay/10s"))
       try await stayOnLoop(url)
