@@ -1,0 +1,13 @@
+import Sluice
+import SluiceConfiguration
+import SluiceJSON
+
+/// An engine with a plugin from a file, which is called for one path alone.
+func engine(library path: String) throws -> Engine {
+  var configuration = Configuration()
+  configuration.plugins = [
+    PluginConfiguration(name: "auth", source: .library(path: path), config: ["token": "secret"], deadline: .seconds(5))
+  ]
+  configuration.request = [StageReference("auth", match: StageMatch(paths: [PathGlob("/api/**")]))]
+  return try Engine(configuration)
+}

@@ -1,0 +1,30 @@
+import Sluice
+import SluiceDelegates
+import Synchronization
+
+/// Counts the bytes of a body that is never in memory as a whole.
+///
+/// A loop of the engine calls the sink, and the completion after it, so the count is read when it is complete.
+final class ByteCounter: BodySink {
+  private let count = Atomic<Int>(0)
+
+  var total: Int { count.load(ordering: .relaxed) }
+
+  // Another attempt sends the body again.
+  func begin(_ head: Response) { count.store(0, ordering: .relaxed) }
+
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    count.add(piece.count, ordering: .relaxed)
+    return total > 1 << 30 ? .stop : .proceed
+  }
+}
+
+func receivePieces(_ url: HTTPURL) async throws {
+  let engine = try Engine(Configuration())
+  let counter = ByteCounter()
+  let result = await withCheckedContinuation { continuation in
+    engine.submit(Request(url: url), sink: counter) { continuation.resume(returning: $0) }
+  }
+  print("receivePieces: \(result.response?.status ?? 0), \(counter.total) bytes")
+  await engine.shutdown()
+}
