@@ -233,8 +233,8 @@ import Testing
 
   // MARK: A full disk
 
-  /// The limit of a file's size stands for a full disk; writing fails half-way. Not with a sanitizer, whose own mapped
-  /// memory the limit breaks.
+  /// A limit on file sizes makes writing fail half-way, as on a full disk. A sanitizer's own mapped memory does not
+  /// survive the limit.
   @Test(.enabled(if: !Sanitizer.isOn))
   func `a build that cannot be written is not installed`() async throws {
     try await releases.publish("1.0")
