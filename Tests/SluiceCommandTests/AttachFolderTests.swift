@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -84,5 +85,27 @@ import Testing
     for _ in 0..<50 where folders == before { try await runLater(lock) }
     #expect(Set(before).subtracting(folders) == ["sluice-attach-000000"])
     #expect(FileTree.names(in: fixture.folder.path("other")) == ["command"])
+  }
+
+  /// Threads of the kernel belong to root, and new ones start at any time. They are children of pid 2; a container shows
+  /// none.
+  private static let newestKernelThread = FolderListing.names(in: "/proc").compactMap { Int32($0) }
+    .compactMap { ProcessRecord(of: $0) }.filter { $0.parent == 2 }.map(\.startTicks).max()
+
+  @Test(.enabled(if: geteuid() == 0 && newestKernelThread != nil))
+  func `a thread of the kernel is no user of a folder`() async throws {
+    let start = try #require(Self.newestKernelThread)
+    let script = #"""
+      cd "$XDG_RUNTIME_DIR"
+      mkdir -m 700 sluice-attach-early0
+      # Of a command that is as old as the thread.
+      sed "s/^\([^ ]* [^ ]*\) [^ ]*/\1 $START/" "${SLUICE_ATTACH##*:}/command" >sluice-attach-early0/command
+      """#
+    let made = try await fixture.attach(
+      ["sh", "-c", script], environment: environment.merging(["START": "\(start)"]) { $1 })
+    #expect(made.ending == .exited(0), "\(made.errorText)")
+    #expect(folders == ["sluice-attach-early0"])
+    try await runUntil { folders.isEmpty }
+    #expect(folders == [])
   }
 }

@@ -56,12 +56,13 @@ struct FolderUsers {
     return line.split(whereSeparator: \.isWhitespace).dropFirst().contains("\(geteuid())")
   }
 
-  /// Nil if it cannot be read as a whole.
+  /// Nil if it cannot be read as a whole; empty for a process without memory (ESRCH): a thread of the kernel, or a process
+  /// that ends just now.
   private static func content(_ path: String, _ limit: Int) -> [UInt8]? {
-    guard let file = FileDescriptor(opening: path, O_RDONLY), let bytes = file.readAll(capacity: limit),
-      bytes.count < limit
-    else { return nil }
-    return bytes
+    guard let file = FileDescriptor(opening: path, O_RDONLY), let bytes = file.readAll(capacity: limit) else {
+      return errno == ESRCH ? [] : nil
+    }
+    return bytes.count < limit ? bytes : nil
   }
 }
 
