@@ -9,11 +9,12 @@ import Synchronization
 /// A method runs at once on the host's thread. If it must wait, the call is suspended, and each further piece of the
 /// task is posted to the loop.
 ///
-///     resting ─► starting ─ finished ────────────────────► verdict, resting
+///     resting ─► starting ─ finished ────────────────────► verdict, ready for the next call
 ///                   └─ suspended(token) ─ finished ──────► resume(token, verdict), resting
 ///                            └─ the host gave it up ─► over: the task is cancelled, unwinds with dead handles, and ends
 ///
-/// Only the loop changes the phase of a call; any thread may add the next piece, even before there is a token.
+/// Only the loop changes the phase of a call; any thread may add the next piece, even before there is a token. A call that
+/// does not wait takes no lock: it leaves the phase as it is, and the next call that uses the same object finds it so.
 ///
 /// `@unchecked Sendable`: what the lock does not protect is used only by the thread that runs the call, and between two
 /// calls by the one that has taken the task from ``CallTasks``.
@@ -34,7 +35,9 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
 
   private struct Progress {
     var phase = Phase.resting
-    /// The call that is under way.
+    /// The latest call that has started.
+    var started: ObjectIdentifier?
+    /// The call that is suspended.
     var call: SuspendableCall?
     /// Jobs that came before there was a token to post them with: the first, and those after it.
     var first: UnownedJob?
@@ -42,7 +45,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     var outcome: CallOutcome?
     /// A token that was taken before the call was known to suspend.
     var early: sluice_token?
-    /// Wakes the resting task: true for another call, false to end.
+    /// ``CallTask/rest``, if the call ended on another thread or later.
     var rest: UnsafeContinuation<Bool, Never>?
     /// Nil before the first call, and after the end.
     var task: Task<Void, Never>?
@@ -64,9 +67,19 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   private let wakingThread = Atomic<UInt>(0)
   /// The job that wakes the task. Only for ``wakingThread``.
   private var wakingJob: UnownedJob?
+  /// The thread that runs a call until it must wait; 0 for none. Pieces of the task on this thread need no lock.
+  private let runningThread = Atomic<UInt>(0)
   /// The loop of the current call.
   private var loop: sluice_loop = 0
   private var method: Method?
+  /// Whether the phase is `starting`, for ``lastCall``.
+  private var isStarted = false
+  /// Whether ``Progress/early`` may be set.
+  private var hasEarlyToken = false
+  /// How the call ended, if it ended on ``runningThread``.
+  private var outcome: CallOutcome?
+  /// Wakes the resting task: true for another call, false to end.
+  private var rest: UnsafeContinuation<Bool, Never>?
   /// The handle of the latest call, for the next one.
   private var lastCall: SuspendableCall?
   /// The facts of the latest call, for the next one.
@@ -86,7 +99,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
       return lastCall
     }
     let call = SuspendableCall(link: link, task: self)
-    lastCall = call
+    (lastCall, isStarted) = (call, false)
     return call
   }
 
@@ -107,16 +120,18 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   func run(_ call: SuspendableCall, on exchange: OpaquePointer, _ method: consuming Method) -> sluice_verdict {
     call.enter(exchange)
     self.method = consume method
-    let rest = progress.withLock { progress in
-      progress.phase = .starting
-      progress.call = call
-      return progress.rest.take()
+    if !isStarted {
+      isStarted = true
+      progress.withLock { ($0.phase, $0.started) = (.starting, ObjectIdentifier(call)) }
     }
-    if let rest { wake(rest, for: true) } else { start() }
-    guard let end = runWaiting() else { return suspend(call) }
-    let verdict = call.verdict(end.outcome)
+    runningThread.store(pthread_self(), ordering: .relaxed)
+    if let rest = rest.take() { wake(rest, for: true) } else { start() }
+    let outcome = runWaiting()
+    runningThread.store(0, ordering: .relaxed)
+    guard let outcome else { return suspend(call) }
+    let verdict = call.verdict(outcome)
     call.leave()
-    if end.isResting { tasks.give(self) }
+    if rest != nil { tasks.give(self) }
     return verdict
   }
 
@@ -135,53 +150,54 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
 
   /// Ends a task that is resting or was never started. [any, after ``CallTasks`` has given it out for the last time]
   func end() {
-    if let rest = progress.withLock({ $0.rest.take() }) { wake(rest, for: false) } else { lastCall = nil }
+    if let rest = rest.take() { wake(rest, for: false) } else { lastCall = nil }
   }
 
-  /// The body of the task.
-  private nonisolated(nonsending) func runCalls() async {
+  /// The body of the task. One function, because each return from an asynchronous one asks which executor comes next.
+  @concurrent private func runCalls() async {
     var outcome: CallOutcome
+    var isResting: Bool
     repeat {
+      outcome = .returned
       do {
-        try await runMethod()
-        outcome = .returned
+        guard let call = lastCall, let method = method.take() else { break }
+        switch consume method {
+        case .request(let stage, let context): try await stage.intercept(StageRequest(call: call), context: context)
+        case .response(let stage, let context): try await stage.intercept(StageResponse(call: call), context: context)
+        case .other(let method): try await method()
+        }
       } catch {
         outcome = CallOutcome(error)
       }
-    } while await rest(after: outcome)
+      let isCancelled = Task.isCancelled
+      isResting = await withUnsafeContinuation { finish(outcome, isCancelled: isCancelled, resting: $0) }
+    } while isResting
     progress.withLock { ($0.task, $0.call) = (nil, nil) }
     // The call refers to this object.
     lastCall = nil
   }
 
-  private nonisolated(nonsending) func runMethod() async throws {
-    guard let call = lastCall, let method = method.take() else { return }
-    switch consume method {
-    case .request(let stage, let context): try await stage.intercept(StageRequest(call: call), context: context)
-    case .response(let stage, let context): try await stage.intercept(StageResponse(call: call), context: context)
-    case .other(let method): try await method()
+  /// The call has ended. The task waits for the next one, and is resumed with false if there will be none. A task that is
+  /// cancelled stays so, and ends.
+  private func finish(_ outcome: CallOutcome, isCancelled: Bool, resting rest: UnsafeContinuation<Bool, Never>) {
+    if runningThread.load(ordering: .relaxed) == pthread_self(), !isCancelled, !hasEarlyToken {
+      (self.outcome, self.rest) = (outcome, rest)
+      return
     }
+    let isOver = progress.withLock { progress in
+      progress.outcome = outcome
+      if isCancelled { return true }
+      if case .over = progress.phase { return true }
+      progress.rest = rest
+      return false
+    }
+    if isOver { rest.resume(returning: false) }
   }
 
-  /// Waits for the next call; false if there will be none. A task that is cancelled stays so, and ends.
-  private nonisolated(nonsending) func rest(after outcome: CallOutcome) async -> Bool {
-    let isCancelled = Task.isCancelled
-    return await withUnsafeContinuation { continuation in
-      let isOver = progress.withLock { progress in
-        progress.outcome = outcome
-        if isCancelled { return true }
-        if case .over = progress.phase { return true }
-        progress.rest = continuation
-        return false
-      }
-      if isOver { continuation.resume(returning: false) }
-    }
-  }
-
-  /// How a call ended, and whether the task can run another one.
+  /// How a call ended, and what wakes the task if it can run another one.
   private struct End {
     let outcome: CallOutcome
-    let isResting: Bool
+    let rest: UnsafeContinuation<Bool, Never>?
   }
 
   private enum Step {
@@ -192,16 +208,17 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
 
   /// Runs the task until its method has returned or must wait. Switches between actors arrive here immediately; running
   /// them now avoids a suspension. [inside the call]
-  private func runWaiting() -> End? {
+  private func runWaiting() -> CallOutcome? {
     for _ in 0..<Self.piecesAtOnce {
+      if let outcome = outcome.take() { return outcome }
       switch progress.withLock({ Self.nextStep(&$0) }) {
-      case .end(let end): return end
+      case .end(let end): return take(end)
       case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
       case .wait: return nil
       }
     }
     // The last job may have ended the method.
-    return progress.withLock { Self.takeEnd(&$0) }
+    return outcome.take() ?? takeEnd()
   }
 
   private static func nextStep(_ progress: inout Progress) -> Step {
@@ -210,20 +227,28 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   }
 
   /// Takes the outcome, once; the call is over then. Nil if the method waits, and if the host has given the call up.
+  private func takeEnd() -> CallOutcome? { progress.withLock { Self.takeEnd(&$0) }.map(take) }
+
   private static func takeEnd(_ progress: inout Progress) -> End? {
     if case .over = progress.phase { return nil }
     guard let outcome = progress.outcome.take() else { return nil }
     progress.phase = .resting
     progress.call = nil
     progress.early = nil
-    return End(outcome: outcome, isResting: progress.rest != nil)
+    return End(outcome: outcome, rest: progress.rest.take())
+  }
+
+  private func take(_ end: End) -> CallOutcome {
+    (rest, isStarted, hasEarlyToken) = (end.rest, false, false)
+    return end.outcome
   }
 
   private func suspend(_ call: SuspendableCall) -> sluice_verdict {
     defer { call.leave() }
+    isStarted = false
     guard let token = progress.withLock({ $0.early }) ?? Self.takeToken(call) else { return refuseToWait(call) }
     tasks.suspended.insert(self, token)
-    release(to: .suspended(token))
+    release(to: .suspended(token), call)
     return sluice_verdict(SLUICE_VERDICT_SUSPENDED)
   }
 
@@ -235,13 +260,15 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   /// See ``SuspendableCall/tokenForCalls()``.
   func tokenForCalls(of call: SuspendableCall) -> sluice_token? {
     let (phase, early) = progress.withLock { progress in
-      progress.call === call ? (progress.phase, progress.early) : (.over, nil)
+      progress.started == ObjectIdentifier(call) ? (progress.phase, progress.early) : (.over, nil)
     }
     switch phase {
     case .suspended(let token): return token
     case .resting, .over: return nil
     case .starting:
-      let token = early ?? Self.takeToken(call)
+      if let early { return early }
+      guard let token = Self.takeToken(call) else { return nil }
+      hasEarlyToken = true
       progress.withLock { $0.early = token }
       return token
     }
@@ -252,14 +279,13 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     let verdict = call.verdict(.failed(failure))
     call.silence()
     release(to: .over)
-    progress.withLock { $0.call = nil }
     cancel()
     return verdict
   }
 
-  private func release(to phase: Phase) {
+  private func release(to phase: Phase, _ call: SuspendableCall? = nil) {
     let jobs = progress.withLock { progress in
-      progress.phase = phase
+      (progress.phase, progress.call) = (phase, call)
       defer { (progress.first, progress.others) = (nil, []) }
       return (progress.first.map { [$0] } ?? []) + progress.others
     }
@@ -313,11 +339,11 @@ extension CallTask {
     }
     call.enter(exchange)
     job.runSynchronously(on: asUnownedTaskExecutor())
-    guard let end = progress.withLock({ Self.takeEnd(&$0) }) else { return call.leave() }
+    guard let outcome = takeEnd() else { return call.leave() }
     tasks.suspended.remove(token)
-    let verdict = call.verdict(end.outcome)
+    let verdict = call.verdict(outcome)
     call.leave()
-    if end.isResting { tasks.give(self) }
+    if rest != nil { tasks.give(self) }
     _ = link.current.pointee.resume(link.current, token, verdict)
   }
 
