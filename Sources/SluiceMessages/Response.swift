@@ -7,7 +7,7 @@ public struct Response: Sendable {
   /// A file if the body was too large for memory.
   public var body: Body
   /// Nil for none: few responses have any, and every copy of a response copies it.
-  private var sharedTrailers: SharedValue<HeaderFields>?
+  private var sharedTrailers: Optional<SharedValue<HeaderFields>>
   /// The protocol version of the server; `nil` if a stage made the response.
   public var version: HTTPVersion?
 
@@ -20,7 +20,7 @@ public struct Response: Sendable {
     self.headers = headers
     self.body = body
     self.version = version
-    if !trailers.isEmpty { sharedTrailers = SharedValue(trailers) }
+    sharedTrailers = trailers.isEmpty ? nil : SharedValue(trailers)
   }
 
   /// Fields that came after the body (RFC 9110 §6.5).

@@ -49,7 +49,7 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     self.index = index
     self.hosting = hosting
     poller = try Poller(hasAlarm: hosting != nil)
-    turnBegan = Self.clock()
+    turnBegan = Self.now
     // The first work then wakes the thread that waits for the descriptor.
     isAsleep.store(hosting != nil, ordering: .relaxed)
   }
@@ -66,7 +66,7 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
 
   package var isCurrent: Bool { sluice_current_loop() == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
 
-  package var now: Instant { Self.clock() }
+  package var now: Instant { Self.now }
 
   /// Runs the job once, on the loop. After the loop has ended the job is released without being run.
   package func post(_ job: @escaping @Sendable () -> Void) {
@@ -108,7 +108,9 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  private static func clock() -> Instant {
+  /// The time of the clock that all loops use. Whoever has a loop only as a member of another object asks here, which
+  /// retains nothing.
+  package static var now: Instant {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Instant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))

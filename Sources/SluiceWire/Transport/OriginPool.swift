@@ -188,7 +188,7 @@ final class OriginPool {
     connectionCount -= 1
     addresses.distrust()
     let transfer = dial.owner ?? waiting.popFirst()
-    transfer?.times.fail(dial.times, at: transport.loop.now)
+    transfer?.times.fail(dial.times, at: Loop.now)
     transfer?.fail(error)
     balance()
   }
@@ -220,7 +220,7 @@ final class OriginPool {
 
   /// The transfer that was asked does not want the connection. Those that wait with it are asked about the next connection.
   private func refuse(_ dial: Dial, _ asker: WireTransfer, _ reason: String) {
-    asker.times.fail(dial.times, at: transport.loop.now)
+    asker.times.fail(dial.times, at: Loop.now)
     // It abandons its dial.
     asker.fail(WireFailure.tls(origin, TLSFailure(.verification, reason), settings))
   }
@@ -328,10 +328,10 @@ final class OriginPool {
     unaddressed = []
     switch answer {
     case .success(let found):
-      _ = addresses.didResolve(to: found, at: transport.loop.now)
+      _ = addresses.didResolve(to: found, at: Loop.now)
       for dial in waiting { dial.connect(to: socketAddresses(addresses.addresses), wasLookedUp: true) }
     case .failure(let error):
-      addresses.didNotResolve(at: transport.loop.now)
+      addresses.didNotResolve(at: Loop.now)
       for dial in waiting { dial.fail(WireFailure.name(origin, error)) }
     }
   }

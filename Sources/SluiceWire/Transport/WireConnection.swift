@@ -105,7 +105,7 @@ final class WireConnection: HTTPConnection {
     transfer.times.sentBytes = sender.sentBytes
     if transfer.options.tellsProgress { transfer.didSendAllBut(sender.unsentBytes) }
     switch progress {
-    case .done: if sender.hasBodyLeftLater { transfer.times.sentAt = transport.loop.now }
+    case .done: if sender.hasBodyLeftLater { transfer.times.sentAt = Loop.now }
     case .waiting: break
     case .more: transport.readLater(self)
     case .failed(let code):
@@ -188,29 +188,30 @@ final class WireConnection: HTTPConnection {
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) {
-    transfer?.times.receive(at: transport.loop.now)
+    guard let transfer else { return }
+    transfer.times.receive(at: Loop.now)
     guard held.isEmpty else {
       held.append(contentsOf: bytes)
-      return processHeld()
+      return processHeld(transfer)
     }
-    let used = process(bytes.assumingMemoryBound(to: UInt8.self).span)
-    if transfer != nil, used < bytes.count { held = Array(bytes[used...]) }
+    let used = process(bytes.assumingMemoryBound(to: UInt8.self).span, transfer)
+    if self.transfer != nil, used < bytes.count { held = Array(bytes[used...]) }
   }
 
   private func takeHeld() {
-    guard !held.isEmpty, isReading else { return }
+    guard !held.isEmpty, isReading, let transfer else { return }
     // More may have come since the last read.
     isDrained = false
-    processHeld()
+    processHeld(transfer)
   }
 
-  private func processHeld() {
+  private func processHeld(_ transfer: WireTransfer) {
     var bytes: [UInt8] = []
     swap(&bytes, &held)
     let start = heldOffset
     heldOffset = 0
-    let used = process(bytes.span.extracting(start..<bytes.count))
-    guard transfer != nil, start + used < bytes.count else { return }
+    let used = process(bytes.span.extracting(start..<bytes.count), transfer)
+    guard self.transfer != nil, start + used < bytes.count else { return }
     held = bytes
     heldOffset = start + used
     // Not for each small piece of a large buffer.
@@ -220,24 +221,39 @@ final class WireConnection: HTTPConnection {
   }
 
   /// Returns how many bytes were used. Afterwards the connection may have another transfer, or none.
-  private func process(_ bytes: Span<UInt8>) -> Int {
-    guard let transfer else { return bytes.count }
+  private func process(_ bytes: Span<UInt8>, _ transfer: WireTransfer) -> Int {
     var position = 0
     do throws(MessageViolation) {
       if stage == .head, try !readHeads(bytes, &position, transfer) { return position }
-      while !body.isDone {
-        transfer.passRestOn()
-        if transfer.isOver { return stop(transfer, position) }
-        if transfer.isHeldBack { return position }
-        guard let piece = try body.next(in: bytes, at: &position) else { break }
-        let goesOn = bytes.extracting(piece).withUnsafeBytes { transfer.receive($0) }
-        if !goesOn { return stop(transfer, position) }
-      }
+      if !body.isDone, try !takeBody(bytes, &position, transfer) { return position }
       if body.isDone { complete(transfer, isClean: position == bytes.count) }
     } catch {
       transfer.fail(WireFailure.invalid(error, pool.origin))
     }
     return position
+  }
+
+  /// Returns whether the transfer goes on, and nothing is held back.
+  private func takeBody(
+    _ bytes: Span<UInt8>, _ position: inout Int, _ transfer: WireTransfer
+  ) throws(MessageViolation) -> Bool {
+    // The transfer keeps it until it is over.
+    guard let receiver = transfer.receiver else { return false }
+    repeat {
+      if receiver.hasRest { transfer.passRestOn() }
+      if transfer.isOver {
+        transfer.stop()
+        return false
+      }
+      if receiver.isHeldBack { return false }
+      guard let piece = try body.next(in: bytes, at: &position) else { return true }
+      let goesOn = bytes.extracting(piece).withUnsafeBytes { transfer.receive($0, with: receiver) }
+      if !goesOn {
+        transfer.stop()
+        return false
+      }
+    } while !body.isDone
+    return true
   }
 
   /// Returns whether the final head has come, and the body can be read.
@@ -271,15 +287,10 @@ final class WireConnection: HTTPConnection {
       if self.transfer == nil { return false }
     }
     guard !transfer.isOver else {
-      _ = stop(transfer, position)
+      transfer.stop()
       return false
     }
     return true
-  }
-
-  private func stop(_ transfer: WireTransfer, _ position: Int) -> Int {
-    transfer.stop()
-    return position
   }
 
   /// The whole response has come.

@@ -60,7 +60,7 @@ extension WireTransfer: LoopTimerTarget {
   func waitForContinue() {
     let timer = LoopTimer()
     continueTimer = timer
-    transport.loop.arm(timer, at: transport.loop.now + continueLimit, for: self)
+    transport.loop.arm(timer, at: Loop.now + continueLimit, for: self)
   }
 
   func timerDidFire(_ timer: LoopTimer) {

@@ -114,7 +114,7 @@ final class WireTransfer: Transfer {
 
   var timings: TransferTimings? {
     if case .new = phase { return nil }
-    return timings(at: transport.loop.now)
+    return timings(at: Loop.now)
   }
 
   private func timings(at now: Instant) -> TransferTimings {
@@ -184,7 +184,7 @@ final class WireTransfer: Transfer {
 
   /// Waits in the line of the pool, or for a dial of its own.
   func beginWaiting(for dial: Dial? = nil) {
-    times.beginWaiting(at: transport.loop.now)
+    times.beginWaiting(at: Loop.now)
     phase = .waiting(dial)
     // Those that wait hold no file open.
     upload = nil
@@ -219,7 +219,7 @@ final class WireTransfer: Transfer {
     }
     phase = .running(connection)
     isInLine = false
-    times.issue(at: transport.loop.now, connection)
+    times.issue(at: Loop.now, connection)
     peerAddress = connection.peerAddress
     if options.collectsConnection { issuedConnection = connection.facts }
     // Moved out of the request: they are issued once, and a second reference here would cause a copy when stages change
@@ -285,8 +285,11 @@ final class WireTransfer: Transfer {
   }
 
   /// Takes a piece of the body; only called while nothing is held back. Returns false if the transfer must end.
-  func receive(_ piece: UnsafeRawBufferPointer) -> Bool {
-    guard let observer, let receiver else { return false }
+  func receive(_ piece: UnsafeRawBufferPointer) -> Bool { receiver.map { receive(piece, with: $0) } ?? false }
+
+  /// The same, with the transfer's receiver: for a caller that has it already.
+  func receive(_ piece: UnsafeRawBufferPointer, with receiver: BodyReceiver) -> Bool {
+    guard let observer else { return false }
     _ = receiver.take(piece, observer)
     if failure == nil { failure = receiver.failure }
     return failure == nil && !isCancelled && !receiver.isCut
@@ -332,7 +335,7 @@ final class WireTransfer: Transfer {
   /// Tells the observer, once.
   private func end(_ error: TransportError?, _ body: consuming Body = .empty) {
     if case .ended = phase { return }
-    let now = transport.loop.now
+    let now = Loop.now
     times.end(at: now)
     let timings = timings(at: now)
     let connection = connection
@@ -346,7 +349,8 @@ final class WireTransfer: Transfer {
     if let continueTimer { transport.loop.disarm(continueTimer) }
     observer?.transferDidEnd(
       TransferEnd(
-        error: error, body: consume body, trailers: trailers.take(), timings: timings, connection: connection))
+        error: error, body: consume body, trailers: trailers.take(), timings: consume timings,
+        connection: consume connection))
   }
 
   /// The codings that must be decoded.

@@ -167,7 +167,7 @@ extension HTTP2Connection {
     guard let transfer = stream.transfer else { return }
     var fields = HeaderFields()
     swap(&fields, &stream.fields)
-    transfer.times.receive(at: transport.loop.now)
+    transfer.times.receive(at: Loop.now)
     if stream.hasHead {
       stream.receivedTrailers = fields
     } else if stream.status < 200 {
@@ -230,7 +230,7 @@ extension HTTP2Connection {
     guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
     stream.isRequestSent = true
     stream.dropRequest()
-    if type == NGHTTP2_DATA { stream.transfer?.times.sentAt = transport.loop.now }
+    if type == NGHTTP2_DATA { stream.transfer?.times.sentAt = Loop.now }
   }
 
   /// The head of a request, or its trailers, could not be sent: the request was withdrawn, the server takes no new

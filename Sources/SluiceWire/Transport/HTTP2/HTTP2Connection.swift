@@ -62,7 +62,7 @@ final class HTTP2Connection: HTTPConnection {
   init?(on channel: WireChannel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
     guard let session = Self.makeSession(pool.transport.limits) else { return nil }
     self.session = session
-    lastReceived = pool.transport.loop.now
+    lastReceived = Loop.now
     flood = HTTP2FloodGuard(at: lastReceived)
     refusals = HTTP2Refusals(allowance: pool.allowance)
     super.init(channel, pool, peerAddress, dialTimes)
@@ -133,7 +133,7 @@ final class HTTP2Connection: HTTPConnection {
     guard !isTrying else { return true }
     isTrying = true
     _ = nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
-    transport.loop.arm(pingTimer, at: transport.loop.now + transport.settings.pingLimit, for: self)
+    transport.loop.arm(pingTimer, at: Loop.now + transport.settings.pingLimit, for: self)
     transport.flushLater(self)
     return true
   }
@@ -269,7 +269,7 @@ final class HTTP2Connection: HTTPConnection {
     // At once, whether or not the stream can take it: the window of the stream holds the peer back.
     _ = nghttp2_session_consume_connection(session, piece.count)
     guard let transfer = stream.transfer else { return }
-    transfer.times.receive(at: transport.loop.now)
+    transfer.times.receive(at: Loop.now)
     if stream.held.isEmpty {
       transfer.passRestOn()
       if transfer.isOver { return transfer.stop() }
