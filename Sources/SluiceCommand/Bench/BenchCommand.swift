@@ -37,7 +37,7 @@ enum BenchCommand {
     ], run: { arguments throws(CommandError) in try run(arguments) })
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
-    let interruption = try Interruption()
+    let signals = try ProcessSignals()
     let configuration = try SendConfiguration.make(arguments)
     let plan = try BenchPlan(arguments, limit: configuration.limits.transactions)
     DescriptorLimit.raise(to: plan.connections * 4 + 256)
@@ -48,7 +48,7 @@ enum BenchCommand {
       arguments, configuration, command: "bench", url: server.map { "\($0.baseURL)/" }
     ).make()
     let session = try BenchSession(plan, configuration, request)
-    interruption.onSignal { session.stop() }
+    signals.onSignal { session.stop() }
     let progress = BenchProgress(isQuiet: arguments.has("quiet"))
     let outcome = session.run { progress.show(round: $0, of: plan.rounds) }
     progress.finish()
@@ -57,7 +57,7 @@ enum BenchCommand {
     if session.hasWholeRound {
       try StandardOutput.write(try arguments.has("document") ? json(report) : report.text)
     }
-    if let signal = interruption.received { return .interrupted(by: signal) }
+    if let signal = signals.received { return .interrupted(by: signal) }
     guard case .failed(let message) = outcome else { return .succeeded }
     throw CommandError(.failed, "bench: \(message)")
   }

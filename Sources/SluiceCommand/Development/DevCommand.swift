@@ -25,11 +25,11 @@ enum DevCommand {
     let settings = try DevSettings(arguments)
     // In the background of a shell, reading from the terminal is then an error, and does not stop the process.
     signal(SIGTTIN, SIG_IGN)
-    let interruption = try Interruption()
+    let signals = try ProcessSignals()
     TaskPool.start()
     let session = try DevSession(settings)
-    interruption.onSignal { [mailbox = session.mailbox] in
-      if let signal = interruption.received { mailbox.put(.interrupted(signal)) }
+    signals.onSignal { [mailbox = session.mailbox] in
+      if let signal = signals.received { mailbox.put(.interrupted(signal)) }
     }
     return try session.run()
   }

@@ -21,13 +21,13 @@ enum EchoCommand {
 
   private static func serve(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let port = UInt16(try arguments.integer("port", 0...65535) ?? 0)
-    let interruption = try Interruption()
+    let signals = try ProcessSignals()
     let server = try start(.tcp(host: arguments["host"] ?? "127.0.0.1", port: port))
     try StandardOutput.write("\(server.baseURL)\n")
-    var signalled = pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)
-    while interruption.received == nil { poll(&signalled, 1, -1) }
+    var signalled = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+    while signals.received == nil { poll(&signalled, 1, -1) }
     server.stop()
-    return interruption.received.map { .interrupted(by: $0) } ?? .succeeded
+    return signals.received.map { .interrupted(by: $0) } ?? .succeeded
   }
 
   private static func start(_ endpoint: ServerEndpoint) throws(CommandError) -> EmbeddedServer {

@@ -58,12 +58,12 @@ enum RunCommand {
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     LogOutput.adopt(try LogOutput.Settings(arguments))
     let settings = try RunSettings(arguments)
-    let interruption = try Interruption(takesHangUp: settings.configurationFile != nil, drain: settings.drain)
+    let signals = try ProcessSignals(takesHangUp: settings.configurationFile != nil, drain: settings.drain)
     let input = try input(arguments, settings)
     let inputFile = settings.archived?.file ?? input.file
-    let earlier = try earlierOutput(arguments, settings, besides: inputFile, interruption)
+    let earlier = try earlierOutput(arguments, settings, besides: inputFile, signals)
     var resumed = earlier.map { ResumedInput($0, input) }
-    if input.file != nil { try resumed?.check(input) { interruption.received } }
+    if input.file != nil { try resumed?.check(input) { signals.received } }
     raiseDescriptorLimit(for: settings)
     TaskPool.start()
     settings.archived?.notices.say(isQuiet: arguments.has("quiet"))
@@ -77,19 +77,19 @@ enum RunCommand {
       throw error
     }
     let session = RunSession(settings, engine, input, output, sides, resumed: resumed)
-    interruption.onSignal {
+    signals.onSignal {
       session.stop()
       engine.endIsNear()
     }
     let reload = SIGHUPReload(settings, engine, session, sides)
-    interruption.onHangUp { reload.readAnew() }
+    signals.onHangUp { reload.readAnew() }
     // The control socket is opened last, so that a failed start does not leave its file behind.
     let metrics = try startMetrics(settings, engine, isQuiet: arguments.has("quiet"))
     let control = try startControl(settings, engine, reload, isQuiet: arguments.has("quiet"))
     let progress = try ProgressBar(arguments, session, engine, input)
     let started = MonotonicClock.now
     let inputFailure = session.feed()
-    let isWhole = interruption.received == nil && session.outputFailure == nil && session.sideFailure == nil
+    let isWhole = signals.received == nil && session.outputFailure == nil && session.sideFailure == nil
     session.waitForResults(upTo: settings.drain)
     // Within this time, plugins write their buffered data; requests that are still in flight fail after it.
     let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
@@ -105,7 +105,7 @@ enum RunCommand {
         session.counts, engine.metrics(), engine.schedules, duration: MonotonicClock.now - started)
       summary.show(isWhole: isWhole)
     }
-    return try status(session, outputFailure, sideFailure, inputFailure, interruption)
+    return try status(session, outputFailure, sideFailure, inputFailure, signals)
   }
 
   private static func input(
@@ -117,12 +117,12 @@ enum RunCommand {
 
   /// Nil without `--resume`.
   private static func earlierOutput(
-    _ arguments: ParsedArguments, _ settings: RunSettings, besides input: FileIdentity?, _ interruption: Interruption
+    _ arguments: ParsedArguments, _ settings: RunSettings, besides input: FileIdentity?, _ signals: ProcessSignals
   ) throws(CommandError) -> ResumedOutput? {
     guard arguments.has("resume") else { return nil }
     return try ResumedOutput(
       path: arguments["output"], besides: input, lineLimitBytes: settings.resultLimitBytes,
-      interruptedBy: { interruption.received })
+      interruptedBy: { signals.received })
   }
 
   private static func output(
@@ -178,14 +178,14 @@ enum RunCommand {
 
   private static func status(
     _ session: RunSession, _ outputFailure: ByteOutput.Failure?, _ sideFailure: CommandError?,
-    _ inputFailure: CommandError?, _ interruption: Interruption
+    _ inputFailure: CommandError?, _ signals: ProcessSignals
   ) throws(CommandError) -> ExitStatus {
     if let outputFailure {
       if outputFailure.isBrokenPipe { return .brokenPipe }
       throw CommandError(.failed, outputFailure.description)
     }
     if let sideFailure { throw sideFailure }
-    if let signal = interruption.received { return .interrupted(by: signal) }
+    if let signal = signals.received { return .interrupted(by: signal) }
     if let inputFailure { throw inputFailure }
     return session.counts.failed + session.counts.keptFailed == 0 ? .succeeded : .failed
   }

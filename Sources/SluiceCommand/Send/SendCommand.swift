@@ -24,8 +24,8 @@ enum SendCommand {
     run: { arguments throws(CommandError) in try send(arguments) })
 
   private static func send(_ given: ParsedArguments) throws(CommandError) -> ExitStatus {
-    let interruption = try Interruption()
-    endAtOnce(on: interruption)
+    let signals = try ProcessSignals()
+    endAtOnce(on: signals)
     let arguments = try PasswordPrompt.complete(OptionsFile.expand(CurlText.expand(given)))
     try SendFiles.check(arguments, given.all("options"))
     let plan = try SendPlan(arguments)
@@ -34,7 +34,7 @@ enum SendCommand {
     // Before the engine starts, so that wrong arguments are told at once, and nothing is loaded for them.
     let first = try SendTransfer(plan[0], setup)
     // The session takes a signal that comes from now on.
-    interruption.onSignal {}
+    signals.onSignal {}
     let sides = try SideOutputs(arguments, besides: SendTransfer.inputFile(of: first.request))
     let trace = try timeline(arguments, plan)
     let mask = setup.mask
@@ -50,7 +50,7 @@ enum SendCommand {
       LogOutput.adopt(LogOutput.Settings(least: .error))
     }
     let engine = try EngineStart.engine(setup.configuration, wrap: sides.wrapper)
-    let session = try SendSession(plan, setup, engine, arguments, interruption, sides)
+    let session = try SendSession(plan, setup, engine, arguments, signals, sides)
     let progress = try SendProgress(arguments, session)
     var (status, result) = try session.run(first)
     progress?.finish()
@@ -68,10 +68,10 @@ enum SendCommand {
   }
 
   /// While the arguments are read, which may come from a pipe or a person, nothing has to be finished.
-  private static func endAtOnce(on interruption: Interruption) {
-    interruption.onSignal { [interruption] in
+  private static func endAtOnce(on signals: ProcessSignals) {
+    signals.onSignal { [signals] in
       PasswordPrompt.restoreTerminal()
-      _exit(128 + (interruption.received ?? SIGINT))
+      _exit(ExitStatus.interrupted(by: signals.received ?? SIGINT).code)
     }
   }
 

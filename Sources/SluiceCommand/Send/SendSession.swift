@@ -23,24 +23,24 @@ final class SendSession: Sendable {
   private let plan: SendPlan
   private let setup: SendSetup
   private let engine: Engine
-  private let interruption: Interruption
+  private let signals: ProcessSignals
   private let sides: SideOutputs
   private let limit: Int
   private let failsEarly: Bool
   private let state = Monitor(State())
 
   init(
-    _ plan: SendPlan, _ setup: SendSetup, _ engine: Engine, _ arguments: ParsedArguments, _ interruption: Interruption,
+    _ plan: SendPlan, _ setup: SendSetup, _ engine: Engine, _ arguments: ParsedArguments, _ signals: ProcessSignals,
     _ sides: SideOutputs
   ) throws(CommandError) {
     self.plan = plan
     self.setup = setup
     self.engine = engine
-    self.interruption = interruption
+    self.signals = signals
     self.sides = sides
     limit = try Self.limit(arguments)
     failsEarly = arguments.has("fail-early")
-    interruption.onSignal { [self] in stop() }
+    signals.onSignal { [self] in stop() }
     sides.listen(
       ByteOutput.Listener(onRoom: { [self] in state.update { _ in } }, onFailure: { [self] _ in stop() }))
   }
@@ -84,7 +84,7 @@ final class SendSession: Sendable {
     /// The results of those whose turn has not come.
     var waiting: [Int: TransactionResult] = [:]
 
-    /// The next transfer that can be finished: it has ended, and no earlier one writes to standard output.
+    /// The next transfer that can be finished: it has ended and, if it writes to standard output, it is first in line.
     var ready: Int? {
       if let first = line.first, waiting[first] != nil { return first }
       return waiting.keys.filter { !line.contains($0) }.min()
@@ -105,7 +105,7 @@ final class SendSession: Sendable {
       course.waiting[ended.index] = ended.result
       while let index = course.ready { try finish(index, &course) }
     }
-    return (interruption.received.map { .interrupted(by: $0) } ?? course.status, course.last)
+    return (signals.received.map { .interrupted(by: $0) } ?? course.status, course.last)
   }
 
   /// A request that cannot be made is told, and does not stop the others.
@@ -130,7 +130,7 @@ final class SendSession: Sendable {
     transfer.release()
     course.last = result
     sides.note(result)
-    note(try transfer.finish(result, interruption), &course)
+    note(try transfer.finish(result, signals), &course)
     course.line.removeAll { $0 == index }
     state.withLock { state in
       state.running[index] = nil

@@ -50,26 +50,26 @@ final class SendTransfer: Sendable {
   func release() { output.release() }
 
   /// Writes what is left, and says what went wrong.
-  func finish(_ result: TransactionResult, _ interruption: Interruption) throws(CommandError) -> ExitStatus {
+  func finish(_ result: TransactionResult, _ signals: ProcessSignals) throws(CommandError) -> ExitStatus {
     if let explanation = result.explanation, !arguments.has("document") {
       StandardError.write(PrintableText.of(ExplanationText.of(explanation)))
     }
-    if interruption.received != nil { output.hurry() }
+    if signals.received != nil { output.hurry() }
     let failure = try output.finish(result)
-    let status = status(result, failure, interruption)
+    let status = status(result, failure, signals)
     if status != .succeeded { output.discard() }
     try writeOut?.write(result, hops.all, file: output.path, status)
     return status
   }
 
   private func status(
-    _ result: TransactionResult, _ failure: CommandError?, _ interruption: Interruption
+    _ result: TransactionResult, _ failure: CommandError?, _ signals: ProcessSignals
   ) -> ExitStatus {
     if let failure {
       if failure.status != .brokenPipe { StandardError.say(failure.message) }
       return failure.status
     }
-    if let signal = interruption.received { return .interrupted(by: signal) }
+    if let signal = signals.received { return .interrupted(by: signal) }
     guard let error = result.error else { return .succeeded }
     let isAccepted = arguments.has("no-fail") || output.hasNothingLeft(result)
     if isAccepted, error.code == .status, result.response != nil { return .succeeded }

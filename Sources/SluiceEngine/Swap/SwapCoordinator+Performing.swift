@@ -161,9 +161,9 @@ extension SwapCoordinator {
 
   private func tooMany(_ count: Int) -> String {
     let waits = waits().map { "\($0.obstacle)" }.joined(separator: "; ")
-    return "\(count) replaced snapshots have not ended, and at most \(SwapMachine.retiredLimit) may be waiting: "
-      + "their transactions must end first (\"sluice ctl status\" names it)\(waits.isEmpty ? "" : "; \(waits)"); "
-      + "or restart the program"
+    return "\(count) replaced snapshots have not ended, and the limit is \(SwapMachine.retiredLimit): wait until "
+      + "their transactions end (\"sluice ctl status\" lists them), or restart the program"
+      + (waits.isEmpty ? "" : "; \(waits)")
   }
 
   private func refuseBuilds(of worse: Int, besides better: Int, _ id: Int) {

@@ -1,4 +1,4 @@
-// Publication and probation.
+// Publication.
 extension SwapMachine {
   mutating func made(_ id: Int, _ snapshot: Int, _ terms: Terms, _ now: Duration) -> [Action] {
     guard running?.request == id else { return [] }
@@ -55,24 +55,5 @@ extension SwapMachine {
       if standby == nil { actions += retire(old, reason, now) }
     }
     return actions + pump(now)
-  }
-
-  mutating func sampled(_ snapshot: Int, _ breach: String?, _ now: Duration) -> [Action] {
-    guard let standby, snapshot == served, !isClosed else { return [] }
-    if let breach { return [.requestReturn(from: served, because: breach)] }
-    guard now >= standby.end else {
-      self.standby?.nextLook = min(now + standby.interval, standby.end)
-      return []
-    }
-    self.standby = nil
-    return [.stoodProbation(served)] + retire(standby.snapshot, "snapshot \(served) took its place", now)
-  }
-}
-
-extension SwapMachine.Standby {
-  init(_ snapshot: Int, for duration: Duration, from now: Duration) {
-    let interval = min(max(duration / 300, .milliseconds(5)), .milliseconds(250))
-    self.init(
-      snapshot: snapshot, end: now + duration, interval: interval, nextLook: now + min(interval, duration))
   }
 }

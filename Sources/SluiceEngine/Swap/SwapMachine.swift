@@ -119,8 +119,10 @@ struct SwapMachine: Sendable {
     var since: Duration
   }
 
+  /// The replaced snapshot, as long as the new one is on probation.
   struct Standby: Sendable, Hashable {
     var snapshot: Int
+    /// When the probation ends.
     var end: Duration
     var interval: Duration
     /// Nil while an answer is awaited, and after a breach.
@@ -196,11 +198,7 @@ struct SwapMachine: Sendable {
     var actions: [Action] = []
     if case .publishing(let until, _)? = running?.step, now >= until { actions += settle(now) }
     guard !isClosed else { return actions }
-    if let standby, let look = standby.nextLook, now >= look {
-      self.standby?.nextLook = nil
-      actions.append(.sample(snapshot: served, standby: standby.snapshot))
-    }
-    return actions + drainFurther(now)
+    return actions + look(now) + drainFurther(now)
   }
 }
 

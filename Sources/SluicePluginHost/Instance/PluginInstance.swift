@@ -31,7 +31,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let stateCalls: sluice_state
   let stageCalls: sluice_stage
   /// Lets one call run at a time; nil if calls may run at the same time.
-  let turns: TurnQueue?
+  let turns: SerialTurns?
   let isBlocking: Bool
   /// Tokens that the host has taken for calls that wait for a turn or run on the pool; the plugin does not know them.
   let hostTokens = Locked<Set<SuspensionToken>>([])
@@ -103,7 +103,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     stageCalls = tables.stage
     control = ControlQueue(pool: runtime.control)
     capabilities = tables.capabilities
-    turns = tables.interceptor.flags & UInt32(SLUICE_FLAG_SERIAL) != 0 ? TurnQueue() : nil
+    turns = tables.interceptor.flags & UInt32(SLUICE_FLAG_SERIAL) != 0 ? SerialTurns() : nil
     isBlocking = tables.interceptor.flags & UInt32(SLUICE_FLAG_BLOCKING) != 0
     seat.seat(self)
   }

@@ -12,7 +12,7 @@ struct QueueTests {
   }
 
   /// A call that waits for its turn, and the object that it holds.
-  private func wait(for turns: TurnQueue) -> Waiting {
+  private func wait(for turns: SerialTurns) -> Waiting {
     let kept = Kept()
     let isTurn = turns.begin(orLater: { withExtendedLifetime(kept) {} })
     #expect(!isTurn)
@@ -20,7 +20,7 @@ struct QueueTests {
   }
 
   @Test func `a call that had its turn is released while others wait`() {
-    let turns = TurnQueue()
+    let turns = SerialTurns()
     #expect(turns.tryBegin())
     let (first, second, third) = (wait(for: turns), wait(for: turns), wait(for: turns))
     #expect(first.call != nil)

@@ -33,10 +33,10 @@ final class DevEngine: Sendable {
 
   private static func serve() throws(CommandError) -> ExitStatus {
     let descriptor = takeChannel()
-    let interruption = try Interruption()
+    let signals = try ProcessSignals()
     let lines = InputLines(
       owning: fcntl(descriptor, F_DUPFD_CLOEXEC, 3), name: "the supervisor", limitBytes: lineLimitBytes)
-    interruption.onSignal { lines.interrupt() }
+    signals.onSignal { lines.interrupt() }
     let channel = try ByteOutput(owning: descriptor, name: "the supervisor")
     defer { _ = channel.finish() }
     guard case .text(let line) = lines.next(), let document = try? JSONValue(parsing: line),
@@ -67,7 +67,7 @@ final class DevEngine: Sendable {
     started.pulse.stop()
     listener?.stop()
     control.stop()
-    return interruption.received.map { .interrupted(by: $0) } ?? .succeeded
+    return signals.received.map { .interrupted(by: $0) } ?? .succeeded
   }
 
   /// Plugins read nothing from standard input, and what they write to standard output does not get into the channel.

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceSupport
 
-// Probation: comparisons of the serving snapshot with the one that it replaced.
+// Comparisons of the serving snapshot with the one that it replaced.
 extension SwapCoordinator {
   func sample(_ new: Int, _ old: Int) {
     let (serving, standby) = state.withLock { ($0.snapshot(new), $0.snapshot(old)) }

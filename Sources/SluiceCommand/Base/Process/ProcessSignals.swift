@@ -6,7 +6,7 @@ import SluiceSupport
 /// event too, for a command that can read its configuration again.
 ///
 /// Create it before any other thread starts, because threads inherit the blocked signals.
-final class Interruption: Sendable {
+final class ProcessSignals: Sendable {
   private struct State: Sendable {
     var signal: Int32?
     var handler: (@Sendable () -> Void)?
@@ -64,7 +64,7 @@ final class Interruption: Sendable {
     if signal == SIGHUP { return takeHangUp() }
     let handler: (@Sendable () -> Void)? = state.withLock { state in
       // Ends the process at once: it must not wait for anything that hangs.
-      if state.signal != nil { _exit(128 + signal) }
+      if state.signal != nil { _exit(ExitStatus.interrupted(by: signal).code) }
       state.signal = signal
       return state.handler
     }

@@ -4,7 +4,7 @@ import SluiceSupport
 ///
 /// The call that has the turn is running. A waiting call does not get the turn itself, but is told to try again.
 /// Otherwise its loop could block in ``begin()`` in the meantime and never use the turn.
-final class TurnQueue: Sendable {
+final class SerialTurns: Sendable {
   /// Makes a call try again. Runs on the thread of the previous call, so it only posts.
   typealias Retry = @Sendable () -> Void
 

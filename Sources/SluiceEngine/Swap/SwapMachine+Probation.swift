@@ -1,0 +1,29 @@
+// The time in which a new snapshot is compared with the one that it replaced, and can be taken back.
+extension SwapMachine {
+  /// Asks for a comparison if it is time for one.
+  mutating func look(_ now: Duration) -> [Action] {
+    guard let standby, let look = standby.nextLook, now >= look else { return [] }
+    self.standby?.nextLook = nil
+    return [.sample(snapshot: served, standby: standby.snapshot)]
+  }
+
+  /// The snapshots were compared.
+  mutating func sampled(_ snapshot: Int, _ breach: String?, _ now: Duration) -> [Action] {
+    guard let standby, snapshot == served, !isClosed else { return [] }
+    if let breach { return [.requestReturn(from: served, because: breach)] }
+    guard now >= standby.end else {
+      self.standby?.nextLook = min(now + standby.interval, standby.end)
+      return []
+    }
+    self.standby = nil
+    return [.stoodProbation(served)] + retire(standby.snapshot, "snapshot \(served) took its place", now)
+  }
+}
+
+extension SwapMachine.Standby {
+  init(_ snapshot: Int, for duration: Duration, from now: Duration) {
+    let interval = min(max(duration / 300, .milliseconds(5)), .milliseconds(250))
+    self.init(
+      snapshot: snapshot, end: now + duration, interval: interval, nextLook: now + min(interval, duration))
+  }
+}
