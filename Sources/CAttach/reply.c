@@ -272,7 +272,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *easy) {
   const enum delivery delivery = reply->state == REPLY_GIVING ? deliver_held(reply, handle) : DELIVERED;
   if (delivery != DELIVERED) return delivery == PAUSED ? CURL_WRITEFUNC_PAUSE : 0;
   if (reply->state != REPLY_PASSING &&
-      !transfer_refuse(handle, "sluice: the response has no head that its stages could see"))
+      !transfer_refuse(handle, "sluice: the response has no valid head to show to the stages"))
     return 0;
   const struct options *options = &handle->options;
   handle->is_in_callback = true;
@@ -332,7 +332,7 @@ CURLcode reply_settle(struct reply *reply, struct handle *handle, CURLcode code)
   if (reply->state == REPLY_WHOLE || is_short) reply_settle_whole(reply, handle);
   long status = 0;
   if (code == CURLE_OK && !reply->is_seen) handle->curl->easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &status);
-  if (status >= 200) transfer_refuse(handle, "sluice: the response has no head that its stages could see");
+  if (status >= 200) transfer_refuse(handle, "sluice: the response has no valid head to show to the stages");
   return reply->is_failed && code == CURLE_OK ? CURLE_WRITE_ERROR : code;
 }
 

@@ -29,7 +29,7 @@ enum transfer_start transfer_begin_in_multi(struct handle *handle);
 /// @param blocks whether to wait for it
 enum transfer_start transfer_go_on(struct handle *handle, bool blocks);
 
-/// Call it when libcurl has ended a transfer: gives the program what is still held back of the response.
+/// Call it when libcurl has ended a transfer. Gives the program the part of the response that is still held back.
 ///
 /// @return how the transfer ended, for the program
 CURLcode transfer_settle(struct handle *handle, CURLcode code);

@@ -17,7 +17,7 @@ enum SignalText {
     case SIGBUS: return "\(access(record)), behind the end of a file, or not aligned"
     case SIGILL: return "an instruction that stops the program; Swift's runtime checks end so"
     case SIGTRAP: return "a trap; failed checks of a compiler end so"
-    case SIGFPE: return "division by zero, or overflow of one"
+    case SIGFPE: return "division by zero, or a division that overflows"
     default: return nil
     }
   }

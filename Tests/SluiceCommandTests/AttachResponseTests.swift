@@ -267,7 +267,7 @@ import Testing
   @Test func `a trailer that looks like a response does not get a head past the stages`() async throws {
     let run = try await fetch(try await Self.stage(""), "-i", "-u", "me:pw", "/spoof")
     #expect(run.attached.ending == .exited(42))
-    #expect(run.attached.errorText.contains("no head that its stages could see"))
+    #expect(run.attached.errorText.contains("no valid head to show to the stages"))
   }
 
   @Test func `of a head that does not end, the program gets nothing`() async throws {

@@ -78,7 +78,7 @@ import Testing
     running.writeAndClose(Array(lines(0..<300, server.baseURL).utf8))
     try await server.waitForHeld(20)
     try await running.waitForOutput(containing: "Too many open files")
-    // The last ones are left to the libraries below, which would end the process without.
+    // Connections leave the last descriptors free for libdispatch, which would end the process if it got none.
     // A socket with such a number is closed at once, but a single look may see it. Numbers above the limit come from the
     // process that started this one.
     let counts = (0..<20).map { _ in

@@ -12,7 +12,7 @@ extension AttachedTransfer {
     guard let observer, isIssued, disposition == nil, result == nil else { return refusal }
     let lines = ResponseLines(form)
     guard let response = Response(form, lines) else {
-      return refuse("the response has no head that its stages could see", observer)
+      return refuse("the response has no valid head to show to the stages", observer)
     }
     disposition = .hold
     let disposition = observer.transferDidReceiveHead(response)

@@ -63,7 +63,7 @@ struct StatusText {
         + (wait["transaction"]?.string.map { ", transaction \($0)" } ?? "")
     }
     if wait["hasDied"]?.bool == true { return start + "its thread was ended" + (place.map { " \($0)" } ?? "") }
-    return start + (place ?? "no plugin is called there")
+    return start + (place ?? "the loop is not in a call of a plugin")
   }
 
   private var updates: String {

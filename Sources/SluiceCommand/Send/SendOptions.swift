@@ -56,7 +56,7 @@ enum SendOptions {
       "user", "u", "USER:PASSWORD", takesBytes: true,
       "Send these as Basic, and as Digest if the server asks for it; without a colon, the password is asked for"),
     Option("basic", nil, nil, "With -u, send Basic (the default)"),
-    Option("digest", nil, nil, "With -u, send them only as Digest"),
+    Option("digest", nil, nil, "With -u, use only Digest"),
     Option("anyauth", nil, nil, "With -u, send Basic or Digest only when the server asks for it"),
     Option(
       "aws-sigv4", nil, "PROVIDER[:PROVIDER2[:REGION[:SERVICE]]]",
@@ -86,7 +86,7 @@ enum SendOptions {
     Option("limit-rate", nil, "SPEED", "Send and receive at most this many bytes a second: 500k, 1.5M"),
     Option(
       "write-out", "w", "FORMAT",
-      "Print this at the end: %{http_code}, %{time_total}, %header{NAME}, \\n; @FILE reads it"),
+      "Print this at the end: %{http_code}, %{time_total}, %header{NAME}, \\n; @FILE reads FORMAT from a file"),
     Option("dump-header", "D", "FILE", "Write the heads of all responses to this file; - prints them"),
     Option("fail", "f", nil, "Print no body if the status is 400 or above"),
     Option("fail-with-body", nil, nil, "Print the body, and fail, if the status is 400 or above (the default)"),

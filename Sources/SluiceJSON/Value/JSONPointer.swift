@@ -20,7 +20,7 @@ public struct JSONPointer: Hashable, Sendable {
     }
   }
 
-  /// The pointer to a member or element one level further down; the key or index is in plain spelling.
+  /// The pointer to a member or element one level further down. The key or index is given unescaped.
   public func appending(_ token: String) -> JSONPointer {
     JSONPointer(tokens: tokens + [token])
   }

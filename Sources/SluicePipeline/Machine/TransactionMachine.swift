@@ -381,7 +381,7 @@ extension TransactionMachine {
     }
   }
 
-  /// This does not count as an attempt or against the retry budget: the server has not processed the request before.
+  /// This does not count as an attempt or against the retry budget: the server did not process the request.
   private mutating func refused(_ error: TransactionError) -> Action {
     guard case .connecting = phase, resends < Self.maximumResends else { return ended(error) }
     isOnWire = false

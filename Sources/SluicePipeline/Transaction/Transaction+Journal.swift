@@ -102,7 +102,7 @@ extension Exchange {
 }
 
 extension StageBinding {
-  var mismatchWords: String { "stage \"\(name)\" was not asked: its match does not hold for this request" }
+  var mismatchWords: String { "stage \"\(name)\" was not called: the request does not satisfy its match" }
 }
 
 extension StageCall.Callback {

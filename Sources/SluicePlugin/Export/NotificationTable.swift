@@ -2,7 +2,7 @@ import CJansson
 import CSluice
 import SluiceJSON
 
-/// The table `sluice.notifications/1`, with NULL for a function that the stage does not have; nil if it has neither.
+/// The table `sluice.notifications/1`, with NULL for a function that the stage lacks; nil if it lacks both.
 func makeNotificationTable(_ kinds: StageKinds) -> sluice_notifications? {
   var table = sluice_notifications()
   table.size = UInt32(MemoryLayout<sluice_notifications>.size)

@@ -21,7 +21,7 @@ enum SpanFunctions {
   ) -> sluice_status {
     CallContext.with(handle) { called in
       guard called.phase != .event else { return called.refuse(.refusedWrite, "begin of a span") }
-      guard let span else { return called.refuse(.invalidArgument, "begin of a span: no place for it") }
+      guard let span else { return called.refuse(.invalidArgument, "begin of a span: the pointer for it is NULL") }
       span.pointee = sluice_open_span()
       // Checked before the name is read: without a tracer there is nothing else to do.
       guard called.exchange.wantsSpans else { return Status.absent }

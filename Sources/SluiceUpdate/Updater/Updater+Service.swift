@@ -64,7 +64,8 @@ extension Updater: EngineUpdater {
     defer { session.end() }
     // A release without the builds of this configuration is completed later.
     if let installed = session.state.installed, !session.mayServe(installed), let good = session.fallback() {
-      try session.activate(good, isReturn: true, message: "the release that was installed may not serve")
+      try session.activate(
+        good, isReturn: true, message: "a build of the installed release is revoked, refused, missing or damaged")
     }
     guard let accepted = session.state.accepted, session.isAccepted(accepted),
       let release = try? folder.release(accepted.version, hash: accepted.hash),

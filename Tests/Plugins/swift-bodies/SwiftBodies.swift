@@ -3,7 +3,8 @@ public import SluicePlugin
 /// Handles bodies, limits and connections as the headers of the request say.
 ///
 /// - `x-bodies: pass|upper|wait|fail`: what happens to the pieces of both bodies. `wait` suspends in each call.
-/// - `x-trailers: NAME`: adds a trailer of that name with the number of bytes to both bodies, and drops `x-drop`.
+/// - `x-trailers: NAME`: adds to both bodies a trailer NAME whose value is the byte count, and drops the
+///   trailer `x-drop`; needs an `x-bodies` other than `pass`.
 /// - `x-limit: BYTES`, `x-file: PATH`: a limit of the response body, and a file as the request body.
 struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterceptor, BodyInterceptor,
   InformationalInterceptor

@@ -160,7 +160,7 @@ import Testing
     #expect(first.map { $0?.reason } == [.sent, .hostNotListed, .sent, .hostNotListed])
     for hop in hops {
       #expect(hop.decisions.last == HeaderDecision(stage: "code", header: "X-Code", reason: .sent))
-      #expect(hop.notes == ["stage \"posts\" was not asked: its match does not hold for this request"])
+      #expect(hop.notes == ["stage \"posts\" was not called: the request does not satisfy its match"])
     }
   }
 
@@ -197,7 +197,7 @@ import Testing
       #expect(hop.decisions.map(\.stage) == ["late", "late", "last"])
       #expect(Set(hop.decisions.map(\.header)) == ["X-Own", "X-Late", "X-Last"])
       #expect(hop.decisions.allSatisfy { $0.reason == .sent })
-      #expect(hop.notes == ["stage \"posts\" was not asked: its match does not hold for this request"])
+      #expect(hop.notes == ["stage \"posts\" was not called: the request does not satisfy its match"])
     }
     for hop in hops where hop.hop == 1 { #expect(hop.decisions.isEmpty && hop.notes.isEmpty) }
   }

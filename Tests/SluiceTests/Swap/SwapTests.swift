@@ -75,7 +75,7 @@ import Testing
       let report = try await fixture.engine.swap()
       #expect(report.changes.first?.new?.generation == generation)
       #expect(try await fixture.stamp() == number)
-      // Its own static variables, and the state of the previous build.
+      // Each build is loaded anew, and gets the state of the build before it.
       #expect(fixture.lines("before=").last == "before=\(generation - 1)")
     }
     Self.expectWhole(await load.stop())

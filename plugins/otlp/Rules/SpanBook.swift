@@ -1,7 +1,7 @@
 /// The state of running transactions: how often each was sent, and the spans whose sampling is not known yet.
 ///
-/// A span that ends before the first hop is issued may belong to a trace that begins with that hop, which says whether it
-/// is sampled. A transaction that ends without a hop has no such decision, and its spans are exported.
+/// A span that ends before its trace is known is held back until the first hop, which may begin a trace and says
+/// whether that trace is sampled. If a transaction ends without a hop, its spans are exported.
 package struct SpanBook<ID: Hashable & Sendable>: Sendable {
   /// What an event says about the place in a trace.
   package struct Place: Sendable, Hashable {

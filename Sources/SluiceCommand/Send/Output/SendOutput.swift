@@ -62,7 +62,8 @@ struct SendOutput {
       throw CommandError(.usage, "send: give either --\(name) or --document")
     }
     if arguments.has("continue-at"), arguments.has("remove-on-error") {
-      throw CommandError(.usage, "send: give either -C or --remove-on-error, which would remove the beginning too")
+      throw CommandError(
+        .usage, "send: give only one of -C and --remove-on-error: a failure would remove the part from before too")
     }
     if arguments.has("continue-at"), arguments.has("remote-header-name") {
       throw CommandError(.usage, "send: -C needs a name that is known before the response: give -o or -O without -J")

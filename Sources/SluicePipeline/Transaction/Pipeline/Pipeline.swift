@@ -61,7 +61,7 @@ package final class Pipeline: Sendable {
     retriesFailures = settings.retry.concernsFailures
   }
 
-  /// The limits with which every transaction begins, from the settings; the greatest number if there is no deadline.
+  /// The limits with which every transaction begins, from the settings; `UInt64.max` if there is no deadline.
   let deadlineNanoseconds: UInt64
   let attemptTimeoutNanoseconds: UInt64
   /// The kinds of events that at least one tracer wants.
