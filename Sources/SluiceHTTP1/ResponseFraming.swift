@@ -40,10 +40,11 @@ package struct ResponseFraming: Sendable {
   ///
   /// - Throws: if the fields contradict one another, or if one of them is not valid. The fields are ignored if the
   ///   status or the method says that there is no body.
-  package func body(
+  package mutating func body(
     status: Int, version: HTTPVersion?, isAnswerToHead: Bool
   ) throws(FramingViolation) -> Body {
     if isAnswerToHead || (100..<200).contains(status) || status == 204 || status == 304 { return .none }
+    // Mutating, so that a caller that has this in an object does not copy it: a copy counts references.
     let bytes = try fields.length()
     let isMultiplexed = version == .http2 || version == .http3
     let coding = try fields.coding()

@@ -15,8 +15,8 @@ import Testing
     _ lengths: [String] = [], _ codings: [String] = [], status: Int = 200, version: HTTPVersion = .http11,
     isAnswerToHead: Bool = false
   ) throws -> ResponseFraming.Body {
-    try framing(lengths: lengths, codings: codings).body(
-      status: status, version: version, isAnswerToHead: isAnswerToHead)
+    var framing = framing(lengths: lengths, codings: codings)
+    return try framing.body(status: status, version: version, isAnswerToHead: isAnswerToHead)
   }
 
   @Test(arguments: [

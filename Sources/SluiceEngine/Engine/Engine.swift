@@ -129,7 +129,7 @@ public final class Engine: Sendable {
     // Read here, because the code on the loop runs in another task or in none.
     let parent = parent ?? TraceContext.current?.parent ?? .absent
     let completion = hasDelegate || delegate != nil ? observed(completion, delegate) : completion
-    let binding = delegate?.binding()
+    let binding = delegate == nil ? nil : Self.binding(delegate)
     if let worker = currentWorker {
       // A drain checks on this loop, so it sees every transaction that began before it.
       guard !isClosed.load(ordering: .sequentiallyConsistent) else {
@@ -179,6 +179,10 @@ public final class Engine: Sendable {
       completion(result)
     }
   }
+
+  /// Not inlined, so that few requests copy the delegate.
+  @inline(never)
+  private static func binding(_ delegate: (any TransactionDelegate)?) -> StageBinding? { delegate?.binding() }
 
   static let isShutDown = TransactionError(
     code: .shutdown, message: "the engine was shut down before the request was submitted",

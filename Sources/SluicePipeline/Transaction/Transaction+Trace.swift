@@ -69,7 +69,7 @@ extension Transaction {
   }
 
   func emitCompletion(
-    _ outcome: TransactionOutcome, _ error: TransactionError?, _ duration: Duration, at now: Instant
+    _ outcome: TransactionOutcome, _ error: TransactionError?, nanoseconds: UInt64, at now: Instant
   ) {
     let sequence = nextSequence()
     guard pipeline.traced.contains(.didComplete) else { return }
@@ -78,7 +78,7 @@ extension Transaction {
       TraceEvent(
         kind: .didComplete, sequence: sequence, time: now, exchange: exchange, status: status,
         receivedStatus: receivedStatus(beside: status), outcome: outcome, error: error,
-        durationNanoseconds: duration.nanoseconds, finalTimings: result.timings))
+        durationNanoseconds: nanoseconds, finalTimings: result.timings))
   }
 
   /// The received status in an event: nil if it equals the event's status.

@@ -211,11 +211,9 @@ package final class Transaction: Exchange, @unchecked Sendable {
     if exchange.spans != nil { endSpans() }
     let now = now()
     let outcome = TransactionOutcome(error)
-    let duration = now.duration(since: exchange.started)
-    metrics.transactionDidComplete(
-      outcome.outcomeClass, status: exchange.responseStatus,
-      nanoseconds: now.nanoseconds(since: exchange.started))
-    emitCompletion(outcome, error, duration, at: now)
+    let nanoseconds = now.nanoseconds(since: exchange.started)
+    metrics.transactionDidComplete(outcome.outcomeClass, status: exchange.responseStatus, nanoseconds: nanoseconds)
+    emitCompletion(outcome, error, nanoseconds: nanoseconds, at: now)
     exchange.attachments.removeAll()
     isRunning = false
     delegate = nil
@@ -233,7 +231,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
     result.error = error
     result.attempts = exchange.attempt + 1
     forgetIssued()
-    result.duration = duration
+    result.duration = Duration(nanoseconds: nanoseconds)
     result.explanation = exchange.explanation.take()
     completion.call(TransactionResult(result))
   }
