@@ -3,7 +3,7 @@ import SluiceMessages
 import SluiceSupport
 
 extension CrashReport {
-  /// For programs; docs/plugin-development.md describes its members.
+  /// The report as a JSON document, for programs; docs/plugin-development.md describes its members.
   public func document() -> JSONValue {
     let document: JSONValue = [
       "at": JSONValue((moment / .milliseconds(1)) / 1000), "process": JSONValue(Int64(process)),

@@ -4,10 +4,10 @@ extension CrashReport {
   private static let longestMessageBytes = 500
 
   /// Takes the runtime's message about the crash from the last standard error output of the process: a failed check of
-  /// Swift, a failed assertion, or a heap error that the C library found. Nothing else is taken, because a plugin may
+  /// Swift, a failed assertion, or a heap error that the C library found. Nothing else is taken, because a plugin can
   /// write anything there.
   ///
-  /// - Parameter secrets: texts to remove, such as the strings of the configuration; a message of the runtime may quote
+  /// - Parameter secrets: texts to remove, such as the strings of the configuration; a message of the runtime can quote
   ///   them.
   public mutating func addOutput(_ bytes: some Collection<UInt8>, hiding secrets: [String] = []) {
     guard var text = Self.runtimeMessage(in: bytes) else { return }

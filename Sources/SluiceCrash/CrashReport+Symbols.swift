@@ -47,7 +47,7 @@ extension CrashReport {
     for index in indices { frames[index].source = frames[index].offset.flatMap { sources[$0] ?? nil } }
   }
 
-  /// The file to read: the mapped file, or the library if the copy is gone.
+  /// The file to read: the mapped file, or the library if the copy no longer exists.
   private func readable(_ mapped: String, _ owner: Frame.Owner) -> String? {
     if access(mapped, R_OK) == 0 { return mapped }
     guard case .plugin(let build) = owner, let image = try? LibraryImage(reading: build.library),

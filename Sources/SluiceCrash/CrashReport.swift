@@ -131,7 +131,7 @@ public struct CrashReport: Sendable {
 
   /// Reads the record from a file or from a pipe whose other ends are closed; the descriptor stays the caller's.
   public init?(reading descriptor: Int32) {
-    // The handler wrote to a file through the same open file description, so the offset is at the end.
+    // If the handler wrote to a file, it used the same open file description, so the offset is at the end.
     lseek(descriptor, 0, SEEK_SET)
     guard let bytes = Self.readAll(descriptor) else { return nil }
     self.init(record: bytes)

@@ -20,7 +20,7 @@ public enum CrashReporter {
   public static let limit = Duration.seconds(10)
 
   /// Writes crash records to a descriptor: a pipe or a socket that another process reads, or a file. The descriptor
-  /// must stay open. A second call replaces it.
+  /// must stay open. A second call replaces the descriptor.
   ///
   /// Call this before creating the engine: only threads that call their first plugin afterwards can report a stack
   /// overflow.

@@ -42,7 +42,7 @@ enum ToolOutput {
     guard let process = start(words, FileDescriptor(owning: ends[1])) else { return nil }
     let bytes = read(output.raw, until: deadline)
     if bytes == nil { kill(process, SIGKILL) }
-    // A program that waits for all of its children may already have reaped this one.
+    // A program that waits for all of its children might already have reaped this one.
     let status = WaitStatus.wait(for: process) ?? .exited(0)
     guard let bytes, status == .exited(0) else { return nil }
     return String(decoding: bytes, as: UTF8.self)

@@ -17,7 +17,7 @@ struct SymbolTable {
   /// The symbols that contain one of the requested addresses.
   private var found: [UInt64: Symbol] = [:]
 
-  /// Looks the offsets up in one pass over the table, which may be long. Returns nil if the file is missing or not an
+  /// Looks the offsets up in one pass over the table, which can be long. Returns nil if the file is missing or not an
   /// ELF file.
   init?(path: String, offsets: [UInt64]) {
     let read = ELFFile.withFile(at: path) { file in
@@ -35,7 +35,7 @@ struct SymbolTable {
   /// The demangled name of the function.
   func function(at address: UInt64) -> String? { found[address].map { Self.demangle($0.name) } }
 
-  /// nil if the end of a segment overflows: the file may be damaged.
+  /// nil if the end of a segment overflows: the file might be damaged.
   private static func place(_ segment: GElf_Phdr) -> (file: Range<UInt64>, address: UInt64)? {
     let (end, isTooLarge) = segment.p_offset.addingReportingOverflow(max(segment.p_filesz, 1))
     return isTooLarge ? nil : (segment.p_offset..<end, segment.p_vaddr)

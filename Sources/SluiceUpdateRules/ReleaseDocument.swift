@@ -6,7 +6,7 @@ package struct ReleaseDocument: Sendable, Hashable {
   package var version: Int64
   package var created: UpdateMoment
   package var expires: UpdateMoment
-  /// The lowest ABI revision of a host that may install this release.
+  /// The lowest ABI revision of a host that can install this release.
   package var minimumABI: UInt32
   package var targets: [ReleaseTarget]
   /// Builds that must not serve any more: SHA-256 in lower-case hex.
@@ -28,10 +28,10 @@ package struct ReleaseDocument: Sendable, Hashable {
 
 /// One build of one plugin.
 package struct ReleaseTarget: Sendable, Hashable {
-  /// The largest library that a client downloads, in bytes.
+  /// The size limit of a library that a client downloads, in bytes.
   package static let limitBytes: Int64 = 256 << 20
 
-  /// Names the plugin in configurations; a portable name of a file.
+  /// The name of the plugin in configurations; must be a portable file name.
   package var id: String
   /// The plugin's own version, for people.
   package var version: String
@@ -65,7 +65,8 @@ package struct ReleaseTarget: Sendable, Hashable {
 
 /// The newest release of a channel.
 package struct TimestampDocument: Sendable, Hashable {
-  /// How long a timestamp may be valid: whoever withholds newer ones is noticed after this time.
+  /// The longest time for which a timestamp can be valid. If a mirror withholds newer timestamps, clients notice it
+  /// after this time.
   package static let longestLife = Duration.seconds(72 * 3600)
 
   package var channel: String

@@ -30,7 +30,7 @@ package struct RootDocument: Sendable, Hashable {
     self.roles = roles
   }
 
-  /// The version of the root after this one; nil if there can be none.
+  /// The version of the root after this one; nil if no higher version exists.
   package var nextVersion: Int64? { version < .max ? version + 1 : nil }
 
   /// Roles without keys need more signatures than there can be.

@@ -1,4 +1,4 @@
-/// What a client remembers of the documents that it has accepted: nothing lower is accepted later.
+/// What a client remembers of the documents that it has accepted; it does not accept a lower version later.
 package struct TrustFloors: Sendable, Hashable {
   /// What is remembered of one role.
   package struct Floor: Sendable, Hashable {
@@ -15,12 +15,12 @@ package struct TrustFloors: Sendable, Hashable {
   package var root: Floor?
   package var timestamp: Floor?
   package var release: Floor?
-  /// The version that the newest timestamp has named; that release may not have been fetched yet (§5.4.3).
+  /// The version that the newest timestamp has named; that release might not have been fetched yet (§5.4.3).
   package var namedRelease: Int64?
 
   package init() {}
 
-  /// The newest signed time; the clock of this machine cannot be before it.
+  /// The newest signed time; a clock that is earlier is wrong.
   package var newestCreated: UpdateMoment? {
     [root, timestamp, release].compactMap { $0?.created }.max()
   }

@@ -1,6 +1,6 @@
 /// Why an update was refused, or could not be made.
 public struct UpdateError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of error it is. New codes may be added.
+  /// What kind of error it is. Later versions can add codes.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// Too few valid signatures of the keys that the root names (TUF §5: arbitrary software).
     case signature
@@ -16,7 +16,7 @@ public struct UpdateError: Error, Sendable, Hashable, CustomStringConvertible {
     case clock
     /// The release does not fit this machine or this host.
     case unsupported
-    /// More bytes than a document allows.
+    /// More bytes arrived than a document allows.
     case tooLarge = "too_large"
     /// A file of the repository could not be fetched.
     case network

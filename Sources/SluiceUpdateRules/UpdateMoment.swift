@@ -39,7 +39,7 @@ package struct UpdateMoment: Sendable, Hashable, Comparable, CustomStringConvert
 
   package static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
 
-  /// - Parameter duration: below a second counts as none.
+  /// - Parameter duration: fractions of a second are ignored.
   package static func + (moment: Self, duration: Duration) -> Self {
     let (sum, overflow) = moment.seconds.addingReportingOverflow(duration.components.seconds)
     return UpdateMoment(seconds: overflow ? .max : sum)

@@ -30,8 +30,8 @@ package enum UpdateRole: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// The name of a channel: 1 to 64 letters, digits, `-`, `_` and `.`, not at the beginning a `.`. It is a name of a
-/// folder and a part of a URL.
+/// The name of a channel: 1 to 64 letters, digits, `-`, `_` and `.`, not beginning with `.`. The name is used as a
+/// folder name and as a part of a URL.
 package enum ChannelName {
   package static func isValid(_ name: String) -> Bool { PortableName.isValid(name, limit: 64) }
 }

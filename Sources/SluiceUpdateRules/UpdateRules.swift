@@ -1,14 +1,14 @@
 import SluiceMessages
 
-/// What a client may accept, given what it has seen. The steps are those of the client workflow of TUF (specification
-/// 1.0.34, section 5); each function names its step.
+/// Decides what a client can accept, given what it has accepted before. The steps are those of the client workflow of
+/// TUF (specification 1.0.34, section 5); each function names its step.
 ///
-/// A document is used in this order: signatures over its bytes (``authenticated(_:as:by:)``), then parsing, which is the
-/// caller's, then the checks of its role. No function changes anything.
+/// A document is used in this order: signatures over its bytes (``authenticated(_:as:by:)``), then parsing, which the
+/// caller does, then the checks of its role. No function changes anything.
 package struct UpdateRules: Sendable {
-  /// By how much the clock of the publisher may be ahead of the clock of this machine.
+  /// The tolerance for a clock of the publisher that is ahead of the clock of this machine.
   package static let clockTolerance = Duration.seconds(60)
-  /// The most roots that one update follows; the next update follows more.
+  /// The maximum number of roots that one update follows; the next update follows more.
   package static let rootLimit = 32
 
   /// The time at which the update began; every expiry is compared with it (§5.1).
@@ -27,7 +27,7 @@ package struct UpdateRules: Sendable {
 
   // MARK: Clock
 
-  /// Refuses to go on with a clock that is before a time at which it cannot be.
+  /// Fails if the clock shows a time that is certainly in the past.
   package func checkClock(_ floors: TrustFloors) throws(UpdateError) {
     if start < built { throw clockError("before this version of Sluice was made (\(built))") }
     if let newest = floors.newestCreated, start + Self.clockTolerance < newest {
@@ -83,8 +83,8 @@ package struct UpdateRules: Sendable {
 
   // MARK: Root
 
-  /// The next root after a trusted one (§5.3.4, §5.3.5). Its expiry does not matter yet (§5.3.6), and it must also be
-  /// signed by its own keys: call ``authenticated(_:as:by:)`` with both.
+  /// Checks the next root after a trusted one (§5.3.4, §5.3.5). Its expiry does not matter yet (§5.3.6), and it must
+  /// also be signed by its own keys: call ``authenticated(_:as:by:)`` with both.
   package func check(root next: RootDocument, after trusted: RootDocument) throws(UpdateError) {
     guard next.version == trusted.nextVersion else {
       throw UpdateError(
@@ -94,13 +94,13 @@ package struct UpdateRules: Sendable {
     try checkCreated(next.created, UpdateRole.root)
   }
 
-  /// The last root of the chain (§5.3.10).
+  /// Checks the expiry of the last root of the chain (§5.3.10).
   package func checkExpiry(root: RootDocument) throws(UpdateError) {
     try checkExpiry(root.expires, .root, "the publisher must rotate it; see docs/updates.md")
   }
 
-  /// The floors after a new root: a role whose keys were changed begins without a floor, so that whoever had the old keys
-  /// cannot block updates with a high version (§5.3.11).
+  /// The floors after a new root: a role whose keys were changed begins without a floor, so that a holder of the old
+  /// keys cannot block updates with a high version (§5.3.11).
   package func floors(
     _ floors: TrustFloors, after next: RootDocument, following trusted: RootDocument
   ) -> TrustFloors {
@@ -108,7 +108,7 @@ package struct UpdateRules: Sendable {
     floors.root = TrustFloors.Floor(version: next.version, created: next.created)
     let isReleaseChanged = next.keys(of: .release) != trusted.keys(of: .release)
     if isReleaseChanged { floors.release = nil }
-    // A timestamp names a version of the release.
+    // A timestamp names a version of the release, so it loses its floor too.
     if isReleaseChanged || next.keys(of: .timestamp) != trusted.keys(of: .timestamp) {
       (floors.timestamp, floors.namedRelease) = (nil, nil)
     }
@@ -143,8 +143,8 @@ package struct UpdateRules: Sendable {
 
   // MARK: Release
 
-  /// The release that a trusted timestamp names (§5.5.2 to §5.5.6, §5.6.2 to §5.6.5). Its hash and length were compared
-  /// with ``check(_:of:hash:length:)`` before.
+  /// Checks the release that a trusted timestamp names (§5.5.2 to §5.5.6, §5.6.2 to §5.6.5). Its hash and length were
+  /// compared with ``check(_:of:hash:length:)`` before.
   package func check(
     _ release: ReleaseDocument, named timestamp: TimestampDocument, _ floors: TrustFloors
   ) throws(UpdateError) {
@@ -160,7 +160,7 @@ package struct UpdateRules: Sendable {
     try checkExpiry(release)
   }
 
-  /// A release is installed only as long as it is valid; what was installed before goes on serving (§5.6.5).
+  /// A release can be installed only while it is valid; an installed release continues to serve (§5.6.5).
   package func checkExpiry(_ release: ReleaseDocument) throws(UpdateError) {
     try checkExpiry(release.expires, .release, "the publisher must sign a newer release")
   }

@@ -14,7 +14,7 @@ package enum FileText {
 
   /// The time limit for reading everything from a pipe or a terminal.
   package static let pipeLimit = Duration.seconds(30)
-  /// The size limit for a pipe or a device, even if the caller allows more: a device may have no end.
+  /// The size limit for a pipe or a device, even if the caller allows more: a device can be endless.
   private static let pipeLimitBytes = 64 << 20
 
   package static func read(
@@ -64,7 +64,7 @@ package enum FileText {
 /// The bounded wait for bytes from something that is not a file.
 private struct PipeWait {
   private let descriptor: Int32
-  /// What it is, as a word for messages.
+  /// What the bytes come from, as a word for messages.
   private let kind: String
   private let limit: Duration
   private let deadline: Duration
@@ -84,7 +84,7 @@ private struct PipeWait {
     deadline = MonotonicClock.now + limit
   }
 
-  /// Waits for bytes, or for the end.
+  /// Waits for bytes, or for the end of the input.
   func untilReady(hasBytes: Bool) throws(FileText.ReadError) {
     var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while true {

@@ -1,13 +1,13 @@
 /// How a pipeline behaves inside programs under `sluice attach`.
 public struct AttachSettings: Sendable, Hashable {
-  /// Whether a transfer fails if the pipeline is not available in its process; otherwise it goes on without, and is
-  /// counted.
+  /// Whether a transfer fails if the pipeline is not available in its process; otherwise the transfer continues without
+  /// the pipeline, and is counted.
   public var failsWithoutPipeline = false
   /// Whether response stages are called, and the program gets nothing of a response before they have seen its head;
   /// otherwise a configuration with response stages is refused.
   public var runsResponseStages = false
 
-  /// Transfers go on.
+  /// The defaults: transfers continue without the pipeline, and response stages are not called.
   public init() {}
 }
 

@@ -15,7 +15,7 @@ extension Configuration {
     if lists.contains(.tracers) { tracers.append(StageReference(name)) }
   }
 
-  /// Adds a closure that is called before a request is sent, and may change all of it.
+  /// Adds a closure that is called before a request is sent, and can change all of it.
   ///
   ///     configuration.addStage("tenant") { request, _ in request.headers["x-tenant"] = "42" }
   ///

@@ -1,8 +1,8 @@
 import SluiceJSON
 
 extension Configuration {
-  /// The same configuration with a stage that only fails in place of these plugins.
-  /// - Parameter reasons: by the name of the plugin; what failed, why, and what to do.
+  /// The same configuration, in which a stage that only fails replaces each of these plugins.
+  /// - Parameter reasons: for the name of each plugin: what failed, why, and what to do.
   package func disabling(_ reasons: [String: String]) -> Configuration {
     var configuration = self
     for index in plugins.indices {

@@ -20,7 +20,7 @@ extension Configuration {
     }
   }
 
-  /// Everything that plugins get, and that may hold secrets.
+  /// All configurations that plugins get; they can hold secrets.
   package var pluginConfigurations: [JSONValue] {
     plugins.map(\.config) + (request + issue + response).compactMap(\.config)
   }

@@ -33,7 +33,7 @@ extension Configuration {
   }
 
   private mutating func readResponseLimits(_ node: ConfigurationNode) throws(ConfigurationError) {
-    // The upper ends keep what one response may hold within reason; the lower ones let every usual response pass.
+    // The upper ends of the ranges bound the memory for one response; the lower ends let every usual response pass.
     if let limit = node["maxHeadBytes"] {
       transport.responseLimits.maximumHeadBytes = try limit.integer(1024...(1 << 24))
     }

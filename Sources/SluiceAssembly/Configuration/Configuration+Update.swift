@@ -11,11 +11,12 @@ public struct UpdateSettings: Sendable, Hashable {
   public var root: String
   /// The channel whose releases are installed.
   public var channel = "stable"
-  /// How often to look for a release; nil means only when asked.
+  /// The time between two looks for a release; nil means that only a command or a notification starts a look.
   public var every: Duration? = .seconds(3600)
   /// Whether a release is swapped in as soon as it is verified. Otherwise it waits for the next start, or for a command.
   public var immediate = true
-  /// The folder of what was accepted and installed. Engines that use one folder share downloads, and follow each other.
+  /// The folder for accepted releases and installed builds. Engines that use the same folder share downloads, and load
+  /// the releases that another one of them has installed.
   public var folder: String
 
   /// Settings with the defaults of a configuration file.

@@ -45,18 +45,18 @@ public struct Configuration: Sendable {
   public var requestIDHeader = "X-Request-ID"
   /// The name of the program in its metrics; nil means `OTEL_SERVICE_NAME`.
   public var serviceName: String?
-  /// What to hide in addition to credentials, cookies and signed query keys, which are always hidden.
+  /// Values to hide in addition to credentials, cookies and signed query keys, which are always hidden.
   public var redaction = RedactionSettings()
   /// How plugins are swapped while requests flow; by default with a probation of 30 seconds.
   public var swap = SwapSettings()
   /// How much the engine handles at a time. Read only when the engine starts.
   public var limits = EngineLimits()
-  /// How long a call of a plugin may keep its loop before the engine names it in the log; zero disables this.
+  /// How long a call of a plugin can keep its loop before the engine names the plugin in the log; zero disables this.
   public var stallLimit = Duration.seconds(1)
-  /// How long a loop may stand still before `sluice dev` ends the engine's process; zero means forever. An
-  /// engine never ends its process itself.
+  /// How long a loop can stand still before `sluice dev` ends the engine's process; zero means forever. An engine never
+  /// ends its process itself.
   public var stallKillLimit = Duration.seconds(5)
-  /// How long a loop may stand still before its transactions end with the code `stalled`, even before their deadlines.
+  /// How long a loop can stand still before its transactions end with the code `stalled`, even before their deadlines.
   public var stallAbandon = Duration.seconds(30)
   /// The folder for private copies of plugins; nil means the user's cache.
   public var store: String?
@@ -104,7 +104,7 @@ public struct PluginConfiguration: Sendable {
   /// The name in stage lists, errors and metrics; must be unique. A file accepts 1 to 64 printable ASCII characters
   /// without spaces and quotes.
   public var name: String
-  /// A library, a built-in, or code of the program. Several instances may use the same library.
+  /// A library, a built-in, or code of the program. Several instances can use the same library.
   public var source: Source
   /// The configuration for the plugin; references are already resolved.
   public var config: JSONValue
@@ -112,13 +112,13 @@ public struct PluginConfiguration: Sendable {
   public var deadline: Duration?
   /// Nil means the default: fail for interceptors, skip for tracers.
   public var onFault: FaultPolicy?
-  /// How its library is built, for tools that watch the sources; an engine ignores it.
+  /// How the plugin's library is built, for tools that watch the sources; an engine ignores it.
   package var build: PluginBuildRule?
   /// What the plugin's library may do to the memory protection of the process; a hazard that is not listed is refused.
   public var allowed: Set<LibraryHazard> = []
-  /// How its tracer gets events; a built-in cannot be queued.
+  /// How the plugin's tracer gets events; a built-in cannot be queued.
   public var delivery = Delivery.inline
-  /// The id of the plugin in signed releases; nil if its library does not come from one.
+  /// The id of the plugin in signed releases; nil if its library does not come from a release.
   package var releaseID: String?
   package var location: ConfigurationLocation
 

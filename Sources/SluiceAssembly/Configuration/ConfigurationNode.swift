@@ -34,7 +34,7 @@ struct ConfigurationNode {
     return ConfigurationNode(value: member, pointer: pointer.appending(key), source: source)
   }
 
-  /// Checks that this is an object with no other members than these.
+  /// Checks that this is an object that has only these members.
   func checkObject(_ keys: [String]) throws(ConfigurationError) {
     guard value.isObject else { throw mismatch("an object") }
     for (key, _) in value.members where !keys.contains(key) {

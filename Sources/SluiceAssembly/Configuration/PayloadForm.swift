@@ -2,7 +2,7 @@
 public enum PayloadForm: String, Sendable, Hashable, CaseIterable {
   /// One JSON text in UTF-8, whatever its media type.
   case json
-  /// Text in the charset that the media type names, UTF-8 without one.
+  /// Text in the charset that the media type names; UTF-8 if it names none.
   case text
   /// Bytes.
   case raw

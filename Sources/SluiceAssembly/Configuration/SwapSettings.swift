@@ -1,4 +1,4 @@
-/// How plugins are exchanged while requests flow; the `swap` object of a configuration.
+/// How plugins are swapped while requests flow; the `swap` object of a configuration.
 public struct SwapSettings: Sendable, Hashable {
   /// The comparison of a new snapshot with the previous one.
   public struct Probation: Sendable, Hashable {
@@ -20,9 +20,9 @@ public struct SwapSettings: Sendable, Hashable {
   /// Nil, or a duration of zero, disables probation: the previous snapshot ends at once.
   public var probation: Probation? = Probation()
   /// The time limit for the trial of a library before the process loads it, at the start and in a swap; zero loads it
-  /// without a trial. Has no effect without a trial.
+  /// without a trial. Has no effect in a program that gives the engine no trial.
   public var trial = Duration.seconds(10)
-  /// How long transactions on an old snapshot may take to end.
+  /// The time limit for transactions on an old snapshot to end.
   public var drain = Duration.seconds(30)
   /// How long a publication waits for event loops; after that it counts as done on the loops that answer.
   public var publish = Duration.seconds(5)

@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceRecords
 import SluiceTraceContext
 
-// Sets the headers as without an explanation, and records a reason for each header that the stage can set.
+// Sets the same headers as without an explanation, and records a reason for each header that the stage can set.
 extension HeadersStage {
   func explainIssue(_ exchange: Exchange) -> Verdict {
     let url = exchange.nativeRequest.url

@@ -5,7 +5,7 @@ import SluiceTraceContext
 enum ExistingHeaders: String, Sendable, CaseIterable {
   /// The existing header stays, and the stage's header is not sent.
   case keep
-  /// The stage's header replaces it.
+  /// The stage's header replaces the existing one.
   case replace
   /// The hop fails, unless both values are equal.
   case refuse

@@ -4,11 +4,11 @@ import SluiceTraceContext
 /// A header that the stage could set.
 struct PlannedHeader: Sendable {
   let kind: HeaderKind
-  /// As it is spelled.
+  /// The name, spelled as it is sent.
   let name: String
   /// The other headers that are useful only together with this one.
   var family: [String] = []
-  /// Why the configuration omits it; nil if it does not.
+  /// Why the configuration omits the header; nil if it does not.
   var absence: String?
 
   var lowercased: String { name.lowercased() }

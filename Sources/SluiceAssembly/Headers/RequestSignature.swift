@@ -6,7 +6,7 @@ enum RequestSignature: Sendable, Hashable {
   case authorization
   /// `Signature-Input` (RFC 9421), or `Signature` of the drafts before it.
   case message
-  /// The query of the URL contains it.
+  /// The query of the URL contains the signature.
   case url
 
   static func of(_ headers: borrowing HeaderFields, _ url: borrowing HTTPURL) -> RequestSignature? {
@@ -33,8 +33,8 @@ enum RequestSignature: Sendable, Hashable {
 
 /// What happens to signed requests.
 enum SignedRequests: String, Sendable, CaseIterable {
-  /// They are sent unchanged.
+  /// Signed requests are sent unchanged.
   case skip
-  /// They are treated like any other request.
+  /// Signed requests are treated like any other request.
   case inject
 }

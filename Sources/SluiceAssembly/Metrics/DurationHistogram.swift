@@ -2,7 +2,7 @@ import SluiceMetrics
 
 /// Exact counts of durations between the bounds that OpenTelemetry recommends; 128 bytes in one piece.
 ///
-/// One thread records, without lock or allocation; any thread may read at the same time.
+/// One thread records, without lock or allocation; any thread can read at the same time.
 struct DurationHistogram: ~Copyable, Sendable {
   /// In nanoseconds, each the longest duration of its bucket; a last bucket counts longer durations.
   private static let bounds: InlineArray<14, UInt64> = InlineArray {

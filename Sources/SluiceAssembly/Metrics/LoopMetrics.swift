@@ -50,7 +50,7 @@ final class LoopMetrics: @unchecked Sendable {
 
 // Reading. [any]
 extension LoopMetrics {
-  /// Adds the counts of this loop. Related counts may differ by one event while the loop works.
+  /// Adds the counts of this loop. Related counts can differ by one event while the loop works.
   func add(to report: inout MetricsReport) {
     report.timeToHead.merge(timeToHead.snapshot())
     report.timeToHeadCounts.merge(headHistogram.snapshot())

@@ -10,10 +10,11 @@ public struct MetricsReport: Sendable, Hashable {
     package internal(set) var durations: DurationCounts
   }
 
-  /// The engine's own counts, as ``Engine/metrics()`` gives them: those of all transactions since the engine began, also
-  /// before it had this stage.
+  /// The engine's own counts, as ``Engine/metrics()`` gives them: those of all transactions since the engine began,
+  /// even before it had this stage.
   public package(set) var traffic = MetricsSnapshot()
-  /// From the moment before the request is sent to the head of the response, in nanoseconds; one entry a response.
+  /// From the moment before the request is sent to the head of the response, in nanoseconds; one entry for each
+  /// response.
   public internal(set) var timeToHead = LatencySnapshot()
   /// The times of ``timeToHead`` between the bounds of OpenTelemetry.
   package internal(set) var timeToHeadCounts = DurationCounts()

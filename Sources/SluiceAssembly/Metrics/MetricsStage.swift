@@ -11,7 +11,7 @@ package final class MetricsStage: Tracer {
   let interests = TraceInterests(.didIssue, .didReceive, .didComplete)
 
   func record(_ event: TraceEvent) {
-    // The array keeps it alive, so it is not retained for each event.
+    // The array keeps the object alive, so it is not retained for each event.
     Unmanaged.passUnretained(loops[event.exchange.loop.index])._withUnsafeGuaranteedRef { $0.record(event) }
   }
 

@@ -29,7 +29,7 @@ public struct PluginMetricsReport: Sendable, Hashable {
     package let prometheusName: String
     package let kind: Kind
     package let description: String
-    /// UCUM; empty for none.
+    /// The unit in UCUM; empty if the metric has none.
     package let unit: String
     package let labelNames: [String]
     /// The bounds of a histogram, ascending.

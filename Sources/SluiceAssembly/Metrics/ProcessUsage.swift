@@ -6,7 +6,7 @@ package struct ProcessUsage: Sendable, Hashable {
   /// Memory of the process that is in RAM.
   package var residentBytes: Int?
   package var openDescriptors: Int?
-  /// Descriptors that the process may have open.
+  /// The maximum number of open descriptors of the process.
   package var descriptorLimit: Int?
 
   /// The current usage. Needs a descriptor for a moment.

@@ -44,7 +44,7 @@ extension Response {
     }
   }
 
-  /// The charset of the media type (RFC 9110 §8.3.2), in lower case; `utf-8` without one.
+  /// The charset of the media type (RFC 9110 §8.3.2), in lower case; `utf-8` if it names none.
   private var charset: String {
     for parameter in (headers["content-type"] ?? "").split(separator: ";").dropFirst() {
       let parts = parameter.split(separator: "=", maxSplits: 1)

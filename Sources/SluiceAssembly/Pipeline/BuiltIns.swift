@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// Makes the stages that come with the engine, which are ordinary ones.
+/// Makes the stages that come with the engine, which are ordinary stages.
 enum BuiltIns {
   /// The values from which a built-in is created.
   struct Setting {
@@ -28,7 +28,7 @@ enum BuiltIns {
     }
   }
 
-  /// Whether a stage has counts that go on in a new configuration, if its own settings are the same.
+  /// Whether a stage has counts that continue in a new configuration if its own settings are the same.
   static func counts(_ name: String) -> Bool { name == BuiltInName.metrics.rawValue }
 
   static func make(_ name: String, _ setting: Setting) throws(ConfigurationError) -> PipelineStage {

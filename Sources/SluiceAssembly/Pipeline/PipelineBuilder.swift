@@ -58,7 +58,7 @@ package struct PipelineBuilder {
         maximumResponseBytes: transport.maximumHeldResponseBytes,
         maximumStreamedBytes: transport.maximumStreamedResponseBytes, spillBytes: transport.spillBytes,
         sendsBasicUnasked: configuration.credentialPolicy == .basicFirst,
-        // Journals do not include the requests that plugins make themselves, because secrets in them are not marked.
+        // The heads of call-outs are never reported, because secrets in them are not marked.
         tellsHead: transport.onSentHead != nil),
       requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses,
       checks: configuration.responseChecks, redirects: redirects, hostEncoder: .idna,
@@ -68,7 +68,7 @@ package struct PipelineBuilder {
         key: journalKey), names: transport.names)
   }
 
-  /// - Parameter earlier: the lists before it.
+  /// - Parameter earlier: the places of the lists before this one.
   private func bindings(
     _ references: [StageReference], _ needed: StageCapabilities, _ list: String, _ callback: String,
     after earlier: [StageReference]

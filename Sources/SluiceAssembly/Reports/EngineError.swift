@@ -4,7 +4,7 @@ package import SluicePluginImage
 
 /// Why an engine could not be created.
 public struct EngineError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure, for programs. Later versions may add codes.
+  /// The kind of failure, for programs. Later versions can add codes.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// Lower-case words joined by `_`.
     public let rawValue: String

@@ -1,4 +1,4 @@
-/// The result of one swap, reload or return.
+/// The result of one swap, reload or rollback.
 public struct SwapReport: Sendable, Hashable, Identifiable {
   /// The origin of a swap.
   public enum Trigger: String, Sendable, Hashable {
@@ -19,7 +19,7 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
     case rolledBack = "rolled-back"
     /// A newer request does the work of this one.
     case superseded
-    /// The task that asked for it was cancelled.
+    /// The task that requested the swap was cancelled.
     case cancelled
     /// The engine was shut down.
     case shutdown

@@ -24,7 +24,7 @@ package final class GenerationRecord: Sendable {
   package let library: String
   package let hash: ContentHash
   package let buildID: String?
-  /// The private copy, which is not removed as long as it is mapped.
+  /// The private copy, which is not removed while it is mapped.
   package let copy: String
   private let state: Locked<State>
 
@@ -43,13 +43,13 @@ package final class GenerationRecord: Sendable {
     set { state.withLock { $0.plugins = newValue } }
   }
 
-  /// Whether it was replaced, or is about to be.
+  /// Whether the build has served and was replaced, or is about to be.
   package var hasServed: Bool {
     get { state.withLock { $0.hasServed } }
     set { state.withLock { $0.hasServed = newValue } }
   }
 
-  /// Nil as long as the build serves, or may serve.
+  /// Nil while the build serves, or can still serve.
   package var end: End? { state.withLock { $0.end } }
 
   /// Later calls have no effect.

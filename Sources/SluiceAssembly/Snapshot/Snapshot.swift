@@ -37,9 +37,9 @@ package final class Snapshot: Sendable {
 /// One plugin of a snapshot. Snapshots share the parts in which they do not differ.
 package struct SnapshotPart: Sendable {
   package let plugin: PluginConfiguration
-  /// With its places.
+  /// The stage, with its places.
   package let stage: PipelineStage
-  /// Of a library, and of code of the program.
+  /// Set for a library, and for code of the program.
   package var instance: PluginInstance?
   /// Set for a library.
   package var generation: GenerationRecord?

@@ -5,12 +5,13 @@ package import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// A snapshot that is being made. It creates the parts that the previous snapshot does not have, and can undo that.
+/// A snapshot that is being made. It creates the parts that the previous snapshot does not have, and can end them
+/// again.
 ///
 /// Unchecked because the caller makes sure that only one thread at a time calls `create`, `load`, `activate` and
 /// `undo`, which are `[control]` work.
 package final class SnapshotDraft: @unchecked Sendable {
-  /// How long a new instance may take to end when the draft fails.
+  /// The time limit for a new instance to end when the draft fails.
   package static let undoLimit = Duration.seconds(5)
 
   private let configuration: Configuration
@@ -184,7 +185,7 @@ package final class SnapshotDraft: @unchecked Sendable {
       }
     } catch { throw .plugin(error.named(plugin.name), plugin.location) }
     record?.adopt(instance.violations)
-    // Recorded before anything else can fail, so that it is undone then.
+    // Recorded before anything else can fail, so that `undo` ends this part too.
     fresh.append(
       SnapshotPart(plugin: plugin, stage: PipelineStage(), instance: instance, generation: record))
     var places: [any Interceptor] = []

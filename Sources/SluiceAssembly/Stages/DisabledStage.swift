@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceRecords
 
 /// Takes the place of a plugin that must not serve: every call is a fault, so the stage's `onFault` decides whether
-/// requests fail or go on without it.
+/// requests fail or continue without it.
 final class DisabledStage: Interceptor, Tracer {
   private let verdict: Verdict
 

@@ -4,6 +4,6 @@ package import SluicePipeline
 package struct PipelineStage: Sendable {
   package var interceptor: (any Interceptor)?
   package var tracer: (any Tracer)?
-  /// The interceptor at its places that have a configuration of their own, in the order of the lists.
+  /// The interceptors for the places of the plugin that have their own configuration, in the order of the lists.
   package var places: [any Interceptor] = []
 }

@@ -13,7 +13,7 @@ extension StageCode {
     static let tracers = Lists(rawValue: 8)
   }
 
-  /// The lists for which it has a callback.
+  /// The lists for which the stage has a callback.
   var lists: Lists {
     switch form {
     case .unusable: return []

@@ -6,20 +6,20 @@ public import SluicePlugin
 /// A stage in Swift inside of the program: closures, a value that conforms to the protocols of stages, or a whole
 /// `Plugin`.
 ///
-/// The engine runs it as it runs the stage of a library, so the same code works in both places.
+/// The engine runs such a stage like that of a library, so the same code works in both places.
 public struct StageCode: Sendable {
   enum Form: Sendable {
     case hosted(ProgramStage)
     /// A part of the engine or the command, which the pipeline calls directly.
     case direct(PipelineStage)
-    /// It cannot work; the engine says so when it begins.
+    /// The stage cannot work; the engine reports this when it starts.
     case unusable(StageFailure)
   }
 
   let form: Form
-  /// Applies to a ``Plugin``.
+  /// The configuration, if the stage is a ``Plugin``.
   let configuration: JSONValue
-  /// The tracer is a part of the program that never waits, so it is neither timed nor switched off.
+  /// Whether the tracer is a part of the program that never waits; it is then neither timed nor switched off.
   var isTrustedTracer = false
 
   /// A stage of closures. Each does what the method of a protocol does.
@@ -70,7 +70,7 @@ public struct StageCode: Sendable {
   }
 
   /// A tracer that the pipeline calls directly.
-  /// - Parameter isTrusted: whether it never waits, so that it is neither timed nor switched off.
+  /// - Parameter isTrusted: whether the tracer never waits, so that it is neither timed nor switched off.
   package init(isTrusted: Bool = false, observing: @escaping @Sendable (TraceEvent) -> Void) {
     form = .direct(PipelineStage(tracer: ObservingTracer(observing)))
     configuration = .object()

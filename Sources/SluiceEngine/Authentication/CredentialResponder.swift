@@ -18,7 +18,7 @@ final class CredentialResponder: ChallengeResponder {
     else { return nil }
     // The server has refused a credentials header of a stage or the caller; the engine's answer would not help.
     guard !isForeign(exchange) else { return nil }
-    // Basic has been sent before it was asked for, and was refused.
+    // Basic was sent without a challenge, and was refused.
     let usable = policy == .whenAsked ? challenges : challenges.filter { $0.isScheme("digest") }
     return Credentials(user: user, password: password).answer(to: usable, status: status, on: exchange)
   }

@@ -22,7 +22,7 @@ struct DigestAlgorithm: Sendable, Hashable {
     self.name = name
   }
 
-  /// In lower-case hexadecimal; nil if libcrypto refuses, as it may do for MD5 because of a policy.
+  /// In lower-case hexadecimal; nil if libcrypto refuses; a policy can forbid MD5, for example.
   func hash(_ bytes: [UInt8]) -> String? {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: CUnsignedInt = 0

@@ -3,24 +3,25 @@ package import SluicePipeline
 package import SluicePlugin
 import Synchronization
 
-/// Several delegates as one: each is asked where those before it leave the decision, and all are told what happens.
+/// Several delegates as one. A delegate decides if all delegates before it leave the decision; all of them get the
+/// progress.
 package struct DelegateChain: TransactionDelegate {
   package let members: [any TransactionDelegate]
-  /// How many of the members, from the first on, are those of the call itself.
+  /// The number of members, from the first on, that belong to the call itself.
   let callMembers: Int
   /// The number of the client.
   let client: UInt64
 
   private static let clients = Atomic<UInt64>(0)
 
-  /// A number for one more client.
+  /// A number for a new client.
   package static func nextClient() -> UInt64 { clients.add(1, ordering: .relaxed).newValue }
 
   /// The delegates of a call.
   ///
   /// - Parameters:
-  ///   - own: that of the call itself, which is asked first.
-  ///   - shared: that of the client.
+  ///   - own: the delegate of the call itself, which decides first.
+  ///   - shared: the delegate of the client.
   ///   - client: the number of the client.
   /// - Returns: nil without a delegate.
   package static func of(
@@ -31,7 +32,7 @@ package struct DelegateChain: TransactionDelegate {
     return members.isEmpty ? nil : DelegateChain(members: members, callMembers: ownMembers.count, client: client)
   }
 
-  /// Two delegates of a call itself; the first may be missing.
+  /// Two delegates of a call itself; the first can be nil.
   package static func of(_ first: (any TransactionDelegate)?, _ second: any TransactionDelegate) -> DelegateChain {
     let members = (first.map(members) ?? []) + members(second)
     return DelegateChain(members: members, callMembers: members.count, client: 0)
@@ -42,7 +43,7 @@ package struct DelegateChain: TransactionDelegate {
     (delegate as? DelegateChain)?.members ?? [delegate]
   }
 
-  /// As long as all decisions of its members together may take.
+  /// The sum of the limits of its members; nil if one of them sets no limit.
   package var decisionTimeout: Duration? {
     members.reduce(.zero) { sum, member in
       guard let sum, let timeout = member.decisionTimeout else { return nil }

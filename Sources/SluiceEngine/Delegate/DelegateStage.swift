@@ -4,7 +4,8 @@ import SluicePlugin
 import SluiceRecords
 import SluiceSupport
 
-/// Asks a delegate about redirects and challenges, and tells it the progress. The pipeline calls it like a stage.
+/// Lets a delegate decide about redirects and challenges, and tells it the progress. The pipeline calls it like a
+/// stage.
 final class DelegateStage: Interceptor {
   let capabilities: StageCapabilities = [.redirect, .challenge]
   let overdueWords = "it did not decide"
@@ -24,7 +25,7 @@ final class DelegateStage: Interceptor {
     handshakePolicy = Self.policy(of: members[...], own, client: chain?.client ?? 0)
   }
 
-  /// - Parameter own: those of the members that are of the call itself.
+  /// - Parameter own: the members that belong to the call itself.
   private static func policy(
     of members: ArraySlice<any TransactionDelegate>, _ own: ArraySlice<any TransactionDelegate>, client: UInt64
   ) -> HandshakePolicy? {
@@ -196,10 +197,10 @@ extension ResponseContext {
   init(_ exchange: Exchange) { self.init(request: RequestContext(exchange)) }
 }
 
-/// One call of asynchronous code: either it ends before the caller has returned, or it holds a token.
+/// One call of asynchronous code. Either the code ends before the caller has returned, or the call holds a token.
 ///
-/// Unchecked because both sides run on the loop's thread, one after the other. On a loop that is not an
-/// executor, such as one of a test, the code must not suspend.
+/// Unchecked because both sides run on the loop's thread, one after the other. On a loop that is not an executor, such
+/// as the loop of a test, the code must not suspend.
 private final class DelegateCall: @unchecked Sendable {
   private var early: Verdict?
   private var token: SuspensionToken?

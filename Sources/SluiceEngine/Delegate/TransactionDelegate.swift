@@ -5,12 +5,12 @@ public import SluicePlugin
 /// Decides about redirects and challenges, follows the progress, and gets the result, for one transaction or for all
 /// transactions of an engine.
 ///
-/// The stages are asked first, then the delegate of the transaction, then the delegate of the engine. It is retained
-/// until the transaction has ended. All methods run on the loop and must not block it. The asynchronous ones may wait,
-/// which delays only this transaction.
+/// The stages decide first, then the delegate of the transaction, then the delegate of the engine. A delegate is
+/// retained until the transaction has ended. All methods run on the loop and must not block it. The asynchronous
+/// methods can wait, which delays only this transaction.
 public protocol TransactionDelegate: Sendable {
-  /// The longest time that a decision may take; then the transaction fails with the code `stage_timeout`. Nil sets no
-  /// limit besides the deadline of the transaction.
+  /// The time limit for a decision; after that, the transaction fails with the code `stage_timeout`. Nil sets no limit
+  /// besides the deadline of the transaction.
   var decisionTimeout: Duration? { get }
 
   /// Called before a redirect is followed. Throwing fails the transaction.
@@ -20,16 +20,16 @@ public protocol TransactionDelegate: Sendable {
   func transaction(_ context: ResponseContext, didReceive offer: ChallengeOffer) async throws -> ChallengeDecision
 
   /// Called when bytes of the request body have been given to the system, in each hop from 0. Over libcurl, a body in
-  /// memory is told when the response has begun.
+  /// memory is reported when the response has begun.
   func transaction(_ id: TransactionID, didSend progress: TransferProgress)
 
-  /// Called when bytes of the response body have been taken. The body of a redirect that is followed is not told.
+  /// Called when bytes of the response body have been taken. The body of a redirect that is followed is not reported.
   func transaction(_ id: TransactionID, didReceive progress: TransferProgress)
 
   /// Called for each informational response (RFC 9110 §15.2), such as 103 Early Hints.
   func transaction(_ id: TransactionID, didReceiveInformational status: Int, headers: HeaderFields)
 
-  /// Called at the end of each hop, also if it failed or was cancelled.
+  /// Called at the end of each hop, even if the hop failed or was cancelled.
   func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics)
 
   /// Called once, before the completion, with the whole result: response, error, attempts, timings. Must not block.
@@ -68,7 +68,7 @@ extension TransactionDelegate {
 }
 
 extension TransactionDelegate {
-  /// The delegate as a stage that is asked about redirects and challenges.
+  /// The delegate as a stage that decides about redirects and challenges.
   ///
   /// - Parameter isOfEngine: whether it answers for all transactions of the engine.
   func binding(isOfEngine: Bool = false) -> StageBinding {

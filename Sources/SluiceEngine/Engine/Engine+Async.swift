@@ -29,7 +29,7 @@ extension Engine {
     await transaction(request, parent: parent, delegate: delegate, cancellation: Cancellation())
   }
 
-  /// - Parameter cancellation: of this transaction alone; the task's cancels it too.
+  /// - Parameter cancellation: cancels this transaction alone; cancelling the task cancels it too.
   package func transaction(
     _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil,
     checks: ResponseChecks? = nil, cancellation: Cancellation

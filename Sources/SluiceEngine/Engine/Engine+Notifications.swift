@@ -18,7 +18,7 @@ extension Engine {
   ///   - topic: a name that the sender and the plugins have agreed on, for instance `config-changed`.
   ///   - payload: each plugin gets its own copy.
   ///   - deadline: for all plugins together. A plugin that has the notification at that time has missed the deadline.
-  ///     The notification is not offered to another plugin then, because the first one may still act on it. The
+  ///     The notification is not offered to another plugin then, because the first one can still act on it. The
   ///     program's handler has no deadline.
   public func notify(
     topic: String, payload: JSONValue = .object(), deadline: Duration = .seconds(30)

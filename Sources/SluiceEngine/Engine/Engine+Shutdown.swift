@@ -10,15 +10,15 @@ extension Engine {
   /// How long to wait for a drained loop to end, and for a log function that does not return.
   private static let endLimit = Duration.seconds(5)
 
-  /// Ends the engine. Submitted transactions may finish within `drain`; afterwards they fail with the code `shutdown`.
+  /// Ends the engine. Submitted transactions can finish within `drain`; afterwards they fail with the code `shutdown`.
   /// Everything that is submitted from now on fails with the same code. Then the instances are deactivated and the
   /// loops are joined. Must not be called on a loop.
   ///
-  /// Returns at most a few seconds after `drain` and `deactivation`. A loop whose stage does not return is left behind, and
-  /// the log names the stage: the transactions there fail with `stalled`, the loop's thread stays, and the instances that
-  /// it may call are neither deactivated nor destroyed.
+  /// Returns at most a few seconds after `drain` and `deactivation`. A loop whose stage does not return is left behind,
+  /// and the log names the stage: the transactions there fail with `stalled`, the loop's thread stays, and the
+  /// instances that it can call are neither deactivated nor destroyed.
   ///
-  /// - Parameter deactivation: how long the instances may take to finish their work.
+  /// - Parameter deactivation: the time limit for the instances to finish their work.
   public func shutdown(drain: Duration = .seconds(30), deactivation: Duration = .seconds(5)) async {
     _ = await end(drain: drain, deactivation: deactivation)
   }
@@ -28,7 +28,7 @@ extension Engine {
     guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return [] }
     await updater.withLock { $0 }?.engineWillEnd()
     let began = MonotonicClock.now
-    // Concurrently: waiting for one takes no time from the others.
+    // Concurrent, so that waiting for one loop takes no time from the others.
     let silent = await withTaskGroup(of: Worker?.self) { group in
       group.addTask { [swaps] in
         await swaps.close(within: drain)

@@ -30,7 +30,7 @@ extension Engine {
     return try Self.outcome(await swaps.submit(.reload, configuration: configuration))
   }
 
-  /// Returns to the previous snapshot, before waiting swaps. This happens at once if that snapshot is on standby;
+  /// Returns to the previous snapshot, ahead of waiting swaps. This happens at once if that snapshot is on standby;
   /// otherwise its builds are loaded again from their private copies.
   @discardableResult
   public func rollback() async throws(SwapError) -> SwapReport {

@@ -11,10 +11,10 @@ package protocol EngineUpdater: SwapObserver {
   /// A member of the engine's status.
   var statusDocument: JSONValue { get async }
 
-  /// The process was asked to end. It may be killed before the engine has ended.
+  /// Called when the process was asked to end; it can be killed before the engine has ended.
   func endIsNear() async
 
-  /// The engine ends. Returns when the updater no longer uses it.
+  /// Called when the engine ends; returns when the updater no longer uses the engine.
   func engineWillEnd() async
 }
 
@@ -28,8 +28,8 @@ extension Engine {
     swaps.observer.withLock { $0 = updater }
   }
 
-  /// The program was asked to end, and will end the engine when its requests are finished. How long that takes, and
-  /// whether somebody loses patience, says nothing of the plugins.
+  /// Call it when the program was asked to end and will end the engine after its requests. If that takes long, or if
+  /// the process is killed before, that is not a fault of the plugins.
   package func endIsNear() {
     guard let updater = updater.withLock({ $0 }) else { return }
     Task.detached { await updater.endIsNear() }
@@ -38,7 +38,7 @@ extension Engine {
   /// The configuration that serves.
   package var currentConfiguration: Configuration { swaps.published.configuration }
 
-  /// What the updater says of itself; nil without one.
+  /// The updater's member of the status; nil without an updater.
   package var updateStatus: JSONValue? {
     get async { await updater.withLock { $0 }?.statusDocument }
   }

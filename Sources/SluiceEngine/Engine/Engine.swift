@@ -20,16 +20,16 @@ import Synchronization
 /// stays there.
 public final class Engine: Sendable {
   let workers: [Worker]
-  /// Holds the published snapshot and exchanges it; each worker has its own reference to the pipeline.
+  /// Holds the published snapshot and replaces it; each worker has its own reference to the pipeline.
   let swaps: SwapCoordinator
   private let limits: EngineLimits
   private let next = Atomic<Int>(0)
   let isClosed = Atomic<Bool>(false)
-  /// The only loop belongs to the program.
+  /// Whether the only loop belongs to the program.
   let isHosted: Bool
   private let unsentFields = UnsentFields()
   private let delegate: (any TransactionDelegate)?
-  /// Asked for each request, which would copy the delegate.
+  /// Whether there is a delegate; stored, because each request would otherwise copy the delegate.
   private let hasDelegate: Bool
   /// Keeps the plugins current; nil without one.
   let updater = Locked<(any EngineUpdater)?>(nil)
@@ -150,7 +150,7 @@ public final class Engine: Sendable {
     worker.enqueue(submission)
   }
 
-  /// Transactions that were submitted and have no result, on all loops together.
+  /// The number of transactions that were submitted and have no result, on all loops together.
   private var owedCount: Int {
     var count = 0
     // Safe because the engine keeps its workers. Without this, each request would retain them.

@@ -5,7 +5,7 @@ import SluiceSupport
 /// Warns about fields that a caller sets but that are not sent, because the transport itself frames messages and
 /// manages connections (RFC 9112 §6, RFC 9110 §7.6.1).
 final class UnsentFields: Sendable {
-  /// The number of requests with the field, by its name. Only a few names are possible, so this stays small.
+  /// The number of requests with the field, by its name. Only a few names are possible, so the dictionary stays small.
   private let counts = Locked<[String: Int]>([:])
 
   /// A warning about the first, tenth, hundredth … request with a field, so that many requests do not fill the log; nil

@@ -25,7 +25,7 @@ public struct EngineStatus: Sendable, Hashable {
   package var history: [SwapReport]
   /// Refused builds: SHA-256 in hex, and the reason.
   package var refused: [String: String]
-  /// Loops that did not report their transactions in time; these transactions are missing here.
+  /// Loops that did not report their transactions in time; the status lacks these transactions.
   package var silentLoops: [Int]
   /// Calls that have blocked their loop for longer than the watchdog allows.
   package var stalls: [Stall]
@@ -57,7 +57,7 @@ public struct EngineStatus: Sendable, Hashable {
     package enum Purpose: String, Sendable, Hashable {
       /// The loop has not taken the published snapshot; its new transactions would run on an older one.
       case publication
-      /// A replaced snapshot cannot end before the loop answers, because the loop may still use it.
+      /// A replaced snapshot cannot end before the loop answers, because the loop might still use it.
       case drain
     }
 

@@ -15,19 +15,19 @@ public struct NotificationResult: Sendable, Hashable {
 
   /// How a notification ended.
   public enum Outcome: Sendable, Hashable {
-    /// It was taken, and ended with this outcome.
+    /// The notification was taken, and ended with this outcome.
     case ended(WorkOutcome)
-    /// Neither a plugin nor the program took it.
+    /// Neither a plugin nor the program took the notification.
     case notTaken
-    /// A swap replaced the instance that had taken it, and the instance ended after `swap.drain`. It may have acted on
-    /// the notification.
+    /// A swap replaced the instance that had taken the notification, and the instance ended after `swap.drain`. It
+    /// might have acted on the notification.
     case replaced
     /// The engine was shut down.
     case closing
   }
 
-  /// Nil if it was not taken. With ``WorkOutcome/missedDeadline``, the instance that had it at the deadline, which may
-  /// have been too busy to take or refuse it.
+  /// The receiver; nil if the notification was not taken. With ``WorkOutcome/missedDeadline``, this is the instance
+  /// that had the notification at the deadline, which might have been too busy to take or refuse it.
   public let taker: Taker?
   /// Whether the notification was taken, and how it ended.
   public let outcome: Outcome

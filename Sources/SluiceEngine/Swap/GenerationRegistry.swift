@@ -4,9 +4,9 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// Every build that an engine has mapped, and the way to map another.
+/// The records of every build that an engine has mapped. The registry also maps new builds.
 final class GenerationRegistry: Sendable {
-  /// The loader, and the refusals in its store.
+  /// The loader, and the list of refused builds in its store.
   private struct Way: Sendable {
     let loader: PluginLoader
     let refusals: RefusalList
@@ -37,7 +37,7 @@ final class GenerationRegistry: Sendable {
   /// The number of builds that were ever mapped.
   var count: Int { state.withLock { $0.records.count } }
 
-  /// Nil as long as no library was used.
+  /// Nil until a library is used.
   var refusals: RefusalList? { state.withLock { $0.way?.refusals } }
 
   func refusalList() throws(PluginError) -> RefusalList { try way().refusals }
@@ -67,7 +67,7 @@ final class GenerationRegistry: Sendable {
     if let way = state.withLock({ $0.way }) { return way }
     let loader = try PluginLoader(store: store, offer: runtime.offer)
     let way = Way(loader: loader, refusals: RefusalList(store: loader.store, project: project))
-    // Another thread may have been first.
+    // Another thread might have been first.
     return state.withLock { state in
       state.way = state.way ?? way
       return state.way ?? way

@@ -9,7 +9,7 @@ struct LibraryReading: Sendable {
   let facts: LibraryFacts
   private let file: String
 
-  /// Nil if the content is known. Throws if this host cannot use the library, or if it is incomplete.
+  /// Nil if the content has the given hash. Throws if this host cannot use the library, or if it is incomplete.
   init?(
     _ file: String, of library: String, _ known: ContentHash?, _ registry: GenerationRegistry,
     _ allowed: Set<LibraryHazard>
@@ -20,7 +20,8 @@ struct LibraryReading: Sendable {
     facts = try registry.loader().facts(of: image, allowing: allowed)
   }
 
-  /// Whether the file's content has changed since it was read: the read may have seen a half-written file. Blocks.
+  /// Whether the file's content has changed since it was read: the first read might have seen a half-written file.
+  /// Blocks.
   var hasChangedSince: Bool {
     do throws(PluginError) { return try LibraryImage(reading: file).hash != image.hash } catch {
       return error.mayBeBeingWritten
@@ -30,8 +31,8 @@ struct LibraryReading: Sendable {
   /// A file whose last write is at least this long ago counts as finished, even if it is invalid.
   private static let restMilliseconds = 500
 
-  /// Whether a refused file may soon have other content. A build that writes the parts of a file in any order leaves an
-  /// invalid file until the last part is written.
+  /// Whether a refused file might soon have other content. A build that writes the parts of a file in any order leaves
+  /// an invalid file until the last part is written.
   static func mayPass(_ error: PluginError, _ file: String) -> Bool {
     if error.mayBeBeingWritten { return true }
     var status = stat()
@@ -40,7 +41,7 @@ struct LibraryReading: Sendable {
     let modified = status.st_mtim
     // A time in the future comes from another clock and is ignored.
     guard modified.tv_sec <= now.tv_sec else { return true }
-    // Compared before it is subtracted: a file system can hold any time, and the difference may overflow.
+    // Compared before it is subtracted: a file system can hold any time, so the difference could overflow.
     guard modified.tv_sec >= now.tv_sec - restMilliseconds / 1000 - 1 else { return false }
     let age = (now.tv_sec - modified.tv_sec, now.tv_nsec - modified.tv_nsec)
     return age.0 * 1000 + age.1 / 1_000_000 < restMilliseconds
@@ -49,7 +50,7 @@ struct LibraryReading: Sendable {
 
 /// How long a goal waits for a file that is missing or being written.
 struct ReadingPatience {
-  /// Eight looks within two seconds.
+  /// Eight reads within two seconds.
   static let swap = ReadingPatience(pauses: 7)
   static let none = ReadingPatience(pauses: 0)
 

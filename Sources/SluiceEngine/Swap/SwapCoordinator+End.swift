@@ -16,8 +16,8 @@ extension SwapCoordinator {
   /// must be over. Blocks for at most the limit and a second, and a quarter of a second more for each instance that does not
   /// return.
   ///
-  /// - Parameter obstacles: what blocks the loops that did not end. If such a loop may continue later, the instances
-  ///   stay as they are, because the loop may call them.
+  /// - Parameter obstacles: what blocks the loops that did not end. If such a loop can continue later, the instances
+  ///   stay as they are, because the loop might call them.
   func end(within limit: Duration, _ obstacles: [LoopObstacle]) {
     let deadline = MonotonicClock.now + limit
     func left() -> Duration { max(deadline - MonotonicClock.now, .zero) }
@@ -84,7 +84,7 @@ extension SwapCoordinator {
           return !progress.isGivenUp
         }
         guard goesOn else { return }
-        // An instance gets its time even if others have used up all of theirs.
+        // An instance gets a minimum time even if the others have used up the whole limit.
         step(instance, max(deadline - MonotonicClock.now, Self.leastEndTime))
       }
       progress.update { $0.current = nil }
@@ -99,11 +99,11 @@ extension SwapCoordinator {
       // Each instance has until the common deadline, but at least a short time of its own.
       let limit = max(deadline + Self.lastEndTime - MonotonicClock.now, Self.leastEndTime)
       let next = progress.wait(upTo: limit) { progress -> PluginInstance?? in
-        // Without a current instance the thread has finished, possibly before the first look.
+        // Without a current instance the thread has finished, possibly before this thread first saw an instance.
         progress.current != nil && progress.current === seen ? nil : .some(progress.current)
       }
       guard let next else {
-        // The thread may have reached another instance by now; then that instance is the late one.
+        // The thread might have reached another instance by now; then that instance is the late one.
         return progress.update { progress in
           progress.isGivenUp = true
           return progress.current

@@ -20,7 +20,7 @@ extension SwapCoordinator {
       return !state.hasPerformer
     }
     guard isFirst, !SystemThread.start("sluice-swap", { [self] in performAll() }) else { return }
-    // There is no memory for a thread: use a thread of the task pool instead.
+    // A thread cannot be started: use a thread of the task pool instead.
     Task.detached { [self] in performAll() }
   }
 
@@ -99,12 +99,12 @@ extension SwapCoordinator {
       } catch { stop(request, changes, error) }
     }
     state.withLock { $0.steps = task }
-    // The request may have been cancelled before there was a task to cancel.
+    // The request might have been cancelled before there was a task to cancel.
     if state.withLock({ $0.isClosed }) { task.cancel() }
   }
 
-  /// A probation would keep the serving snapshot for a return. If a build of it was refused in the meantime, there is no
-  /// return, and so no probation.
+  /// During a probation, the engine can return to the snapshot that serves now. If a build of that snapshot was refused
+  /// in the meantime, a rollback is not possible, so there is no probation.
   private func terms(of snapshot: Snapshot) -> SwapMachine.Terms {
     var terms = snapshot.configuration.swap.terms
     guard terms.probation != nil, let refusals = registry.refusals else { return terms }

@@ -18,7 +18,7 @@ extension SwapCoordinator {
 
     let configuration: Configuration
     let kind: Kind
-    /// A start fails at once: it waits for no file.
+    /// A start does not wait for files, but fails at once.
     var patience: ReadingPatience { kind == .start ? .none : .swap }
     /// The libraries that are checked, and the files from which they are read.
     let sources: [(library: String, file: String)]

@@ -13,7 +13,7 @@ extension SwapCoordinator {
   private func snapshot(_ number: Int) -> Snapshot? { state.withLock { $0.snapshot(number) } }
 
   /// These loops begin no new transaction on the snapshot after they have taken the newest publication, which was
-  /// posted before.
+  /// posted to them earlier.
   func watchLeases(_ number: Int, _ loops: [Int]) {
     guard let pipeline = snapshot(number)?.pipeline else { return }
     for loop in loops {

@@ -7,13 +7,13 @@ import SluicePluginImage
 import SluiceSupport
 import SluiceTrial
 
-// The way of every snapshot to its publication, the first one included.
+// The steps of every snapshot, including the first, up to its publication.
 //
 //     read and hash ─ refused before? ─ budget ─ preflight, private copy ─ trial ─ map, enter ─ create ─ pipeline
 //       ─ save on the old, load on the new ─ activate ─ publish
 //
-// Whatever fails before `publish` is undone, and has touched nothing that serves. The start of an engine waits for no
-// file, and takes a build that a swap refused, with a warning.
+// If a step before `publish` fails, the earlier steps are undone, and nothing that serves has changed. The start of an
+// engine does not wait for files, and accepts a build that a swap has refused, with a warning.
 extension SwapCoordinator {
   /// The time limit for each step that calls into a new build.
   static let stepLimit = Duration.seconds(30)
@@ -44,8 +44,8 @@ extension SwapCoordinator {
     }
   }
 
-  /// Performs every step before the process loads code of a new build. Starts over when a build was refused that may
-  /// not have been complete.
+  /// Performs every step before the process loads code of a new build. Starts over when a refused build might have been
+  /// incomplete.
   private func prepare(
     _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> [StagedLibrary] {
@@ -145,7 +145,8 @@ extension SwapCoordinator {
         + "\(refusals.path(of: hash)) and start the program again")
   }
 
-  /// Why the snapshot before must not serve again: a build of it was refused since. Nil if it may.
+  /// Why the previous snapshot must not serve again: one of its builds was refused in the meantime. Nil if it can
+  /// serve.
   func refusalOfReturn() -> EngineError? {
     let (current, point) = state.withLock { ($0.published, $0.restorePoint) }
     guard let point, let refusals = registry.refusals else { return nil }

@@ -8,8 +8,8 @@ import SluicePluginImage
 import SluiceSupport
 import SluiceTrial
 
-/// Exchanges snapshots, one at a time, and ends replaced ones: performs the decisions of ``SwapMachine`` in order, on
-/// its own thread (SwapCoordinator+Performing).
+/// Replaces snapshots, one at a time, and ends the old ones: performs the decisions of ``SwapMachine`` in order, on its
+/// own thread (SwapCoordinator+Performing).
 final class SwapCoordinator: Sendable {
   let workers: [Worker]
   let runtime: HostRuntime
@@ -56,7 +56,7 @@ final class SwapCoordinator: Sendable {
     watchdog.start()
   }
 
-  /// Makes the first snapshot, by the steps of every other. Blocks.
+  /// Makes the first snapshot, with the same steps as for every other. Blocks.
   private func first(_ goal: Goal) throws(EngineError) -> Snapshot {
     let result: Result<Snapshot, SwapStop> = WaitingThread.run { [self] in
       var changes: [SwapReport.Change] = []
@@ -92,7 +92,7 @@ final class SwapCoordinator: Sendable {
 
 // Requests.
 extension SwapCoordinator {
-  /// Asks for a swap, and waits for its result. Cancelling the task cancels the swap, until it is published.
+  /// Requests a swap, and waits for its result. Cancelling the task cancels the swap, until it is published.
   func submit(
     _ kind: SwapQueue.Kind, configuration: Configuration? = nil, reason: String? = nil
   ) async -> (SwapReport, EngineError?) {

@@ -1,13 +1,13 @@
-// The time in which a new snapshot is compared with the one that it replaced, and can be taken back.
+// Probation: the time in which a new snapshot is compared with the previous one, and the engine can return to that one.
 extension SwapMachine {
-  /// Asks for a comparison if it is time for one.
+  /// Requests a comparison if it is time for one.
   mutating func look(_ now: Duration) -> [Action] {
     guard let standby, let look = standby.nextLook, now >= look else { return [] }
     self.standby?.nextLook = nil
     return [.sample(snapshot: served, standby: standby.snapshot)]
   }
 
-  /// The snapshots were compared.
+  /// Called when the snapshots were compared.
   mutating func sampled(_ snapshot: Int, _ breach: String?, _ now: Duration) -> [Action] {
     guard let standby, snapshot == served, !isClosed else { return [] }
     if let breach { return [.requestReturn(from: served, because: breach)] }

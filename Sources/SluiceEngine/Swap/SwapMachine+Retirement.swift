@@ -3,13 +3,13 @@ extension SwapMachine {
   /// A replaced snapshot that the engine will not return to.
   struct Retired: Sendable, Hashable {
     enum Phase: Sendable, Hashable {
-      /// Its transactions may finish undisturbed.
+      /// Its transactions are given time to finish.
       case draining(until: Duration)
       /// Its suspended transactions have been expired.
       case expiring(until: Duration)
-      /// A loop has not taken a newer snapshot: it may begin transactions on this one when it continues.
+      /// A loop has not taken a newer snapshot: it can begin transactions on this one when it continues.
       case held
-      /// Its notifications and scheduled work may finish.
+      /// Its notifications and scheduled work are given time to finish.
       case completing(until: Duration, nextCount: Duration?)
       /// Its instances are being ended.
       case ending
@@ -22,9 +22,9 @@ extension SwapMachine {
     var snapshot: Int
     var reason: String
     var since: Duration
-    /// Loops that may run transactions on this snapshot.
+    /// Loops on which transactions of this snapshot can be running.
     var remaining: Set<Int>
-    /// The time limit for all current work on it.
+    /// The time limit for all current work on the snapshot.
     var end: Duration
     var phase: Phase
 
@@ -80,7 +80,7 @@ extension SwapMachine {
     return [.end(snapshot: snapshot, because: retired[index].reason)]
   }
 
-  /// When a late loop answers, expires the snapshots that no late loop may use any more.
+  /// When a late loop answers, expires the snapshots that no late loop can use any more.
   mutating func letGo(_ loop: Int, _ now: Duration) -> [Action] {
     var actions: [Action] = []
     for index in retired.indices where retired[index].phase == .held && holders(of: retired[index]).isEmpty {

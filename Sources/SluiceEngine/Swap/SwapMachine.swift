@@ -12,7 +12,7 @@
 struct SwapMachine: Sendable {
   /// Maximum number of replaced snapshots that have not ended, plus builds that have not returned from a step.
   static let retiredLimit = 64
-  /// How long the transactions of a replaced snapshot may take to end after its suspensions were expired.
+  /// The time limit for the transactions of a replaced snapshot to end, after its suspensions were expired.
   static let expiryLimit = Duration.seconds(5)
   /// The interval at which the machine asks whether notifications still have no outcome.
   static let countInterval = Duration.milliseconds(10)
@@ -23,7 +23,7 @@ struct SwapMachine: Sendable {
     var publish = Duration.seconds(5)
     /// Nil means no probation.
     var probation: Duration?
-    /// How long the replaced snapshot may drain.
+    /// The time limit for the drain of the replaced snapshot.
     var drain = Duration.seconds(30)
   }
 
@@ -49,7 +49,7 @@ struct SwapMachine: Sendable {
     /// A step of a build has not returned in time (`leftBehind`), or has returned after all (`caughtUp`).
     case leftBehind
     case caughtUp
-    /// ``deadline`` may have passed.
+    /// ``deadline`` might have passed.
     case passed
     /// The engine ends.
     case closed
@@ -69,7 +69,7 @@ struct SwapMachine: Sendable {
     case published(Settlement)
     /// Compare the served snapshot with the one on standby.
     case sample(snapshot: Int, standby: Int)
-    /// Request a return, because a snapshot is worse than the previous one.
+    /// Request a rollback, because a snapshot is worse than the previous one.
     case requestReturn(from: Int, because: String)
     case stoodProbation(Int)
     /// Report, for each of these loops, when no transaction runs on the snapshot any more.
@@ -119,7 +119,7 @@ struct SwapMachine: Sendable {
     var since: Duration
   }
 
-  /// The replaced snapshot, as long as the new one is on probation.
+  /// The replaced snapshot, while the new one is on probation.
   struct Standby: Sendable, Hashable {
     var snapshot: Int
     /// When the probation ends.
@@ -147,7 +147,7 @@ struct SwapMachine: Sendable {
   var overdue = 0
   var isClosed = false
   var loops: [LoopState]
-  /// The loops on which transactions of a snapshot may run.
+  /// The loops on which transactions of a snapshot can be running.
   var users: [Int: Set<Int>]
   var terms: [Int: Terms]
 
@@ -204,7 +204,7 @@ struct SwapMachine: Sendable {
 
 // The queue.
 extension SwapMachine {
-  /// How many snapshots and builds count against ``retiredLimit``.
+  /// The number of snapshots and builds that count against ``retiredLimit``.
   var retiredCount: Int { retired.count + overdue }
 
   private mutating func request(_ id: Int, _ kind: SwapQueue.Kind, _ now: Duration) -> [Action] {

@@ -2,7 +2,7 @@ package import SluiceAssembly
 
 /// Learns how swaps and probations end. Called on any thread, in order; must not block.
 package protocol SwapObserver: Sendable {
-  /// A swap, a reload or a return has ended.
+  /// A swap, a reload or a rollback has ended.
   func swapEnded(_ report: SwapReport)
 
   /// The builds that a failed probation has refused: SHA-256 in hex.

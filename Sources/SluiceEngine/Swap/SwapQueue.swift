@@ -1,5 +1,5 @@
-/// The swaps that wait for the running one: returns first, then in the order of their requests; a swap whose work a
-/// newer one also does is dropped.
+/// The swaps that wait for the running one: first the rollbacks, then the others in the order of their requests. A swap
+/// is dropped if a newer one also does its work.
 struct SwapQueue: Sendable {
   enum Kind: Sendable, Hashable {
     /// The libraries of these plugins; nil for all.
@@ -32,7 +32,7 @@ struct SwapQueue: Sendable {
 
   mutating func next() -> Entry? { entries.isEmpty ? nil : entries.removeFirst() }
 
-  /// False if it is no longer waiting.
+  /// False if the swap is no longer waiting.
   mutating func remove(_ id: Int) -> Bool {
     guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
     entries.remove(at: index)
@@ -46,7 +46,7 @@ struct SwapQueue: Sendable {
 }
 
 extension SwapQueue.Kind {
-  /// Whether it returns to the previous snapshot.
+  /// Whether the request is a rollback.
   var isReturn: Bool {
     switch self {
     case .rollback, .breach: true

@@ -8,7 +8,7 @@ struct SwapRequest: Sendable {
   let kind: SwapQueue.Kind
   /// The new configuration of a reload.
   var configuration: Configuration?
-  /// The reason for a return that the engine itself requests.
+  /// The reason for a rollback that the engine itself requests.
   var reason: String?
   let began: Duration
   let start = ContinuousClock.now
@@ -39,7 +39,7 @@ enum SwapStop: Error {
   /// The task was cancelled: by its caller, or by the end of the engine.
   case stopped
   case refused(EngineError)
-  /// Another reason than an error of a plugin or a configuration, as a text.
+  /// A reason that is not an error of a plugin or a configuration, as a text.
   case impossible(String)
 
   var words: String? {

@@ -4,8 +4,8 @@ import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
 
-/// What a coordinator keeps under its lock: the machine that decides, and the objects that the machine's numbers refer
-/// to.
+/// The state that a coordinator keeps under its lock: the machine that decides, and the objects that the machine's
+/// numbers refer to.
 struct SwapState: Sendable {
   static let historyLimit = 100
 
@@ -24,7 +24,7 @@ struct SwapState: Sendable {
   var isOver = false
 
   var published: Snapshot
-  /// Every snapshot on which transactions may run.
+  /// Every snapshot on which transactions can be running.
   private(set) var live: [Int: Snapshot]
   var restorePoint: RestorePoint?
   /// The counts of ended snapshots.
@@ -39,7 +39,7 @@ struct SwapState: Sendable {
   var lastSnapshot = 0
   var history: [SwapReport] = []
 
-  /// - Parameter published: on all loops; none of them has begun a transaction.
+  /// - Parameter published: the snapshot that all loops have; no loop has begun a transaction.
   init(published: Snapshot, loops: Int) {
     self.published = published
     live = [published.number: published]
@@ -49,14 +49,14 @@ struct SwapState: Sendable {
 
   var isClosed: Bool { machine.isClosed }
 
-  /// Every snapshot on which transactions may run, the published one first.
+  /// Every snapshot on which transactions can be running, the published one first.
   var snapshots: [Snapshot] {
     [published] + live.values.filter { $0 !== published }.sorted { $0.number < $1.number }
   }
 
   func snapshot(_ number: Int) -> Snapshot? { live[number] }
 
-  /// The snapshot that is being published; some loops may have it already.
+  /// The snapshot that is being published; some loops might have it already.
   var arriving: Snapshot? {
     guard case .publishing? = machine.running?.step else { return nil }
     return live[machine.newest.snapshot]

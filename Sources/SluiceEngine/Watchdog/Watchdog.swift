@@ -4,15 +4,15 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceSupport
 
-/// Names a stage that blocks its loop in the log, and directs new requests to other loops; the engine cannot interrupt
+/// Names in the log a stage that blocks its loop, and directs new requests to other loops; the engine cannot interrupt
 /// such a stage. The watchdog's own thread checks which call each loop makes and whether the loop makes progress, at no
 /// cost to the loops.
 final class Watchdog: Sendable {
   /// The settings of a configuration for loops that stand still.
   struct Settings: Sendable {
-    /// How long a call may block its loop before the log names it; with zero, no call is named.
+    /// How long a call can block its loop before the log names the call; with zero, no call is named.
     var limit: Duration
-    /// How long a loop may stand still before its transactions are ended.
+    /// How long a loop can stand still before its transactions are ended.
     var abandon: Duration
   }
 
@@ -74,7 +74,7 @@ final class Watchdog: Sendable {
   /// Loops that were stuck at the last check.
   var stuckLoops: Set<Int> { state.withLock { $0.stuck } }
 
-  /// Why a loop does not answer, after a caller has waited for it.
+  /// Why a loop for which a caller has waited does not answer.
   /// - Parameter age: how long the caller has waited; used unless the watchdog has seen the loop stuck for longer.
   func obstacle(on loop: Int, waiting age: Duration) -> LoopObstacle {
     let call = LoopCall.current(on: indices).first { $0.loop == loop }

@@ -6,7 +6,7 @@ public final class Cancellation: TransactionHolder {
   private enum State {
     case waiting
     case running(Transaction)
-    /// Whatever happens to this one happens to the other.
+    /// Forwards everything to the other cancellation.
     case forwarding(Cancellation)
     /// Cancelled, or ended with an error of the caller.
     case over(TransactionError?)
@@ -41,8 +41,8 @@ public final class Cancellation: TransactionHolder {
     }
   }
 
-  /// Makes this one end the transaction of another one, for a call that consists of several transactions, one after the
-  /// other. Replaces an earlier one.
+  /// Forwards to another cancellation, for a call that consists of several transactions, one after the other: ending
+  /// this one also ends the transaction of `other`. Replaces the earlier target.
   package func forward(to other: Cancellation) {
     let previous = state.withLock { state in
       defer { if case .over = state {} else { state = .forwarding(other) } }

@@ -16,8 +16,8 @@ struct StuckLoops: Sendable {
 
   func mark(_ loop: Int, _ isStuck: Bool) { workers[loop].isStuck.store(isStuck, ordering: .relaxed) }
 
-  /// Moves the requests that this loop has not begun to other loops, and ends the requests that it has begun when their
-  /// time is up.
+  /// Moves the requests that the loop has not begun to other loops. Ends the requests that it has begun when their time
+  /// is up.
   func relieve(_ obstacle: LoopObstacle, _ settings: Watchdog.Settings) {
     let worker = workers[obstacle.loop]
     let isAbandoned = obstacle.hasDied || obstacle.age >= settings.abandon

@@ -16,7 +16,7 @@ struct SubmissionQueue: ~Copyable, Sendable {
 
   deinit { _ = takeAll() }
 
-  /// Returns true when the incoming stack was empty: then the caller must wake the loop. [any]
+  /// Returns true if the incoming stack was empty; the caller must then wake the loop. [any]
   func push(_ submission: Submission) -> Bool {
     let node = Node.passRetained(submission)
     var expected = incoming.load(ordering: .relaxed)

@@ -7,7 +7,7 @@ import SluiceSupport
 import Synchronization
 
 extension Worker {
-  /// How long a loop may take, after its drain, to report its end; the second limit applies to a loop that makes
+  /// The time limit for a loop to report its end after its drain; the second limit applies to a loop that makes
   /// progress and is only slow.
   static let answerLimit = Duration.seconds(1)
   private static let slowLimit = Duration.seconds(4)
@@ -23,7 +23,7 @@ extension Worker {
   private func drain(for limit: Duration, andThen grace: Duration) async -> Bool {
     await FirstAnswer<Bool>.race(within: limit + grace) { answer in
       owedNothing.withLock { $0 = answer }
-      // If the thread has ended, this is released without being called.
+      // If the thread has ended, the loop drops the posted job, which releases `end` and so answers.
       let end = LastRelease { answer.give(false) }
       loop.post { [self] in
         let deadline = loop.now + limit

@@ -13,12 +13,12 @@ import Synchronization
 final class Worker: @unchecked Sendable {
   let loop: Loop
   let environment: LoopEnvironment
-  /// Requests on their way from another thread to the loop.
+  /// The number of requests on their way from another thread to the loop.
   let submitted = Atomic<Int>(0)
   let submissions = SubmissionQueue()
   /// Lets a drain stop waiting for a stuck loop after another thread has delivered all of the loop's results.
   let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
-  /// The watchdog has found that the loop stands still: new requests go to other loops.
+  /// Whether the watchdog has found that the loop stands still; new requests then go to other loops.
   let isStuck = Atomic<Bool>(false)
   /// Whether a call of `beginSubmissions` waits on the loop.
   private let isBeginPosted = Atomic<Bool>(false)
@@ -34,8 +34,8 @@ final class Worker: @unchecked Sendable {
 }
 
 extension Worker {
-  /// For how long requests begin before the loop returns to its other work. A request that a stage answers has ended by
-  /// then, so a number of requests would not bound the time.
+  /// How long the loop begins requests before it returns to its other work. A limit for the number of requests would
+  /// not bound the time, because a request that a stage answers runs to its end when it begins.
   private static let burstNanoseconds: UInt64 = 2_000_000
 
   /// Begins a transaction. [loop]
@@ -49,7 +49,7 @@ extension Worker {
       whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
   }
 
-  /// Transactions without a result, begun or not. From any thread; the number may be slightly out of date.
+  /// Transactions without a result, begun or not. From any thread; the number can be slightly out of date.
   var owedCount: Int { environment.owedCount + submitted.load(ordering: .relaxed) }
 
   /// Takes a request that was counted in ``submitted``. From any thread.
@@ -57,8 +57,8 @@ extension Worker {
     if submissions.push(submission) { beginSubmissionsLater() }
   }
 
-  /// At most one call waits: if each request that finds the queue empty posted one, and each of them began requests for
-  /// its whole time, the loop would do nothing else.
+  /// At most one call of `beginSubmissions` waits. If each request that finds the queue empty posted a call, and each
+  /// call began requests for its whole time, the loop would do nothing else.
   private func beginSubmissionsLater() {
     guard !isBeginPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
     loop.post { [self] in beginSubmissions() }
@@ -66,7 +66,7 @@ extension Worker {
 
   /// One at a time, so that requests which wait behind a stage that does not return can still be moved to another loop.
   private func beginSubmissions() {
-    // Before the queue is read: a request that finds this still set is seen below.
+    // Reset before the queue is read: a request that still finds the flag set is seen below.
     _ = isBeginPosted.exchange(false, ordering: .acquiringAndReleasing)
     let end = loop.now.nanoseconds &+ Self.burstNanoseconds
     repeat {

@@ -1,4 +1,4 @@
-/// The digits of an id; nil for one that is zero.
+/// The hexadecimal digits of an id; nil if all its bytes are zero.
 func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String? {
   guard bytes.contains(where: { $0 != 0 }) else { return nil }
   let digits = Array("0123456789abcdef".utf8)

@@ -6,8 +6,8 @@ public import SluiceMessages
 ///
 /// They exist until the end of the transaction, over all attempts and hops; the last value set for a name counts. Names
 /// are like `http.route`: 1 to 128 letters, digits, `.`, `_` and `-`, the first of them a letter. A transaction has at
-/// most 64 attributes, and a text at most 4096 bytes. Valid like the ``StageRequest`` of the same call; a host without
-/// the table has none.
+/// most 64 attributes, and a text at most 4096 bytes. They can be used as long as the ``StageRequest`` of the same
+/// call. In a host without the table, there are none.
 public struct TransactionAttributes: Sendable {
   /// nil for a delegate of the program, which has no attributes.
   let call: ExchangeCall?
@@ -25,7 +25,7 @@ public struct TransactionAttributes: Sendable {
 
   /// Sets a value.
   /// - Parameter isSensitive: a secret, which is shown as `REDACTED` everywhere except to stages.
-  /// - Returns: false if the transaction has too many attributes, or the host none.
+  /// - Returns: false if the transaction has too many attributes, or if the host does not offer them.
   /// - Throws: ``StageFailure`` for a name or value that is not allowed, and in tracers.
   @discardableResult
   public func set(

@@ -1,13 +1,13 @@
 /// Changes bodies piece by piece, as they flow from the caller to the server and back (`sluice.body/1`).
 ///
-/// Such a stage sees every body of its sides, from every source, and no stage has to hold all of it. Use
+/// The stage sees every body of its sides, from every source, and does not have to hold a whole body. Use
 /// ``PluginOptions/wantsRequestBody`` and ``PluginOptions/wantsResponseBody`` for work that needs the whole body.
 public protocol BodyInterceptor: Sendable {
-  /// The sides whose bodies it sees; both by default.
+  /// The sides whose bodies the stage sees; both by default.
   static var bodySides: Set<BodySide> { get }
 
-  /// A body is about to pass; called before its first piece, once for each body: again in each attempt, and for a request
-  /// body in each hop. Return nil to let it pass unchanged. Throwing fails the transaction.
+  /// Called before the first piece of a body that is about to pass: once in each attempt, and for a request body once
+  /// in each hop. Return nil to let the body pass unchanged. Throwing fails the transaction.
   func interceptBody(_ body: PassingBody) throws -> (any BodyTransform)?
 }
 
@@ -19,7 +19,7 @@ extension BodyInterceptor {
 /// Changes the pieces of one body. Its methods are called one after the other, on the loop of the transaction; while a
 /// method awaits, no further piece comes.
 public protocol BodyTransform: AnyObject {
-  /// Takes a piece, and returns the bytes that replace it; no bytes hold it back.
+  /// Takes a piece, and returns the bytes that replace it; return none if nothing can be passed on yet.
   func transform(_ piece: [UInt8]) async throws -> [UInt8]
 
   /// The body has ended; returns the bytes that follow.
@@ -27,11 +27,11 @@ public protocol BodyTransform: AnyObject {
 
   /// Called after ``finish()``; returns the fields that follow the body, after the trailers that are already there.
   ///
-  /// If the host refuses one, the transaction fails: a field that frames or describes the message (RFC 9110 §6.5.1), or
-  /// any field of a request that goes over libcurl, which sends no trailers.
+  /// If the host refuses a field, the transaction fails. It refuses fields that frame or describe the message (RFC 9110
+  /// §6.5.1), and all fields of a request that goes over libcurl, which sends no trailers.
   func trailers() async throws -> [(name: String, value: String)]
 
-  /// A trailer has arrived; called before ``finish()``. Returns false to drop it.
+  /// Called for each trailer that arrives, before ``finish()``. Return false to drop the trailer.
   func keepsTrailer(_ name: String, _ value: String) throws -> Bool
 }
 

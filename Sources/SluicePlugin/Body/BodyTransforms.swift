@@ -1,4 +1,4 @@
-/// The transforms of the bodies that pass an instance in one transaction.
+/// The transforms of the bodies that pass through an instance in one transaction.
 ///
 /// `@unchecked Sendable`: used only on the loop of the transaction, which calls one method at a time.
 final class BodyTransforms: @unchecked Sendable {
@@ -23,7 +23,7 @@ final class BodyTransforms: @unchecked Sendable {
   }
 }
 
-/// Carries a transform into a task on its own loop. `@unchecked Sendable` for the reason above.
+/// Carries a transform into a task on its own loop. `@unchecked Sendable` for the same reason as ``BodyTransforms``.
 final class UncheckedTransform: @unchecked Sendable {
   let transform: any BodyTransform
   init(_ transform: any BodyTransform) { self.transform = transform }

@@ -1,7 +1,8 @@
 import CSluice
 import SluiceSupport
 
-/// Writes the body of a stage's own response piece by piece (`sluice.response-stream/1`, a draft). From any thread.
+/// Writes the body of a stage's own response piece by piece (`sluice.response-stream/1`, a draft). Can be used from any
+/// thread.
 public struct ResponseBodyWriter: Sendable {
   let body: ProducedBody
 
@@ -13,16 +14,16 @@ public struct ResponseBodyWriter: Sendable {
 }
 
 extension StageResponse {
-  /// Gives the body of this response piece by piece: of the one that ``StageRequest/respond(status:)`` has made, or, in a
-  /// response interceptor, of the server's.
+  /// Writes the body of this response piece by piece. The response must come from ``StageRequest/respond(status:)`` or,
+  /// in a response interceptor, from the server.
   ///
   ///     request.respond(status: 200).writeBody { writer in
   ///       for line in lines { try await writer.write(Array("\(line)\n".utf8)) }
   ///     }
   ///
-  /// The closure runs on the loop of the transaction, after the call has returned. The body ends when it returns; what it
-  /// throws ends the transaction. Its task is cancelled when the transaction ends early. The deadline of the transaction
-  /// bounds the whole body. A host that has no streams, or that refuses one here, fails the call.
+  /// The closure runs on the loop of the transaction, after the call has returned. The body ends when it returns; what
+  /// it throws ends the transaction. Its task is cancelled when the transaction ends early. The deadline of the
+  /// transaction bounds the whole body. The call fails if the host has no streams, or refuses one here.
   ///
   /// - Parameter byteCount: how many bytes will follow; nil if this is not known. A body of another length fails the
   ///   transaction.
@@ -41,7 +42,7 @@ final class ProducedBody: Sendable {
   private struct State: Sendable {
     var stream: sluice_stream = 0
     var isClosed = false
-    /// How often the waiting tasks were told to try again.
+    /// The number of times that the waiting tasks were woken.
     var wakeUps = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
     var task: Task<Void, Never>?
@@ -121,8 +122,8 @@ final class ProducedBody: Sendable {
     }
   }
 
-  /// Returns when it is time to try again, since `wakeUps` had that value. The cancellation of one task wakes all: each
-  /// tries again, and sees whether it is cancelled itself.
+  /// Returns when the tasks have been woken since `wakeUps` had the given value. The cancellation of one task wakes
+  /// all: each task then checks whether it is cancelled, and otherwise writes again.
   private func waitForRoom(after wakeUps: Int) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -149,7 +150,8 @@ final class ProducedBody: Sendable {
     }
   }
 
-  /// The host says that it takes bytes again, or that the stream is closed, which it says once and last.
+  /// The host reports that the stream takes bytes again, or that it is closed. The second report comes once, as the
+  /// last one.
   private static func tell(_ context: UnsafeMutableRawPointer?, _ event: sluice_stream_event) {
     guard let context else { return }
     let reference = Unmanaged<ProducedBody>.fromOpaque(context)

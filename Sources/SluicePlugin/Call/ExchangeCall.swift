@@ -2,7 +2,7 @@ import CSluice
 import Glibc
 import Synchronization
 
-/// One call of the host: the exchange's name, and the thread on which it may be used now.
+/// One call from the host: the pointer to its exchange, and the thread that can use the exchange now.
 ///
 /// `@unchecked Sendable`: the variables are used only by the thread in `owner`, which has written them; every access
 /// checks that first.
@@ -21,7 +21,7 @@ class ExchangeCall: @unchecked Sendable {
     self.link = link
   }
 
-  /// Makes this the next call. Nothing else refers to it.
+  /// Resets the object for the next call. Nothing else must refer to it.
   final func reset() {
     exchange = nil
     refusal = nil
@@ -45,7 +45,7 @@ class ExchangeCall: @unchecked Sendable {
     mayComplain.store(false, ordering: .relaxed)
   }
 
-  /// Lends the exchange; nil, and a line in the log, outside of the call or on another thread.
+  /// Lends the exchange. Outside of the call or on another thread, logs a warning and returns nil.
   final func withExchange<Result>(_ body: (UnsafePointer<sluice_exchange_api>, OpaquePointer) -> Result) -> Result? {
     guard owner.load(ordering: .acquiring) == pthread_self(), let exchange else {
       complain()
@@ -59,7 +59,7 @@ class ExchangeCall: @unchecked Sendable {
     link.log(.warning, "a request or response was used outside of its call or thread; that had no effect")
   }
 
-  /// Writes something; true if the host did it, false if the target does not exist.
+  /// Performs a write; true if the host did it, false if the target does not exist.
   @discardableResult
   final func write(
     _ subject: @autoclosure () -> String, _ body: (UnsafePointer<sluice_exchange_api>, OpaquePointer) -> sluice_status
@@ -69,7 +69,7 @@ class ExchangeCall: @unchecked Sendable {
     throw StageFailure(message: "\(subject()): \(reason(status))")
   }
 
-  /// Runs a write at a place that cannot throw; the call fails at its end with the first error.
+  /// Runs a write where no error can be thrown. The first error fails the call when it ends.
   final func attempt(_ body: () throws(StageFailure) -> Void) {
     do {
       try body()

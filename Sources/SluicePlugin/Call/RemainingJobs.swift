@@ -1,7 +1,7 @@
 import SluiceSupport
 
-/// Runs the rest of tasks after the host accepts nothing new, on a thread that ends when no task is left. It does not
-/// use threads of Swift's runtime, because a plugin must not start those in its host program.
+/// Runs the remaining jobs of tasks when the host accepts no more, on a thread that ends when no job is left. It does
+/// not use threads of Swift's runtime, because a plugin must not start those in its host program.
 enum RemainingJobs {
   private struct Piece {
     let job: UnownedJob
@@ -26,7 +26,7 @@ enum RemainingJobs {
     do {
       try BackgroundThread { work() }.detach()
     } catch {
-      // If no thread can be started, the caller must run the jobs.
+      // No thread can be started, so the calling thread runs the jobs.
       work()
     }
   }

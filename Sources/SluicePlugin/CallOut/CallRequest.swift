@@ -38,7 +38,7 @@ public struct CallRequest: Sendable {
     return document
   }
 
-  /// Lower-case names; a name that repeats has an array.
+  /// The headers by lower-case name; a repeated name has an array of values.
   private var headerDocument: JSONValue {
     let document = JSONValue.object()
     for (name, value) in headers {

@@ -77,7 +77,7 @@ final class PendingCall: Sendable {
     state.withLock { $0.continuation.take() }?.resume(with: result)
   }
 
-  /// The task was cancelled; the completion follows and resumes it. [any]
+  /// Ends the call of a cancelled task. The completion follows and resumes the task. [any]
   private func cancel() {
     let call = state.withLock { state in
       state.isCancelled = true

@@ -6,11 +6,12 @@ extension PluginHost {
   ///     let answer = try await host.send(CallRequest(url: "https://users.example.com/7"), onBehalfOf: request)
   ///     guard answer.status == 200 else { throw PluginFailure(message: "the directory answered \(answer.status)") }
   ///
-  /// It runs no stages, so that a plugin never calls itself, uses the engine's connections, and follows no redirect.
-  /// Cancelling the task ends it.
+  /// The call-out runs no stages, so a plugin never calls itself. It uses the engine's connections and follows no
+  /// redirect. Cancelling the task ends the call-out.
   ///
-  /// - Parameter request: the exchange that waits for it, inside an `async` method of an interceptor: its deadline
-  ///   limits the call, its end cancels the call. nil for a call for which other exchanges wait too.
+  /// - Parameter request: the exchange that waits for the response, inside an `async` method of an interceptor: its
+  ///   deadline limits the call-out, and its end cancels the call-out. nil for a call-out for which other exchanges
+  ///   wait too.
   /// - Throws: `CancellationError` in a cancelled task; otherwise ``StageFailure`` with the code `dns`, `connect`,
   ///   `tls`, `timeout`, `connection_lost`, `response_too_large` …, or `limit` if too many calls are running, `closing`
   ///   if the instance is ending, `refused` in a trial run, `unsupported` in a host without call-outs.

@@ -1,13 +1,14 @@
 import CSluice
 public import SluiceMessages
 
-/// The host's facts about connections. The host collects them after an instance has first asked for this value.
+/// The host's facts about connections. The host begins to collect them when an instance first reads
+/// ``PluginHost/connections``.
 public struct HostConnections: Sendable {
   let link: HostLink
 
   /// The connection of the current hop; nil for a hop that has none yet, or if the host gives no information.
   ///
-  /// In issue interceptors, and in every call and event after them.
+  /// Available in issue interceptors, and in every later call and event.
   public func facts(of request: StageRequest) -> ConnectionFacts? {
     request.call.withExchange { _, exchange in
       var facts = sluice_connection_facts()
@@ -19,8 +20,8 @@ public struct HostConnections: Sendable {
 }
 
 extension PluginHost {
-  /// Facts about connections (`sluice.connection/1`, a draft). Ask in `init` or `activate`; nil if the host lacks them. From
-  /// then on ``TransactionEvent/connection`` has them too.
+  /// Facts about connections (`sluice.connection/1`, a draft). Read it in `init` or `activate`; nil if the host lacks
+  /// the table. From then on ``TransactionEvent/connection`` has them too.
   public var connections: HostConnections? {
     let isOffered: Bool? = link.withHost { $0.connections != nil }
     return isOffered == true ? HostConnections(link: link) : nil
@@ -28,7 +29,7 @@ extension PluginHost {
 }
 
 extension ConnectionFacts {
-  /// Copies what is borrowed.
+  /// Copies the borrowed texts and the certificate.
   init(_ facts: sluice_connection_facts) {
     self.init()
     id = facts.id == 0 ? nil : facts.id

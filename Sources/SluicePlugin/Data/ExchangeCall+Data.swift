@@ -33,7 +33,7 @@ extension ExchangeCall {
     return try keep(KeptData(kept?.value, bodies)) ? bodies : nil
   }
 
-  /// The host releases it once, at the end of the transaction or when it is replaced.
+  /// The host releases the data once, at the end of the transaction or when the data is replaced.
   final func setData(_ value: (any Sendable)?) throws(StageFailure) {
     let bodies = kept?.bodies
     try keep(value == nil && bodies == nil ? nil : KeptData(value, bodies))

@@ -7,7 +7,7 @@ public let pluginABI: UInt32 = 1
 public typealias EntryHost = UnsafePointer<sluice_host>?
 /// The host's buffer for the reason why there is no plugin; valid during the call.
 public typealias EntryError = UnsafeMutablePointer<sluice_error>?
-/// The table of the plugin, which lives as long as the library is mapped; nil refuses this host.
+/// The table of the plugin, which exists as long as the library is mapped; nil refuses this host.
 public typealias EntryTable = UnsafePointer<sluice_plugin>?
 
 /// The body of the entry point: makes a type the plugin of this library.

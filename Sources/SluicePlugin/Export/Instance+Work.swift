@@ -2,7 +2,7 @@ import CSluice
 import SluiceMessages
 
 extension Instance {
-  /// Does what a completion is due for, and completes it.
+  /// Does the work that the completion is for, and completes it.
   func work(
     _ completion: sluice_completion, _ subject: String, _ body: @escaping @Sendable () async throws -> WorkOutcome
   ) {

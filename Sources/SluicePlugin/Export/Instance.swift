@@ -5,7 +5,7 @@ final class Instance: Sendable {
   /// nil for a stage that has no lifecycle of its own.
   let plugin: (any Plugin)?
   let parts: StageParts
-  /// Which methods of ``parts`` are synchronous: asking the parts copies them.
+  /// Which methods of ``parts`` are synchronous; stored, because reading ``parts`` copies them.
   let isSynchronous: (request: Bool, response: Bool)
   let host: PluginHost
   let calls: CallTasks
@@ -22,7 +22,7 @@ final class Instance: Sendable {
 
   deinit { calls.close() }
 
-  /// The instance that a pointer from the host names, which the host keeps alive during the call.
+  /// The instance behind a pointer from the host, which keeps it alive during the call.
   static func from(_ pointer: UnsafeMutableRawPointer?) -> Instance? {
     pointer.map { Unmanaged<Instance>.fromOpaque($0).takeUnretainedValue() }
   }
@@ -37,7 +37,7 @@ extension Instance {
     return call.verdict(CallOutcome(of: { try method(call) }))
   }
 
-  /// Runs a method that may wait.
+  /// Runs a method that can wait.
   func run(
     _ exchange: OpaquePointer, _ method: (SuspendableCall, RequestContext) -> CallTask.Method
   ) -> sluice_verdict {

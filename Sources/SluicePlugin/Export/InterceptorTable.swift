@@ -1,9 +1,9 @@
 import CSluice
 
-/// The table `sluice.interceptor/1` of a stage, with NULL for functions that it does not have; nil if it needs no
-/// table.
+/// The table `sluice.interceptor/1` of a stage, with NULL for functions that the stage does not have; nil if the stage
+/// needs no table.
 func makeInterceptorTable(_ kinds: StageKinds, _ options: PluginOptions) -> sluice_interceptor? {
-  // The calls of a stage with sluice.body/1 may suspend, and are cancelled here.
+  // The calls of a stage with sluice.body/1 can suspend, and `on_cancel` of this table cancels them.
   let all: StageKinds = [.request, .response, .issue, .failure, .redirect, .challenge, .informational, .body]
   guard !kinds.isDisjoint(with: all) else { return nil }
   var table = sluice_interceptor()

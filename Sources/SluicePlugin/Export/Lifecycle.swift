@@ -27,8 +27,8 @@ func activateInstance(
 func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ timeout: UInt64) {
   guard let instance = Instance.from(instance) else { return }
   instance.tasks.cancelAll()
-  // Before the plugin's own `deactivate`, which may wait for its tasks: the timers are cancelled, so nothing else would
-  // resume tasks that sleep.
+  // Must come before the plugin's own `deactivate`, which can wait for its tasks: the timers are cancelled, so only
+  // this call resumes tasks that sleep.
   instance.host.link.sleeps.cutOff()
   instance.plugin?.deactivate(timeout: Duration(nanoseconds: timeout))
 }
@@ -83,7 +83,7 @@ private func completed(_ given: JSONValue, _ defaults: JSONValue?) -> JSONValue 
   return complete
 }
 
-/// Runs a body that may throw; the message goes to the host's buffer, and is cut off between characters if it is too
+/// Runs a body that can throw; the message goes to the host's buffer, and is cut off between characters if it is too
 /// long.
 func reporting(to error: UnsafeMutablePointer<sluice_error>?, _ body: () throws -> Void) -> sluice_status {
   do {

@@ -1,4 +1,4 @@
-/// The parts of a stage by protocol; nil for a protocol to which it does not conform.
+/// The parts of a stage by protocol; nil for a protocol to which the stage does not conform.
 package struct StageParts: Sendable {
   package var request: (any RequestInterceptor)?
   var synchronousRequest: (any SynchronousRequestInterceptor)?

@@ -31,7 +31,7 @@ private func loadState(
 ) -> sluice_status {
   reporting(to: error) {
     guard let plugin = Instance.from(instance)?.plugin as? any StatefulPlugin, let state else { return }
-    // A copy: the plugin may keep parts of it.
+    // A copy, because the plugin can keep parts of it.
     try plugin.load(JSONValue(retaining: state).deepCopy(), fromVersion: version)
   }
 }

@@ -3,8 +3,8 @@ import SluiceSupport
 
 /// A thread of the plugin itself, for blocking work: files, sockets, a library that waits.
 ///
-/// It blocks all signals, because a plugin must not handle the signals of the program. The same conditions appear as
-/// errors: a closed reader as EPIPE, a file beyond its size limit as EFBIG.
+/// It blocks all signals, because a plugin must not handle the signals of the program. Their causes appear as errors
+/// instead: a closed reader as EPIPE, a file beyond its size limit as EFBIG.
 public struct BackgroundThread: Sendable {
   private let thread: SystemThread
 

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The only owner of the host pointer, which is not used after the instance is destroyed.
 ///
-/// `@unchecked Sendable`: the pointer is valid until ``close()``, which waits for its users; the host's functions
-/// reached by ``withHost(_:)`` may be called from any thread. Using it takes no lock.
+/// `@unchecked Sendable`: the pointer is valid until ``close()``, which waits for its users; the functions of the host
+/// that ``withHost(_:)`` gives access to can be called from any thread. Using it takes no lock.
 final class HostLink: @unchecked Sendable {
   private static let closedBit = 1
   /// Twice the number of users, plus the closed bit.
@@ -50,6 +50,6 @@ final class HostLink: @unchecked Sendable {
 }
 
 extension StageFailure {
-  /// The failure of everything that needs the host, after the end of its instance.
+  /// The failure of every function that needs the host, after the instance has ended.
   static let instanceEnded = StageFailure(code: "closing", message: "the instance has ended")
 }

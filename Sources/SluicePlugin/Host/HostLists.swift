@@ -1,7 +1,7 @@
 import CSluice
 import SluiceSupport
 
-/// A list in the host, with the functions for it. `@unchecked Sendable`: they may be called from any thread.
+/// A list in the host, with the functions for it. `@unchecked Sendable`: the functions can be called from any thread.
 final class HostListHandle: @unchecked Sendable {
   let list: OpaquePointer
   let origins: UnsafePointer<sluice_origins>
@@ -19,7 +19,7 @@ final class HostLists: Sendable {
 
   func insert(_ handle: HostListHandle) { handles.withLock { $0[ObjectIdentifier(handle)] = handle } }
 
-  /// Holds the lock for the release, so that ``releaseAll()`` does not return before it.
+  /// Holds the lock during the release, so that ``releaseAll()`` cannot return before the list is released.
   func release(_ handle: HostListHandle) {
     handles.withLock { handles in
       guard handles.removeValue(forKey: ObjectIdentifier(handle)) != nil else { return }

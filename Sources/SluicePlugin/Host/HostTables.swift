@@ -1,6 +1,6 @@
 import CSluice
 
-/// The host's further tables; nil if the host lacks one, or if it is shorter than in revision 1.
+/// The host's further tables; nil if the host lacks a table, or if the table is shorter than in revision 1.
 extension UnsafePointer<sluice_host> {
   var attributes: UnsafePointer<sluice_attributes>? { table(SLUICE_ATTRIBUTES_ID, least: SLUICE_ATTRIBUTES_SIZE_1) }
   var callOuts: UnsafePointer<sluice_callout>? { table(SLUICE_CALLOUT_ID, least: SLUICE_CALLOUT_SIZE_1) }

@@ -4,8 +4,8 @@ import SluiceSupport
 /// A task that waits for a timer of the host. The timer, the cancellation of the task, or the end of the instance
 /// resumes it.
 ///
-/// The code that removes it from ``PendingSleeps`` resumes the task, so this happens only once. Until then that list
-/// keeps it alive for the timer.
+/// Only the code that removes this object from ``PendingSleeps`` resumes the task, so the task is resumed once. Until
+/// then, that list keeps the object alive for the timer.
 final class PendingSleep: Sendable {
   private struct State: Sendable {
     var continuation: CheckedContinuation<Void, any Error>?
@@ -48,7 +48,7 @@ final class PendingSleep: Sendable {
     if isCancelled { cancel(timer) }
   }
 
-  /// The task was cancelled. [any]
+  /// Called when the task is cancelled. [any]
   private func cancel() {
     let timer = state.withLock { state in
       state.isCancelled = true
@@ -69,7 +69,7 @@ final class PendingSleep: Sendable {
     resume(result)
   }
 
-  /// The instance ends with its timers. The caller has removed this from the list.
+  /// Resumes the task because the instance and its timers end. The caller has removed this object from the list.
   func cutOff() {
     let isCancelled = state.withLock { $0.isCancelled }
     resume(.failure(isCancelled ? CancellationError() : StageFailure.instanceEnded))
@@ -92,12 +92,12 @@ final class PendingSleeps: Sendable {
 
   func insert(_ sleep: PendingSleep) { sleeps.withLock { $0[ObjectIdentifier(sleep)] = sleep } }
 
-  /// False if it was removed before.
+  /// False if the sleep was removed before.
   func remove(_ sleep: PendingSleep) -> Bool {
     sleeps.withLock { $0.removeValue(forKey: ObjectIdentifier(sleep)) } != nil
   }
 
-  /// Ends all. The host has cancelled its timers, and none of their functions runs any more.
+  /// Ends all sleeps. The host has already cancelled their timers, and none of the timers' functions runs any more.
   func cutOff() {
     let left = sleeps.withLock { sleeps in
       defer { sleeps = [:] }

@@ -10,10 +10,10 @@ public struct PluginHost: Sendable {
   public let programName: String
   /// The version of the program, for messages; not the ABI revision.
   public let programVersion: String
-  /// The plugin is being tried out in a child process: it must not change anything outside.
+  /// Whether the plugin runs in a trial, in a child process: it must then change nothing outside of that process.
   public let isTrial: Bool
-  /// The host can make another attempt. Otherwise ``RetryRequestError`` fails the request; a plugin that cannot do without
-  /// it must require `SLUICE_FEATURE_RETRY`.
+  /// Whether the host can make another attempt. Otherwise ``RetryRequestError`` fails the request; a plugin that
+  /// depends on retries must require `SLUICE_FEATURE_RETRY`.
   public let canRetry: Bool
 
   init(_ host: UnsafePointer<sluice_host>) {

@@ -2,11 +2,11 @@ import CSluice
 import SluiceMessages
 import SluiceTraceContext
 
-/// What a ``RequestContext`` tells: the host's record, with the texts in memory of its own.
+/// The facts behind a ``RequestContext``: a copy of the host's record and of its texts.
 ///
 /// Unchecked, since only a caller that holds the single reference changes it (``renew(_:)``).
 final class ContextFacts: @unchecked Sendable {
-  /// Longer memory is not kept for the next call.
+  /// More memory than this is not kept for the next call.
   private static let keptBytes = 4096
 
   private var record: sluice_context
@@ -50,13 +50,13 @@ final class ContextFacts: @unchecked Sendable {
 
   deinit { memory.deallocate() }
 
-  /// Takes the facts of another call, in the same memory. Nothing else may refer to this object.
+  /// Takes the facts of another call, in the same memory. Nothing else must refer to this object.
   func renew(_ context: sluice_context) {
     record = context
     copyTexts()
   }
 
-  /// Makes the record's texts its own.
+  /// Copies the record's texts into the memory of this object.
   private func copyTexts() {
     let count =
       record.request_id.size + record.method.size + record.path.size + record.parent_traceparent.size

@@ -1,6 +1,6 @@
 import CSluice
 
-/// What a call may do with its exchange, for ``StageRequest/mayCall(_:)``.
+/// What a call can be allowed to do with its exchange, for ``StageRequest/mayCall(_:)``.
 public enum ExchangeFunction: UInt32, Sendable, Hashable, CaseIterable {
   /// Set, add, remove and mark headers of the request.
   case writeRequestHeaders = 1
@@ -33,8 +33,8 @@ public enum ExchangeFunction: UInt32, Sendable, Hashable, CaseIterable {
 }
 
 extension StageRequest {
-  /// Whether the host allows these functions in this call and now. Asking has no effect; calling a function that is not
-  /// allowed is a violation. False after the call, and for a function that the host does not know.
+  /// Whether the host allows these functions in this call at this moment. Asking has no effect; calling a function that
+  /// is not allowed is a violation. False after the call, and for a function that the host does not know.
   public func mayCall(_ function: ExchangeFunction) -> Bool { call.mayCall(function) }
 }
 
@@ -47,7 +47,7 @@ extension ExchangeCall {
   fileprivate func mayCall(_ function: ExchangeFunction) -> Bool {
     switch withExchange({ $0.pointee.may_call($1, function.rawValue) }) {
     case sluice_status(SLUICE_STATUS_OK): true
-    // The SDK takes one token for a call, however often the method waits.
+    // The SDK takes one token for a call, no matter how often the method waits.
     case sluice_status(SLUICE_STATUS_ALREADY): function == .suspend
     default: false
     }

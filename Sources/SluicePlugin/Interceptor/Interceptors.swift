@@ -1,4 +1,4 @@
-/// Sees a request before it is sent, and may change every part of it.
+/// Sees a request before it is sent, and can change every part of it.
 ///
 /// Return to continue, call ``StageRequest/respond(status:)`` to answer without the wire, throw ``RetryRequestError`` for
 /// another attempt, throw any other error to fail the transaction.
@@ -10,29 +10,29 @@ public protocol RequestInterceptor: Sendable {
   func intercept(_ request: StageRequest, context: RequestContext) async throws
 }
 
-/// The same without `async`, and without the cost of a task, for stages that every request passes.
+/// A ``RequestInterceptor`` without `async` and without the cost of a task, for stages that every request passes.
 public protocol SynchronousRequestInterceptor: Sendable {
   func intercept(_ request: StageRequest, context: RequestContext) throws
 }
 
-/// Sees a response, and may change it, ask for another attempt or fail; see ``RequestInterceptor``.
+/// Sees a response, and can change it, ask for another attempt or fail; see ``RequestInterceptor``.
 public protocol ResponseInterceptor: Sendable {
   func intercept(_ response: StageResponse, context: ResponseContext) async throws
 }
 
-/// The same without `async`.
+/// A ``ResponseInterceptor`` without `async`.
 public protocol SynchronousResponseInterceptor: Sendable {
   func intercept(_ response: StageResponse, context: ResponseContext) throws
 }
 
-/// The last moment before a hop is sent: only request headers can be changed, and only for this hop.
+/// Called at the last moment before a hop is sent. Only request headers can be changed, and only for this hop.
 ///
 /// Throwing fails the transaction, even with ``RetryRequestError``.
 public protocol IssueInterceptor: Sendable {
   func interceptIssue(_ request: StageRequest, context: RequestContext) throws
 }
 
-/// Called when an attempt has failed without a response. Return to keep the failure; otherwise as with
+/// Called when an attempt has failed without a response. Return to keep the failure; the other ways to end are those of
 /// ``RequestInterceptor``.
 public protocol FailureInterceptor: Sendable {
   func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws

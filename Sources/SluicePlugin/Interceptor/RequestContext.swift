@@ -6,7 +6,7 @@ public import SluiceTraceContext
 /// ``attributes``.
 public struct RequestContext: Sendable, Hashable {
   private let facts: ContextFacts
-  /// The attributes of the transaction; valid like the ``StageRequest`` of the same call. None for a delegate.
+  /// The attributes of the transaction; valid as long as the ``StageRequest`` of the same call. A delegate has none.
   public let attributes: TransactionAttributes
 
   package init(
@@ -68,7 +68,7 @@ public struct ResponseContext: Sendable, Hashable {
   public var remaining: Duration? { request.remaining }
   /// The caller's W3C trace context; empty if it has none.
   public var parent: ParentContext { request.parent }
-  /// The attributes of the transaction; valid like the ``StageResponse`` of the same call. None for a delegate.
+  /// The attributes of the transaction; valid as long as the ``StageResponse`` of the same call. A delegate has none.
   public var attributes: TransactionAttributes { request.attributes }
   /// The time from the beginning of the transaction to this call, including earlier attempts.
   public var duration: Duration { request.elapsed }

@@ -9,8 +9,8 @@ extension PluginHost {
     case error = 3
   }
 
-  /// Whether lines of a level are logged, for work that only serves the log. Takes no lock; true if the host gives no
-  /// information.
+  /// Whether records of a level are logged; check it before work that is done only for the log. Takes no lock; true if
+  /// the host gives no information.
   public func isLogged(_ level: LogLevel) -> Bool { link.isLogged(level) }
 
   /// Writes a log record, to which the host adds plugin, generation and stage. Keep secrets out of it.
@@ -21,8 +21,8 @@ extension PluginHost {
   ///   - message: for people; not evaluated if the level is not logged.
   ///   - attributes: for programs, at most 64; names as in ``TransactionAttributes``. If the host refuses one of them,
   ///     that is a violation, and nothing is logged. A host without structured records writes only the message.
-  ///   - request: adds the transaction, the request id, the attempt and the attributes of the transaction. If the request is
-  ///     not valid here and now, the record is written without them.
+  ///   - request: adds the transaction, the request id, the attempt and the attributes of the transaction. If the
+  ///     request is not valid at this point, the record is written without them.
   public func log(
     _ level: LogLevel, _ message: @autoclosure () -> String, _ attributes: KeyValuePairs<String, AttributeValue> = [:],
     about request: StageRequest? = nil

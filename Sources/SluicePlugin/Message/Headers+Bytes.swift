@@ -1,6 +1,6 @@
 import CSluice
 
-// Fields as bytes, for values that may not be UTF-8.
+// Fields as bytes, for values that might not be UTF-8.
 extension Headers {
   /// Lends each field in wire order, without copying it; name and value are valid only inside of `body`.
   public func withEachField(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
@@ -15,7 +15,7 @@ extension Headers {
     }
   }
 
-  /// One more field at the end.
+  /// Adds a field after the existing ones.
   public func add(_ value: UnsafeRawBufferPointer, for name: UnsafeRawBufferPointer) throws(StageFailure) {
     try call.write("header \"\(String(decoding: name, as: UTF8.self))\"") { api, exchange in
       api.pointee.header_add(exchange, side.rawValue, sluice_text(name), sluice_text(value))

@@ -2,8 +2,8 @@ import CSluice
 
 /// The headers of a message in the host. Names are case-insensitive.
 ///
-/// A value that the host refuses (a line break, a hop-by-hop field, a message that is read only here) fails the call as
-/// if its method had thrown; ``set(_:to:)`` and ``add(_:for:)-(String,_)`` throw at once instead.
+/// A value that the host refuses (a line break, a hop-by-hop field, a message that this call can only read) fails the
+/// call as if its method had thrown; ``set(_:to:)`` and ``add(_:for:)-(String,_)`` throw at once instead.
 public struct Headers: Sendable {
   let call: ExchangeCall
   let side: MessageSide
@@ -21,7 +21,7 @@ public struct Headers: Sendable {
     }
   }
 
-  /// The first value as bytes, for values that may not be UTF-8.
+  /// The first value as bytes, for values that might not be UTF-8.
   public func bytes(_ name: String) -> [UInt8]? { call.header(side, name) }
 
   /// Every value of a name in wire order.
@@ -37,7 +37,7 @@ public struct Headers: Sendable {
     }
   }
 
-  /// One more field at the end.
+  /// Adds a field after the existing ones.
   public func add(_ value: String, for name: String) throws(StageFailure) {
     try call.write("header \"\(name)\"") { api, exchange in
       withText(name) { name in withText(value) { api.pointee.header_add(exchange, side.rawValue, name, $0) } }
@@ -68,7 +68,7 @@ public struct Headers: Sendable {
 }
 
 extension Headers: Sequence {
-  /// Reads one line from the host at each step; valid like the ``StageRequest`` of the same call.
+  /// Reads one line from the host at each step; valid as long as the ``StageRequest`` of the same call.
   public struct Iterator: IteratorProtocol {
     let headers: Headers
     private var index = 0
@@ -86,7 +86,7 @@ extension Headers: Sequence {
   public func makeIterator() -> Iterator { Iterator(headers: self) }
 }
 
-/// Compares ASCII without case.
+/// Whether two ASCII letters are the same, ignoring case.
 private func isSameLetter(_ left: UInt8, _ right: UInt8) -> Bool {
   func lower(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 32 : byte }
   return lower(left) == lower(right)

@@ -22,8 +22,8 @@ public struct StageRequest: Sendable {
     nonmutating set { call.attempt { () throws(StageFailure) in try call.setURL(newValue) } }
   }
 
-  /// The first value of a header as the current hop has sent it, with what issue stages have set; nil without such a
-  /// header, and before the hop was issued.
+  /// The first value of a header as the current hop has sent it, including what issue stages have set; nil without such
+  /// a header, and before the hop is issued.
   public func issuedHeader(_ name: String) -> String? { call.issuedHeader(name) }
 
   /// The body in memory; nil without a body, or if it is streamed or in a ``bodyFile``. Setting nil empties it.
@@ -43,7 +43,7 @@ public struct StageRequest: Sendable {
     call.document(.request, access, body: body)
   }
 
-  /// Answers instead of the wire, or of a failure, with an empty response to fill in. The call must still return.
+  /// Replaces the wire, or a failure, by an empty response to fill in. The call must still return.
   @discardableResult
   public func respond(status: Int) -> StageResponse {
     call.attempt { () throws(StageFailure) in try call.respond(status) }

@@ -29,6 +29,6 @@ public struct StageResponse: Sendable {
     call.document(.response, access, body: body)
   }
 
-  /// The request that it answers, only for reading.
+  /// The request that this response answers, only for reading.
   public var request: StageRequest { StageRequest(call: call) }
 }

@@ -1,14 +1,14 @@
 import CSluice
 import Glibc
 
-/// A counter of a plugin, for all threads together, without a lock.
+/// A counter of a plugin, shared by all threads without a lock.
 ///
 /// A host without metrics accepts every definition and records nothing. A wrong number of labels, a value that is not a
 /// number or a negative amount for a counter is not recorded; the host logs it.
 public struct Counter: Sendable {
   let metric: Metric
 
-  /// Adds to it, for these values of its labels.
+  /// Adds an amount, for these values of its labels.
   public func add(_ amount: Double = 1, _ labels: String...) { metric.record(amount, labels) }
 }
 
@@ -153,8 +153,8 @@ private func withTexts(_ strings: [String], _ body: (UnsafePointer<sluice_text>?
 
 extension PluginHost {
   /// Everything that the host has counted so far, including the metrics of other plugins (`sluice.reports/1`, a draft):
-  /// the document of docs/metrics.md. Nil in a trial, while the engine starts, when it is gone, and in a host without
-  /// such reports. From any thread. The host makes the whole document for each call.
+  /// the document of docs/metrics.md. Nil in a trial, while the engine starts, after it has ended, and in a host
+  /// without such reports. Can be called from any thread. The host creates the whole document for each call.
   public func metricsReport() -> JSONValue? {
     let report: JSONValue?? = link.withHost { host in
       host.reports?.pointee.metrics(host).map { JSONValue(adopting: $0) }

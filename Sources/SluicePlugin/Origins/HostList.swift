@@ -3,8 +3,8 @@ import SluiceJSON
 
 /// A list of hosts, read and compared as the host itself does it (`sluice.origins/1`, a draft).
 ///
-/// A stage that sends secrets to some hosts must not read URLs itself: two readers that disagree about a URL send the
-/// secret elsewhere. From any thread.
+/// A stage that sends secrets to some hosts must not parse URLs itself: if two parsers disagree about a URL, the secret
+/// goes to the wrong host. Can be used from any thread.
 public final class HostList: Sendable {
   private let link: HostLink
   private let handle: HostListHandle
@@ -17,7 +17,7 @@ public final class HostList: Sendable {
 
   deinit { link.hostLists.release(handle) }
 
-  /// Whether the URL of the request is on the list: the current URL, and from issue interceptors on the URL of the hop.
+  /// Whether the URL of the request is on the list: the current URL or, from issue interceptors on, the URL of the hop.
   ///
   /// False outside of the call that `request` belongs to, and for a request of another instance.
   public func contains(_ request: StageRequest) -> Bool {

@@ -29,7 +29,7 @@ public struct SelfTest<Tested: Plugin>: Sendable {
   public var response: JSONValue?
   /// The expected response for the caller.
   public var expectedResponse: JSONValue?
-  /// Additional checks, which run after the comparison of documents; an error that it throws fails the case.
+  /// Additional checks, which run after the comparison of documents; a thrown error fails the case.
   public var run: (@Sendable (Tested) throws -> Void)?
 
   /// Makes a case. The host checks the name, the description and the documents when it reads the cases.

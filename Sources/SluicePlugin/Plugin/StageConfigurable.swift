@@ -4,7 +4,7 @@ import CSluice
 ///
 ///     "request": [{"plugin": "limit", "match": {"paths": ["/search"]}, "config": {"rate": 5}}, "limit"]
 ///
-/// A call asks for that of its place:
+/// A call reads the configuration of its place:
 ///
 ///     let rate = context.stageConfiguration(of: Self.self)?.rate ?? configuration.rate
 public protocol StageConfigurable: Plugin {
@@ -31,7 +31,8 @@ extension StageConfigurable {
 }
 
 extension RequestContext {
-  /// The configuration of the place that is called; nil if it has none. Valid like the ``StageRequest`` of the same call.
+  /// The configuration of the place that is called; nil if it has none. Valid as long as the ``StageRequest`` of the
+  /// same call.
   public func stageConfiguration<Stage: StageConfigurable>(of plugin: Stage.Type) -> Stage.StageConfiguration? {
     guard let call = attributes.call else { return nil }
     let place = call.withExchange { _, exchange in
@@ -44,7 +45,8 @@ extension RequestContext {
 }
 
 extension ResponseContext {
-  /// The configuration of the place that is called; nil if it has none. Valid like the ``StageResponse`` of the same call.
+  /// The configuration of the place that is called; nil if it has none. Valid as long as the ``StageResponse`` of the
+  /// same call.
   public func stageConfiguration<Stage: StageConfigurable>(of plugin: Stage.Type) -> Stage.StageConfiguration? {
     request.stageConfiguration(of: plugin)
   }

@@ -3,15 +3,15 @@
 /// The serving instance saves while requests flow, and continues to serve: what it counts after that is not in the
 /// state. Exact counts belong in ``PluginHost/values``. The new instance loads after `init` and before `activate()`.
 ///
-/// This fails if either method throws, or if the state is larger than 16 MiB as JSON. Then the swap is refused and the
-/// old build continues to serve, unless ``isStateOptional`` of the new build says that it can start without state.
+/// If either method throws, or if the state is larger than 16 MiB as JSON, the swap is refused and the old build
+/// continues to serve, unless ``isStateOptional`` of the new build says that it can start without state.
 public protocol StatefulPlugin: Plugin {
   /// Passed as JSON, because two builds do not share types.
   associatedtype State: Codable & Sendable
 
   /// The version of `State`, which a build with another form must increase; default 1.
   static var stateVersion: UInt32 { get }
-  /// Whether a swap continues if there is no state, or if it is refused; default false.
+  /// Whether a swap continues if there is no state, or if the state is refused; default false.
   static var isStateOptional: Bool { get }
   /// Converts a state that a build with another version has saved. By default it throws.
   static func migrate(_ document: JSONValue, fromVersion version: UInt32) throws -> State

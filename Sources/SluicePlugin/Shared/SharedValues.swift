@@ -12,16 +12,16 @@ public struct SharedValue: Sendable, Hashable {
 public enum SharedExchange: Sendable, Hashable {
   /// The value was set and has this version now.
   case exchanged(version: UInt64)
-  /// Nothing was changed: the value has this version, or does not exist, if it is nil.
+  /// Nothing was changed: the value has this version; nil means that it does not exist.
   case differs(version: UInt64?)
 }
 
 /// Named bytes that all instances of the plugin share, in one engine: instances of other names and configurations, and the
 /// builds before and after a hot swap (`sluice.shared/1`, a draft).
 ///
-/// They belong to the plugin's id, so a name must contain what distinguishes configurations that do not share. They exist
-/// as long as the engine. A name has 1 to 256 bytes, a value up to 1 MiB; a plugin has up to 4096 values of 16 MiB in all.
-/// From any thread; never blocks.
+/// They belong to the plugin's id, so if some configurations must not share a value, its name must contain what
+/// distinguishes them. They exist as long as the engine. A name has 1 to 256 bytes, a value up to 1 MiB; a plugin has
+/// up to 4096 values of 16 MiB in all. Can be used from any thread; never blocks.
 public struct SharedValues: Sendable {
   let link: HostLink
 
@@ -36,7 +36,7 @@ public struct SharedValues: Sendable {
       }
       switch status.map(Int.init) {
       case Int(SLUICE_STATUS_OK): return SharedValue(bytes: Array(bytes.prefix(size)), version: version)
-      // The value may grow again before the next read.
+      // The value can grow again before the next read.
       case Int(SLUICE_STATUS_LIMIT): bytes = [UInt8](repeating: 0, count: size)
       default: return nil
       }
@@ -44,8 +44,8 @@ public struct SharedValues: Sendable {
   }
 
   /// Sets a value, independent of its version.
-  /// - Parameter lifetime: how long it exists; nil means as long as the engine.
-  /// - Returns: its version.
+  /// - Parameter lifetime: how long the value exists; nil means as long as the engine.
+  /// - Returns: the version of the new value.
   /// - Throws: ``StageFailure`` with the code `limit` if the plugin shares too much, `invalid` for a name or value that is not
   ///   allowed, `unsupported` in a host without the table, `closing` if the instance has ended.
   @discardableResult
@@ -78,7 +78,7 @@ public struct SharedValues: Sendable {
   }
 
   /// Removes a value.
-  /// - Parameter version: only if it has this one; nil removes any.
+  /// - Parameter version: the version that the value must have; nil accepts any.
   /// - Returns: whether the value existed.
   @discardableResult
   public func remove(_ name: String, version: UInt64? = nil) -> Bool {

@@ -13,7 +13,8 @@ public struct EndedSpan: Sendable, Hashable {
   public let traceID: String
   /// 16 hexadecimal digits.
   public let spanID: String
-  /// The span of the hop during which it began; the caller's if it began before the hop was issued; nil without one.
+  /// The span of the hop during which this span began; the caller's span if this one began before the hop was issued;
+  /// nil without a parent.
   public let parentSpanID: String?
   /// On the host's monotonic clock.
   public let start: Duration
@@ -23,7 +24,7 @@ public struct EndedSpan: Sendable, Hashable {
   public let status: SpanStatus
   /// Only with ``SpanStatus/error``.
   public let statusMessage: String
-  /// The stage did not end it before the transaction ended.
+  /// Whether the transaction ended before the stage ended the span.
   public let isUnfinished: Bool
   /// In the order in which their names were first set.
   public let attributes: [Attribute]

@@ -12,7 +12,7 @@ public struct HostSpans: Sendable {
   ///
   /// - Parameters:
   ///   - name: 1 to 128 bytes without control characters.
-  ///   - request: in a call of a stage; not in events.
+  ///   - request: the request of a stage's call; the request of an event begins no span.
   /// - Returns: nil if no tracer wants spans, if the transaction has had 64 spans, or for a malformed name.
   public func begin(_ name: String, for request: StageRequest, kind: SpanKind = .internal) -> OpenSpan? {
     let begun: OpenSpan?? = request.call.withExchange { _, exchange in
@@ -65,8 +65,8 @@ public struct OpenSpan: @unchecked Sendable {
 }
 
 extension PluginHost {
-  /// Measures a part of what a stage does for a request, as a span: its status is ok, or an error with the text of what the
-  /// body throws. Without tracers that want spans only the body runs.
+  /// Runs a part of a stage's work for a request, and measures it as a span. The status of the span is ok or, if the
+  /// body throws, error with the text of the thrown error. If no tracer wants spans, only the body runs.
   ///
   /// - Parameter name: 1 to 128 bytes without control characters.
   public func withSpan<Value>(

@@ -3,21 +3,22 @@ import Glibc
 import SluiceSupport
 import Synchronization
 
-/// Runs the `async` methods of calls, one call after another, in one task: making a task costs more than most methods do.
-/// Between two calls the task rests, and ``CallTasks`` has it.
+/// Runs the `async` methods of calls, one call after another, in one task, because creating a task costs more than most
+/// methods. Between two calls the task is idle (`resting`), and ``CallTasks`` holds it.
 ///
-/// A method runs at once on the host's thread. If it must wait, the call is suspended, and each further piece of the
-/// task is posted to the loop.
+/// A method starts immediately on the host's thread. If it must wait, the call is suspended, and each further piece of
+/// the task is posted to the loop.
 ///
 ///     resting ─► starting ─ finished ────────────────────► verdict, ready for the next call
 ///                   └─ suspended(token) ─ finished ──────► resume(token, verdict), resting
 ///                            └─ the host gave it up ─► over: the task is cancelled, unwinds with dead handles, and ends
 ///
-/// Only the loop changes the phase of a call; any thread may add the next piece, even before there is a token. A call that
-/// does not wait takes no lock: it leaves the phase as it is, and the next call that uses the same object finds it so.
+/// Only the loop changes the phase of a call; any thread can add the next piece, even before there is a token. A call
+/// that does not wait takes no lock: it leaves the phase at `starting`, where the next call that uses the same object
+/// needs it.
 ///
-/// `@unchecked Sendable`: what the lock does not protect is used only by the thread that runs the call, and between two
-/// calls by the one that has taken the task from ``CallTasks``.
+/// `@unchecked Sendable`: the variables that the lock does not protect are used only by the thread that runs the call
+/// and, between two calls, by the thread that has taken the task from ``CallTasks``.
 final class CallTask: PostingExecutor, @unchecked Sendable {
   /// A method to run.
   enum Method: Sendable {
@@ -39,7 +40,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     var started: ObjectIdentifier?
     /// The call that is suspended.
     var call: SuspendableCall?
-    /// Jobs that came before there was a token to post them with: the first, and those after it.
+    /// Jobs that arrived before there was a token to post them with: the first job, and the later ones in ``others``.
     var first: UnownedJob?
     var others: [UnownedJob] = []
     var outcome: CallOutcome?
@@ -57,15 +58,15 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     mutating func nextJob() -> UnownedJob? { first.take() ?? (others.isEmpty ? nil : others.removeFirst()) }
   }
 
-  /// A task that continues at once this often is suspended anyway, so that it cannot block the loop.
+  /// A call that runs this many pieces without having to wait is suspended anyway, so that it cannot block the loop.
   private static let piecesAtOnce = 32
 
   private let progress = Locked(Progress())
   private let tasks: CallTasks
   private let link: HostLink
-  /// The thread that wakes the resting task now, which then has no other jobs; 0 for none.
+  /// The thread that is waking the idle task, which has no other jobs at that time; 0 for none.
   private let wakingThread = Atomic<UInt>(0)
-  /// The job that wakes the task. Only for ``wakingThread``.
+  /// The job that wakes the task; used only by ``wakingThread``.
   private var wakingJob: UnownedJob?
   /// The thread that runs a call until it must wait; 0 for none. Pieces of the task on this thread need no lock.
   private let runningThread = Atomic<UInt>(0)
@@ -74,11 +75,11 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   private var method: Method?
   /// Whether the phase is `starting`, for ``lastCall``.
   private var isStarted = false
-  /// Whether ``Progress/early`` may be set.
+  /// Whether ``Progress/early`` can be set.
   private var hasEarlyToken = false
   /// How the call ended, if it ended on ``runningThread``.
   private var outcome: CallOutcome?
-  /// Wakes the resting task: true for another call, false to end.
+  /// Wakes the idle task: with true for another call, with false to end it.
   private var rest: UnsafeContinuation<Bool, Never>?
   /// The handle of the latest call, for the next one.
   private var lastCall: SuspendableCall?
@@ -90,10 +91,10 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     link = tasks.link
   }
 
-  /// The next call, before its method is known. It must be run, or the task given back.
+  /// The next call, before its method is known. The caller must run it, or give the task back.
   func makeCall(on loop: sluice_loop) -> SuspendableCall {
     self.loop = loop
-    // A handle that the plugin has kept must stay dead, so its call is not used again.
+    // A handle that the plugin has kept must stay dead, so the call behind it is not used again.
     if isKnownUniquelyReferenced(&lastCall), let lastCall {
       lastCall.reset()
       return lastCall
@@ -116,7 +117,8 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   }
 
   /// Runs the method of the latest call until it must wait, and answers with its verdict or with
-  /// SLUICE_VERDICT_SUSPENDED. Afterwards the task is given back, at the latest when the call is resumed.
+  /// SLUICE_VERDICT_SUSPENDED. The task is given back when the method has ended, which can be after the call was
+  /// suspended.
   func run(_ call: SuspendableCall, on exchange: OpaquePointer, _ method: consuming Method) -> sluice_verdict {
     call.enter(exchange)
     self.method = consume method
@@ -140,7 +142,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     progress.withLock { $0.task = task }
   }
 
-  /// Continues the resting task on this thread: ``enqueue(_:)`` gets its job while it is resumed.
+  /// Continues the idle task on this thread: ``enqueue(_:)`` receives its job during `resume`.
   private func wake(_ rest: UnsafeContinuation<Bool, Never>, for another: Bool) {
     wakingThread.store(pthread_self(), ordering: .relaxed)
     rest.resume(returning: another)
@@ -148,12 +150,13 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     wakingJob.take()?.runSynchronously(on: asUnownedTaskExecutor())
   }
 
-  /// Ends a task that is resting or was never started. [any, after ``CallTasks`` has given it out for the last time]
+  /// Ends a task that is idle or was never started. [any, after ``CallTasks`` has given it out for the last time]
   func end() {
     if let rest = rest.take() { wake(rest, for: false) } else { lastCall = nil }
   }
 
-  /// The body of the task. One function, because each return from an asynchronous one asks which executor comes next.
+  /// The body of the task. It is one function, because each return from an asynchronous function looks up the next
+  /// executor.
   @concurrent private func runCalls() async {
     var outcome: CallOutcome
     var isResting: Bool
@@ -177,8 +180,8 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     lastCall = nil
   }
 
-  /// The call has ended. The task waits for the next one, and is resumed with false if there will be none. A task that is
-  /// cancelled stays so, and ends.
+  /// The call has ended. The task waits for the next one, and is resumed with false if there will be none. A cancelled
+  /// task cannot be used again, and ends.
   private func finish(_ outcome: CallOutcome, isCancelled: Bool, resting rest: UnsafeContinuation<Bool, Never>) {
     if runningThread.load(ordering: .relaxed) == pthread_self(), !isCancelled, !hasEarlyToken {
       (self.outcome, self.rest) = (outcome, rest)
@@ -194,7 +197,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     if isOver { rest.resume(returning: false) }
   }
 
-  /// How a call ended, and what wakes the task if it can run another one.
+  /// How a call ended, and what wakes the task if it can run another call.
   private struct End {
     let outcome: CallOutcome
     let rest: UnsafeContinuation<Bool, Never>?
@@ -206,8 +209,8 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     case wait
   }
 
-  /// Runs the task until its method has returned or must wait. Switches between actors arrive here immediately; running
-  /// them now avoids a suspension. [inside the call]
+  /// Runs the task until its method has returned or must wait. Jobs that switch between actors arrive immediately;
+  /// running them here avoids a suspension. [inside the call]
   private func runWaiting() -> CallOutcome? {
     for _ in 0..<Self.piecesAtOnce {
       if let outcome = outcome.take() { return outcome }
@@ -217,7 +220,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
       case .wait: return nil
       }
     }
-    // The last job may have ended the method.
+    // The last job might have ended the method.
     return outcome.take() ?? takeEnd()
   }
 
@@ -226,7 +229,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     return progress.nextJob().map { .job($0) } ?? .wait
   }
 
-  /// Takes the outcome, once; the call is over then. Nil if the method waits, and if the host has given the call up.
+  /// Takes the outcome once, which ends the call. Nil if the method waits, and if the host has given up the call.
   private func takeEnd() -> CallOutcome? { progress.withLock { Self.takeEnd(&$0) }.map(take) }
 
   private static func takeEnd(_ progress: inout Progress) -> End? {
@@ -324,7 +327,7 @@ extension CallTask {
     if !isKept { post(job) }
   }
 
-  /// Runs the job on the loop. A host that accepts nothing new has given up the call, so another thread may run it.
+  /// Runs the job on the loop. A host that accepts no job has given up the call, so another thread can run the job.
   private func post(_ job: UnownedJob) {
     if link.post(job, to: loop, for: self) { return }
     giveUp()

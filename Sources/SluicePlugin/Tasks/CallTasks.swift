@@ -2,17 +2,18 @@ import CSluice
 import SluiceSupport
 import Synchronization
 
-/// The tasks of an instance that rest, and its suspended calls.
+/// The idle tasks of an instance, and its suspended calls.
 final class CallTasks: Sendable {
   private struct State {
     var resting: [CallTask] = []
   }
 
-  /// More tasks than this end when their call is over. Only calls that wait at the same time need more than one.
+  /// The maximum number of idle tasks besides ``first``; a further task ends when its call is over. An instance needs
+  /// more than one task only if several of its calls run or wait at the same time.
   private static let maximumResting = 32
 
   private let state = Locked(State())
-  /// A resting task, retained. Most instances need no other, and this one needs no lock.
+  /// An idle task, retained. Most instances need no other one, and taking this one needs no lock.
   private let first = Atomic<Unmanaged<CallTask>?>(nil)
   private let isClosed = Atomic<Bool>(false)
   let link: HostLink
@@ -20,7 +21,8 @@ final class CallTasks: Sendable {
 
   init(_ link: HostLink) { self.link = link }
 
-  /// A task for one call. Its ``CallTask/run(_:on:_:)`` gives it back; without such a call, the caller does.
+  /// A task for one call. ``CallTask/run(_:on:_:)`` gives the task back; a caller that does not run it must give it
+  /// back itself.
   func take() -> CallTask {
     if let task = takeFirst() { return task }
     return state.withLock { $0.resting.popLast() } ?? CallTask(self)
@@ -30,11 +32,11 @@ final class CallTasks: Sendable {
     first.exchange(nil, ordering: .sequentiallyConsistent)?.takeRetainedValue()
   }
 
-  /// Gives back a task that rests or was never started.
+  /// Gives back a task that is idle or was never started.
   func give(_ task: CallTask) {
     let kept = Unmanaged.passRetained(task)
     if first.compareExchange(expected: nil, desired: kept, ordering: .sequentiallyConsistent).exchanged {
-      // Either this sees that the instance has closed, or close() sees the task.
+      // Either this line sees that the instance is closed, or close() sees the task.
       if isClosed.load(ordering: .sequentiallyConsistent) { takeFirst()?.end() }
       return
     }
@@ -47,7 +49,7 @@ final class CallTasks: Sendable {
     if !isKept { task.end() }
   }
 
-  /// Ends the resting tasks, which would wait forever. Tasks whose calls are under way end after them.
+  /// Ends the idle tasks, which would otherwise wait forever. Other tasks end when their calls are over.
   func close() {
     isClosed.store(true, ordering: .sequentiallyConsistent)
     takeFirst()?.end()

@@ -11,7 +11,7 @@ final class SuspendableCall: ExchangeCall, @unchecked Sendable {
     super.init(link: link)
   }
 
-  /// The token with which the call is or will be suspended; nil if it cannot be suspended, or is over. If the call does
-  /// not wait in the end, the host voids the token. [inside the call]
+  /// The token with which the call is or will be suspended; nil if the call cannot be suspended, or is over. If the
+  /// call does not wait in the end, the host voids the token. [inside the call]
   func tokenForCalls() -> sluice_token? { task.tokenForCalls(of: self) }
 }

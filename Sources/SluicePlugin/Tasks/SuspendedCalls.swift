@@ -1,7 +1,7 @@
 import CSluice
 import SluiceSupport
 
-/// The suspended calls of an instance, found by their token when the host gives one up.
+/// The suspended calls of an instance, found by their token when the host gives up a call.
 final class SuspendedCalls: Sendable {
   private struct Key: Hashable {
     let slot: UInt32

@@ -5,7 +5,7 @@ public import SluiceMessages
 ///
 /// Each property is read on access, so that a tracer pays only for what it uses.
 public struct TransactionEvent: ~Copyable {
-  /// The kind of event; more kinds may be added.
+  /// The kind of event; later versions can add kinds.
   public enum Kind: UInt32, Sendable, Hashable, CaseIterable {
     case willExecute = 1
     case didConfigure = 2
@@ -21,7 +21,7 @@ public struct TransactionEvent: ~Copyable {
     case willRedirect = 11
     /// A hop has ended, even if its connection failed: once for each hop that was begun, after its `didReceive`.
     case didEndHop = 12
-    /// A span that a stage began has ended; before the next event of the transaction.
+    /// A span that a stage began has ended; delivered before the next event of the transaction.
     case didEndSpan = 13
   }
 
@@ -29,7 +29,7 @@ public struct TransactionEvent: ~Copyable {
   public struct Reason: Sendable, Hashable {
     /// The kind of the failure, as in ``Failure/code``.
     public let code: ErrorCode
-    /// For people; queued delivery cuts it off after 1024 bytes.
+    /// The text for people; queued delivery cuts it off after 1024 bytes.
     public let message: String
     /// The stage at fault; nil if no stage was.
     public let stage: String?
@@ -79,7 +79,7 @@ extension TransactionEvent {
   public var requestID: String { String(event.pointee.request_id) }
   /// The current method of the request, after redirects; queued delivery cuts it off after 256 bytes.
   public var method: String { String(event.pointee.method) }
-  /// The current URL of the request, after redirects; it may contain secrets.
+  /// The current URL of the request, after redirects; it can contain secrets.
   public var url: String { String(event.pointee.url) }
   /// The sizes of the shortest events that have these members, whatever members a later revision adds behind them.
   private static var bytesUpToSpan: Int { bytes(upTo: MemoryLayout<sluice_event>.offset(of: \.span)) }
@@ -96,8 +96,8 @@ extension TransactionEvent {
     else { return nil }
     return EndedSpan(span.pointee)
   }
-  /// The connection of the hop, in `didReceive` and `didEndHop`; nil for a hop without one, and if no plugin has asked for
-  /// ``PluginHost/connections``. With queued delivery without the certificate. A draft.
+  /// The connection of the hop, in `didReceive` and `didEndHop`; nil for a hop without a connection, and if no plugin
+  /// has read ``PluginHost/connections``. Queued delivery leaves out the certificate. A draft.
   public var connection: ConnectionFacts? {
     guard event.pointee.size >= Self.bytesUpToConnection, let facts = event.pointee.connection,
       facts.pointee.size >= SLUICE_CONNECTION_FACTS_SIZE_1
@@ -109,9 +109,9 @@ extension TransactionEvent {
     guard let timings = event.pointee.timings, timings.pointee.size >= SLUICE_TIMINGS_SIZE_1 else { return nil }
     return TransferTimings(timings.pointee)
   }
-  /// Only for reading, during the call; nil with queued delivery.
+  /// The request, only for reading, during the call; nil with queued delivery.
   public var request: StageRequest? { call.map { StageRequest(call: $0) } }
-  /// The response; also nil without a response.
+  /// The response, under the same conditions; also nil if there is none.
   public var response: StageResponse? { call.flatMap { $0.status == 0 ? nil : StageResponse(call: $0) } }
   /// The attributes of the transaction, for reading during the call; nil with queued delivery.
   public var attributes: TransactionAttributes? { call.map { TransactionAttributes(call: $0) } }

@@ -4,7 +4,7 @@
 /// The method runs on the event loop within a time limit, or on its own thread if the configuration says
 /// `"delivery": "queued"`; it must not block.
 public protocol TransactionTracer: Sendable {
-  /// The kinds of events that it gets; all by default. An event that no tracer wants is not created.
+  /// The kinds of events that the tracer gets; all by default. An event that no tracer wants is not created.
   static var interests: Set<TransactionEvent.Kind> { get }
 
   func record(_ event: borrowing TransactionEvent)

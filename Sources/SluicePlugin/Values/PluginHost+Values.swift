@@ -9,7 +9,7 @@ public struct HostValues: Sendable {
   let link: HostLink
 
   /// Adds to a value, which is 0 until it is set, and returns the new value. Nil if the host refuses: it keeps no
-  /// values, has too many, or the instance has ended.
+  /// values, the name has too many keys, or the instance has ended.
   @discardableResult
   public func add(_ amount: Int64 = 1, to key: String) -> Int64? {
     var result: Int64 = 0
@@ -17,7 +17,7 @@ public struct HostValues: Sendable {
     return status == sluice_status(SLUICE_STATUS_OK) ? result : nil
   }
 
-  /// Nil if it was never set.
+  /// The value; nil if it was never set.
   public subscript(key: String) -> Int64? {
     var value: Int64 = 0
     let status = call(key) { $1.pointee.get($0, $2, &value) }
@@ -49,6 +49,6 @@ public struct HostValues: Sendable {
 }
 
 extension PluginHost {
-  /// What outlives the builds of the plugin.
+  /// Integers that outlive the builds of the plugin.
   public var values: HostValues { HostValues(link: link) }
 }

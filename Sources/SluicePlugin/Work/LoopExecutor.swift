@@ -1,7 +1,7 @@
 import CSluice
 
-/// Runs tasks on an event loop of the host, outside of any call. After the host accepts nothing new, the tasks
-/// continue on another thread, so that each can finish.
+/// Runs tasks on an event loop of the host, outside of any call. When the host accepts no more jobs, the tasks continue
+/// on another thread, so that each can finish.
 final class LoopExecutor: PostingExecutor {
   private let link: HostLink
   private let loop: sluice_loop

@@ -2,15 +2,17 @@ import CSluice
 import SluiceSupport
 
 extension PluginHost {
-  /// Runs a function that blocks on a thread of the host, and waits until it has returned (`sluice.work/1`, a draft).
+  /// Runs a blocking function on a thread of the host, and waits until the function has returned (`sluice.work/1`, a
+  /// draft).
   ///
   ///     let text = try await host.work { try readFile(path) }
   ///
-  /// A transaction that waits is suspended; its event loop continues with others. The function is never interrupted; if the
-  /// plugin is deactivated before it begins, it does not run. At most 256 functions of an instance wait or run.
+  /// A transaction that waits is suspended; its event loop continues with others. The function is never interrupted; if
+  /// the plugin is deactivated before the function begins, the function does not run. At most 256 functions of an
+  /// instance can wait or run at a time.
   ///
-  /// - Parameter request: the exchange that waits for it, inside an `async` method of an interceptor: if that is cancelled
-  ///   before the function begins, it does not run.
+  /// - Parameter request: the exchange that waits for the function, inside an `async` method of an interceptor: if that
+  ///   exchange is cancelled before the function begins, the function does not run.
   /// - Throws: what the function throws; `CancellationError` in a cancelled task, and if the function did not run because of
   ///   `request`; otherwise ``StageFailure`` with the code `limit` if too many functions wait or run, `closing` if the
   ///   instance is ending, `refused` in `init`, `unsupported` in a host without the table.

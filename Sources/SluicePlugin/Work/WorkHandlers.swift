@@ -1,22 +1,22 @@
 /// Takes notifications from outside.
 ///
 /// The calls for one instance come one at a time, together with those of ``ScheduledWork``, on a thread of the host
-/// that is not an event loop. The code before the first `await` may block. After it the method continues on an event
-/// loop, which it must not block, and the next call may come.
+/// that is not an event loop. The code before the first `await` may block. After the first `await`, the method
+/// continues on an event loop, which it must not block, and the next call can come.
 public protocol NotificationHandler: Sendable {
-  /// Whether the plugin takes this notification; if not, the next plugin is asked. Called before ``handle(_:)``.
+  /// Whether the plugin takes this notification; otherwise the next plugin is called. Called before ``handle(_:)``.
   func takes(_ notification: PluginNotification) -> Bool
 
-  /// Handles a notification that it takes. An error is logged, and counts as ``WorkOutcome/failed``. The task is cancelled
-  /// when the instance ends; an outcome that comes after the deadline is counted as missed.
+  /// Handles a notification that ``takes(_:)`` has accepted. An error is logged, and counts as ``WorkOutcome/failed``.
+  /// The task is cancelled when the instance ends; an outcome that comes after the deadline is counted as missed.
   func handle(_ notification: PluginNotification) async throws -> WorkOutcome
 }
 
 /// Does the work that ``PluginHost/schedule(_:every:timeout:)`` schedules, once per period.
 ///
-/// For threads, errors and cancellation see ``NotificationHandler``. While the work is under way and not overdue, periods
-/// are left out.
+/// For threads, errors and cancellation see ``NotificationHandler``. A period that begins while the work runs and is
+/// not overdue is skipped.
 public protocol ScheduledWork: Sendable {
-  /// The work of that name is due.
+  /// Called when the work of that name is due.
   func perform(_ name: String) async throws -> WorkOutcome
 }

@@ -6,7 +6,7 @@ import SluiceSupport
 final class WorkTasks: Sendable {
   private struct State: Sendable {
     var last: UInt64 = 0
-    /// Nil for work that has begun before its task is known.
+    /// Nil for work that has begun but whose task is not known yet.
     var tasks: [UInt64: Task<Void, Never>?] = [:]
     var isCancelled = false
   }

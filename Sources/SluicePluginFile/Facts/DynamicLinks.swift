@@ -6,7 +6,7 @@ import SluicePluginImage
 struct DynamicLinks {
   var soname: String?
   var needed: [String] = []
-  /// The folders in which the loader searches for them (DT_RPATH, DT_RUNPATH).
+  /// The folders in which the loader searches for needed libraries (DT_RPATH, DT_RUNPATH).
   var searchPaths: [String] = []
   /// A position-independent program has the ELF type of a library, plus this flag.
   var isProgram = false
@@ -44,7 +44,7 @@ struct DynamicLinks {
     }
   }
 
-  /// The first of these libraries that has an entry point; a search by name would take it as the plugin's.
+  /// The first private library that defines the entry point; `dlsym` would find that one if the plugin has none.
   func entryProvider(of folder: String?) -> String? {
     privateLibraries(of: folder).first { library in
       guard let image = try? LibraryImage(reading: library.path),

@@ -21,7 +21,7 @@ extension ELFFile {
       let (segmentEnd, overflow) = segment.p_vaddr.addingReportingOverflow(segment.p_memsz)
       start = min(start, segment.p_vaddr)
       end = max(end, segmentEnd)
-      // The loader reserves one range for all of them.
+      // The loader reserves one range for all segments.
       guard !overflow, end - start <= Self.memoryLimitBytes else {
         throw PluginError(
           .tooLarge, subject,
@@ -62,7 +62,7 @@ extension ELFFile {
 }
 
 extension GElf_Phdr {
-  /// Whether another segment's memory lies entirely within this one's. Cannot overflow.
+  /// Whether another segment's memory lies entirely within the memory of this one. Cannot overflow.
   fileprivate func holds(_ other: GElf_Phdr) -> Bool {
     guard other.p_vaddr >= p_vaddr, other.p_memsz <= p_memsz else { return false }
     return other.p_vaddr - p_vaddr <= p_memsz - other.p_memsz

@@ -1,6 +1,6 @@
 package import SluicePluginImage
 
-/// Decides about a library before any of its code runs.
+/// Examines a library before any of its code runs.
 package enum Preflight {
   /// The name of this machine, as ``LibraryFacts/machine`` has it.
   package static var hostMachine: String { MachineName.of(MachineName.host) }

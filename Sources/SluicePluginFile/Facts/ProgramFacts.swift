@@ -6,9 +6,9 @@ import SluicePluginImage
 package struct ProgramFacts: Sendable, Hashable {
   /// The dynamic loader; nil for a static program.
   package let loader: String?
-  /// The libraries that it names itself.
+  /// The libraries that the file itself names.
   package let needed: [String]
-  /// Names of its exported functions, of those that were asked for.
+  /// Those of the given names that are exported functions of the file.
   package let exports: Set<String>
   /// Hex digits; nil if the linker wrote none.
   package let buildID: String?

@@ -24,7 +24,7 @@ struct SymbolSurvey {
     "_init", "_fini", "_edata", "_end", "_etext", "__bss_start", "__data_start", LibraryFacts.entrySymbol,
   ]
 
-  /// Functions that jansson's header only declares; its inline ones appear in every library that uses them.
+  /// Functions that jansson's header only declares; its inline functions appear in every library that uses them.
   private static let janssonFunctions = [
     "json_object", "json_array", "json_string", "json_integer", "json_delete", "json_loads", "json_loadb",
     "json_dumps", "json_object_get", "json_object_set_new", "json_array_append_new", "json_object_iter",
@@ -44,7 +44,7 @@ struct SymbolSurvey {
   ]
 
   init(_ file: borrowing ELFFile, _ sections: [ELFSection]) {
-    // Metadata, which a stripped library has too. A C target of SwiftPM has these sections without content.
+    // Swift's metadata, which a stripped library has too. A C target of SwiftPM has these sections without content.
     usesSwift = sections.contains { $0.name.hasPrefix("swift5_") && $0.header.sh_size > 0 }
     for section in sections where section.header.sh_type == SHT_DYNSYM {
       file.forEachSymbol(of: section) { noteDynamic($0, $1) }

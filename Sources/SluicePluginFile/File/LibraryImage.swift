@@ -22,7 +22,7 @@ package struct LibraryImage: Sendable {
   ) throws(PluginError) {
     let subject = PluginError.Subject.plugin(name: nil, path: name ?? path)
     realPath = try Self.resolve(path)
-    // O_NONBLOCK: opening a FIFO would wait for a writer.
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer.
     guard let file = FileDescriptor(opening: realPath, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) else {
       throw Self.openError(errno, subject)
     }

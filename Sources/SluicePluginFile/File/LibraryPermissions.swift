@@ -4,16 +4,16 @@ import SluiceSupport
 
 /// Checks whether other users could put code into this process by changing a library or its folder.
 package enum LibraryPermissions {
-  /// The library or its folder, if other users may change it.
+  /// The library or its folder, if other users can change it.
   private struct Weakness {
     /// Part of a sentence.
     let words: String
     let path: String
-    /// Whether removing a permission is enough; if false, it belongs to another user.
+    /// Whether removing a permission is enough; if false, the file or folder belongs to another user.
     let isMode: Bool
   }
 
-  /// Checks the real file and its folder, not the folders above: the administrator is responsible for those, and a home
+  /// Checks the real file and its folder, not the folders above: the administrator is responsible for these, and a home
   /// below `/tmp` would otherwise be unusable. A sticky folder counts as writable: other users can put their own file
   /// there before ours exists. One error names both problems, so that the user can correct both at once.
   static func check(file: stat, realPath: String, _ subject: PluginError.Subject) throws(PluginError) {

@@ -1,6 +1,6 @@
 package import SluicePluginImage
 
-/// The way of a library from its path into the process. Every loading takes these steps, in this order:
+/// Brings a library from its path into the process, always in these steps:
 ///
 ///     path ─ LibraryImage ─ facts: preflight ─ stage: private copy ─ load: mapping ─ enter: PluginGeneration
 ///
@@ -36,7 +36,7 @@ package struct PluginLoader: Sendable {
     StagedLibrary(path: image.path, copy: try store.stage(image), facts: facts)
   }
 
-  /// All steps before code of the library runs. Blocks.
+  /// Takes all steps that come before code of the library runs. Blocks.
   /// - Parameter path: the path in messages; nil means the file's own.
   package func stage(
     _ file: String, as path: String? = nil, allowing allowed: Set<LibraryHazard> = []

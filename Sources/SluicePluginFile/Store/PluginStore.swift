@@ -50,14 +50,14 @@ package struct PluginStore: Sendable {
     // The store assigns only numbers in this range; a folder with any other number is ignored.
     var number = (Self.generations(of: entry).filter { (1...1_000_000_000).contains($0) }.max() ?? 0) + 1
     for _ in 0..<1000 {
-      // Created again in each round, because another process may prune the entry before the rename.
+      // Created again in each round, because another process might prune the entry before the rename.
       guard mkdir(entry, 0o700) == 0 || errno == EEXIST else { throw StoreFolder.error(path, "cannot be written to") }
       guard let folder = FileDescriptor(opening: entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else {
         if errno == ENOENT { continue }
         throw StoreFolder.refusal(ofEntry: entry, in: path)
       }
       try StoreFolder.require(entry: folder, at: entry, in: path)
-      // Through the descriptor, because the name may already refer to another file.
+      // Through the descriptor, because the name might already refer to another folder.
       if renameat(AT_FDCWD, staged, folder.raw, "\(number)") == 0 { return number }
       switch errno {
       // Another process was faster; a folder with a copy in it is never replaced.

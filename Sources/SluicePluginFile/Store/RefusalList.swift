@@ -8,7 +8,7 @@ import SluiceSupport
 /// The list is stored in the store's folder `refused`, so that it survives a restart. It has one folder for each
 /// project, with one file for each hash; the file contains the reason. A refusal that cannot be written there lasts
 /// until the process ends. A project is a configuration file, or a program without one: a build that fails in one
-/// project may serve in another that uses the same store.
+/// project can still serve in another project that uses the same store.
 package final class RefusalList: Sendable {
   private static let longestReasonBytes = 4096
 

@@ -4,7 +4,7 @@ import SluiceSupport
 /// Removes copies that no process holds. Copies that cannot be removed stay until the next run.
 struct StorePruner {
   let store: String
-  /// The most copies that one run removes, so that opening a store never takes long.
+  /// The maximum number of copies that one run removes, so that opening a store never takes long.
   let limit: Int
   /// A staging folder has no lock for a moment after its creation, so a new one is not touched; the same applies to an
   /// owner's file.
@@ -31,8 +31,8 @@ struct StorePruner {
     rmdir(entry)
   }
 
-  /// Through a descriptor: another process may remove the folder too, and a third one may then publish its copy under the
-  /// same name. Such a copy is another folder.
+  /// Works through a descriptor: another process might remove the folder too, and a third one might then publish its
+  /// copy under the same name. That copy is in another folder, which is not touched.
   private func removeUnused(_ path: String) -> Bool {
     guard let folder = FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
       isUnused(StoreOwner.linkName, in: folder.raw)
@@ -60,7 +60,7 @@ struct StorePruner {
   private func isOld(_ folder: String) -> Bool {
     var status = stat()
     guard lstat(folder, &status) == 0 else { return false }
-    // The file's time is not subtracted: a file system can keep any time, and the difference may overflow.
+    // The file's time is not subtracted: a file system can keep any time, so the difference could overflow.
     return status.st_mtim.tv_sec < time(nil) - Self.stagingAgeSeconds
   }
 }

@@ -11,10 +11,10 @@ extension Attribute {
   /// How a text that is too long or not UTF-8 is handled.
   enum TextRule {
     case refuse
-    /// It is cut off and put on one line, and its invalid bytes become U+FFFD. For logs, where a part of the text is
-    /// better than none.
+    /// The text is cut off and put on one line, and its invalid bytes become U+FFFD. For logs, where a part of the text
+    /// is better than none.
     case shorten
-    /// It is cut off, and its invalid bytes become U+FFFD.
+    /// The text is cut off, and its invalid bytes become U+FFFD.
     case cut(bytes: Int)
   }
 

@@ -6,7 +6,7 @@ package enum PluginErrorBuffer {
   private static let capacityBytes = 1024
 
   /// Calls into a plugin with an empty buffer. Returns its answer, and its message as one line of valid UTF-8; nil if
-  /// it wrote none.
+  /// the plugin wrote none.
   package static func collect<Answer>(
     _ body: (UnsafeMutablePointer<sluice_error>) -> Answer
   ) -> (answer: Answer, message: String?) {
@@ -32,7 +32,7 @@ package enum PluginErrorBuffer {
   private static func presentable(_ bytes: [UInt8]) -> String? {
     let text = String(String(decoding: bytes, as: UTF8.self).map { $0.isNewline || $0 == "\t" ? " " : $0 })
     guard !text.allSatisfy(\.isWhitespace) else { return nil }
-    // In a full buffer, the last character may be incomplete, because the rest was lost.
+    // In a full buffer, the last character can be incomplete, because the text was cut off.
     return PlainText.line(text, limitBytes: bytes.count < capacityBytes - 1 ? PluginText.reasonBytes : bytes.count - 1)
   }
 }

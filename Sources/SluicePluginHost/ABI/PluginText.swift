@@ -10,7 +10,7 @@ package enum PluginText {
   static let messageBytes = 4 << 10
   /// The limit for a line of `log`.
   static let lineBytes = 8 << 10
-  /// The limit for the reason of a refusal, which may come from a plugin in a trial.
+  /// The limit for the reason of a refusal, which can come from a plugin in a trial.
   package static let reasonBytes = 4 << 10
 
   /// The limit for the name of a span.

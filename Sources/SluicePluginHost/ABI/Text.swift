@@ -47,7 +47,7 @@ extension sluice_bytes {
 extension String {
   /// Lends the text in UTF-8 during the call.
   func withText<Result>(_ body: (sluice_text) -> Result) -> Result {
-    // Not `withUTF8`, which needs a copy, and so retains the text.
+    // Not `withUTF8`, which needs a mutable copy and so retains the text.
     utf8.span.withUnsafeBufferPointer { body(sluice_text($0)) }
   }
 }

@@ -1,4 +1,4 @@
-/// A pointer of a plugin's that the host only passes back. Unchecked: what it points to is the plugin's own business.
+/// A pointer of a plugin that the host only passes back. Unchecked: only the plugin uses what it points to.
 struct UncheckedPointer: @unchecked Sendable {
   let address: UnsafeMutableRawPointer?
   init(_ address: UnsafeMutableRawPointer?) { self.address = address }

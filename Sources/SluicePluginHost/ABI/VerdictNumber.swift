@@ -10,7 +10,7 @@ enum VerdictNumber {
   static let fail = sluice_verdict(SLUICE_VERDICT_FAIL)
   static let suspended = sluice_verdict(SLUICE_VERDICT_SUSPENDED)
 
-  /// Whether a resumption can carry it.
+  /// Whether a call can be resumed with the verdict.
   static func isDecision(_ verdict: sluice_verdict) -> Bool { (proceed...fail).contains(verdict) }
 }
 

@@ -2,18 +2,18 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The outcomes that one instance still must report. From any thread.
+/// The outcomes that one instance must still report. From any thread.
 ///
 ///                    complete, any thread: one compare-and-swap
 ///      free ── open ───────────────────────────────► completed ──► free, in a later generation
 ///                └─ deadline, passed on, end ───────► expired ────┘
 ///
-/// Opening takes a lock; ending takes one only to return the slot. Slots are used again in the order in which they
+/// Opening takes a lock; ending takes the lock only to return the slot. Slots are used again in the order in which they
 /// became free, so that a second completion is still recognized much later.
 final class CompletionTable: Sendable {
   enum Answer: Sendable, Hashable {
     case accepted
-    /// It was completed before.
+    /// The work was completed before.
     case already
     /// The token is late, forged, or belongs to something that has ended.
     case stale
@@ -50,10 +50,10 @@ final class CompletionTable: Sendable {
 
   func isOpen(_ token: CompletionToken) -> Bool { slot(of: token)?.isIn(.open, token.generation) ?? false }
 
-  /// Whether it was completed, as far as the table still knows.
+  /// Whether the work of a token was completed, as far as the table still knows.
   func wasCompleted(_ token: CompletionToken) -> Bool { slot(of: token)?.isIn(.ended, token.generation) ?? false }
 
-  /// The plugin reports an outcome.
+  /// Called when the plugin reports an outcome.
   func complete(_ token: CompletionToken, _ outcome: WorkOutcome) -> Answer {
     guard let slot = slot(of: token) else { return .stale }
     guard slot.leaveOpen(token.generation, to: .ended) else {

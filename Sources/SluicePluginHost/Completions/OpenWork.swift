@@ -3,8 +3,8 @@ import SluicePipeline
 
 /// A call whose outcome is open: an offered notification, or scheduled work.
 ///
-/// It ends once. Completion, passing on, deadline and the end of the instance all go through ``CompletionTable``, where
-/// one of them wins; the winner calls ``end(_:)``.
+/// The call ends once. Completion, passing on, deadline and the end of the instance all go through ``CompletionTable``,
+/// where only the first of them succeeds and calls ``end(_:)``.
 final class OpenWork: LoopTimerTarget, @unchecked Sendable {
   // Sendable: `timer` is touched only on the loop; `token` is written before another thread gets the work.
   enum End: Sendable, Hashable {

@@ -1,8 +1,8 @@
 package import CSluice
 package import SluicePluginImage
 
-/// The optional tables of a plugin. Each call asks the plugin once; nil if it does not have the table. The result is a
-/// copy in which members beyond the plugin's own size are absent. [control]
+/// The optional tables of a plugin. Each function queries the plugin once, and returns nil if the plugin does not have
+/// the table. The result is a copy in which members beyond the plugin's own size are absent. [control]
 extension PluginGeneration {
   package func interceptor() throws(PluginError) -> sluice_interceptor? {
     if let program { return program.interceptor }

@@ -13,7 +13,7 @@ enum ConfigurationCheck {
   }
 
   /// - Parameters:
-  ///   - text: the schema; nil takes anything.
+  ///   - text: the schema; nil accepts anything.
   ///   - key: of the configuration, for messages.
   static func check(
     _ configuration: JSONValue, against text: String?, _ key: String, _ subject: PluginError.Subject,

@@ -20,13 +20,13 @@ final class ControlQueue: Sendable {
 
   init(pool: BlockingPool) { self.pool = pool }
 
-  /// Runs the calls that wait and those that come from here on.
+  /// Runs the calls that wait, and from now on each new call.
   func open() {
     state.withLock { $0.isOpen = true }
     proceed()
   }
 
-  /// Runs the job after the earlier ones; false if the queue is closed, so that the job does not run.
+  /// Runs the job after the earlier ones; false if the queue is closed, and the job therefore does not run.
   func submit(_ job: @escaping Job) -> Bool {
     let isTaken = state.withLock { state in
       if !state.isClosed { state.jobs.append(job) }

@@ -15,7 +15,7 @@ final class DataRelease: Sendable {
     self.data = data
     self.release = release
     self.instance = instance
-    // The instance is destroyed after this.
+    // Makes `destroy` wait for the release.
     instance.openWork.update { $0 += 1 }
   }
 

@@ -6,8 +6,8 @@ import Synchronization
 
 /// The part of an instance that its plugin uses: the host table, a number, and counters of violations.
 ///
-/// Never freed, so that a thread that a plugin left behind finds a host that answers "gone", and not freed memory. A
-/// seat takes a few hundred bytes, and each generation has few seats.
+/// Never freed, so that a thread that a plugin left behind finds a host that answers "gone", rather than freed memory.
+/// A seat takes a few hundred bytes, and each generation has few seats.
 final class HostSeat: @unchecked Sendable {
   // Sendable: the weak references are set before any other thread knows the seat; the table is never written after
   // `init`.
@@ -18,12 +18,12 @@ final class HostSeat: @unchecked Sendable {
   let violations = ViolationCounters()
   /// The metrics that the plugin defines in `create`; empty afterwards.
   let metrics: MetricDraft
-  /// The values of this name, which earlier generations share.
+  /// The values of this instance name, shared with earlier generations.
   let values: ValueTable
   /// The bytes that all instances of the plugin share.
   let shared: SharedTable
   let features: HostFeatures
-  /// Lines of the plugin below it are dropped.
+  /// Log lines of the plugin below this level are dropped.
   let minimumLogLevel: PluginLogEntry.Level
   /// The lists of hosts that the plugin has not released.
   let openHostLists = Atomic<Int>(0)
@@ -38,7 +38,7 @@ final class HostSeat: @unchecked Sendable {
   private static let all = Locked<[HostSeat]>([])
 
   /// - Parameters:
-  ///   - metrics: those of the instance that this one follows: it goes on with what is defined alike.
+  ///   - metrics: the metrics of the instance that this one follows: a metric with the same definition continues.
   ///   - table: the functions that the plugin is given.
   static func make(
     name: String, plugin: String, generation: Int, runtime: HostRuntime, continuing metrics: [PluginMetric] = [],
@@ -85,14 +85,14 @@ final class HostSeat: @unchecked Sendable {
     wasTaken = true
   }
 
-  /// Counts a violation and logs some of them.
+  /// Counts a violation, and logs it unless it is one of many (``ViolationCounters/count(_:)``).
   func report(_ kind: Violation, _ detail: String? = nil) {
     guard violations.count(kind) else { return }
     let count = violations[kind]
     log(.warning, "\(kind.text)\(detail.map { " (\($0))" } ?? "")\(count > 1 ? "; \(count) times so far" : "")")
   }
 
-  /// Counts a refusal because of a limit, which is not a violation, and logs some of them.
+  /// Counts a refusal because of a limit, which is not a violation; logs the first, the tenth, the hundredth and so on.
   func reportLimit(_ words: String) {
     let count = limitCount.add(1, ordering: .relaxed).newValue
     var number = count
@@ -107,7 +107,7 @@ final class HostSeat: @unchecked Sendable {
 
   /// Writes a log line by the plugin or about it. Text that is quoted from a plugin cannot break out of the line.
   /// - Parameters:
-  ///   - attributes: whose texts are lines already.
+  ///   - attributes: their texts must already be single lines.
   ///   - exchange: what the line is about.
   func write(
     _ level: PluginLogEntry.Level, _ message: String, _ attributes: AttributeList = AttributeList(),

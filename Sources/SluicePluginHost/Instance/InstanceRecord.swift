@@ -7,7 +7,7 @@ import SluiceSupport
 ///
 /// Ends with the transaction: it then cancels the call-outs and releases the data on the loop, even if another thread
 /// drops the last reference. It keeps the instance alive, so that `destroy` comes later. Locked because a late BLOCKING
-/// call may run at the same time as a call on the loop.
+/// call can run at the same time as a call on the loop.
 final class InstanceRecord: Sendable {
   typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
@@ -18,7 +18,7 @@ final class InstanceRecord: Sendable {
     var failure: StageFailure?
     var retryDelay: Duration?
     var offer: ChallengeOffer?
-    /// The suspended calls; some of them may already have ended.
+    /// The suspended calls; some of them might already have ended.
     var suspensions: [Suspension] = []
     var wantsRequestBody = false
     var calls: [UInt64] = []
@@ -49,7 +49,7 @@ final class InstanceRecord: Sendable {
 
   var data: UnsafeMutableRawPointer? { state.withLock { UncheckedPointer($0.data) }.address }
 
-  /// Replaces the pointer; the previous one is released, unless it is the same.
+  /// Replaces the pointer; the previous pointer is released, unless it is the same.
   func setData(_ data: UnsafeMutableRawPointer?, _ release: Release?) {
     let data = UncheckedPointer(data)
     let old = state.withLock { state in
@@ -71,7 +71,7 @@ final class InstanceRecord: Sendable {
     set { state.withLock { $0.retryDelay = newValue } }
   }
 
-  /// The last challenge about which the instance was asked.
+  /// The last challenge for which the instance was called.
   var offer: ChallengeOffer? {
     get { state.withLock { $0.offer } }
     set { state.withLock { $0.offer = newValue } }
@@ -91,7 +91,7 @@ final class InstanceRecord: Sendable {
     state.withLock { $0.suspensions.first { $0.token == token } }
   }
 
-  /// The call-out ends with this transaction.
+  /// Notes a call-out that must end with this transaction.
   func adopt(call: UInt64) { state.withLock { $0.calls.append(call) } }
 
   func forget(call: UInt64) { state.withLock { $0.calls.removeAll { $0 == call } } }

@@ -36,7 +36,7 @@ extension PluginInstance {
       })
   }
 
-  /// Runs on the pool. If another call is running, this call releases its thread until that one has ended.
+  /// Runs on the pool. If another call is running, this call releases its thread until the other one has ended.
   private func work(_ call: BlockingCall) {
     let isTurn = turns?.begin(orLater: { [self] in
       if !submit(call) { deliver(.fault(.noThread), of: call) }
@@ -106,7 +106,7 @@ private final class BlockingCall: @unchecked Sendable {
     return copy
   }
 
-  /// Now another call may begin.
+  /// Called when the call is over, so that another call can begin.
   func didReturn() {
     if !hasReturned.exchange(true, ordering: .relaxed) { instance.runtime.blockingCalls.leave() }
   }

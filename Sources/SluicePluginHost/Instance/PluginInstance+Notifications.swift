@@ -23,7 +23,7 @@ extension PluginInstance {
   /// Offers a notification, and waits for its outcome if the plugin takes it.
   ///
   /// - Parameters:
-  ///   - payload: the plugin gets the value itself, and may change it.
+  ///   - payload: the plugin gets the value itself, and can change it.
   ///   - deadline: includes the wait for earlier control calls: a plugin that is busy with them until then has missed
   ///     it.
   package func offer(_ topic: String, _ payload: JSONValue, until deadline: Instant) async -> NotificationOffer {

@@ -6,7 +6,7 @@ import SluiceSupport
 extension PluginInstance {
   typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// Runs a function once on a loop; false if the host accepts nothing new, so that the function does not run.
+  /// Runs a function once on a loop; false if the host accepts nothing new, and the function therefore does not run.
   func post(_ function: @escaping Function, _ context: UncheckedPointer, to loop: any EventLoop) -> Bool {
     // Counted before the check whether the instance has ended, so that the thread that destroys it waits for this job.
     openWork.update { $0 += 1 }
@@ -15,7 +15,7 @@ extension PluginInstance {
     return isPosted
   }
 
-  /// Calls the plugin outside of any exchange; it may enter those of this loop. [loop]
+  /// Calls the plugin outside of any exchange; it can enter the exchanges of this loop. [loop]
   func runPosted(_ body: () -> Void) { CallContext.runPosted(self, body) }
 
   private func run(_ function: Function, _ context: UncheckedPointer) {
@@ -23,8 +23,8 @@ extension PluginInstance {
     openWork.update { $0 -= 1 }
   }
 
-  /// Runs a function once after a delay. If a loop calls, the function runs on that loop, so that it can enter the
-  /// loop's suspended exchanges; otherwise on any loop.
+  /// Runs a function once after a delay. If the caller runs on a loop, the function runs on that loop, so that it can
+  /// enter the loop's suspended exchanges; otherwise on any loop.
   func startTimer(
     after delay: Duration, _ function: @escaping Function, _ context: UncheckedPointer
   ) -> Result<UInt64, TimerSet.Refusal> {

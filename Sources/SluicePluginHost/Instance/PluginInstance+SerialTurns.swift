@@ -17,7 +17,7 @@ extension PluginInstance {
     return .suspended
   }
 
-  /// Posting may be refused when the host closes; then the transaction ends with all others.
+  /// Posting can be refused while the host closes; then the transaction ends like all others.
   private func tryLater(
     _ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
   ) {

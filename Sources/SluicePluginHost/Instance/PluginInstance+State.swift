@@ -26,7 +26,8 @@ extension PluginInstance {
     return try result.get()
   }
 
-  /// The same on the calling thread, and without a limit; nil if the plugin keeps no state. [control]
+  /// Like ``saveState(within:)``, but on the calling thread and without a limit; nil if the plugin keeps no state.
+  /// [control]
   package func saveStateHere() throws(PluginError) -> SavedState? { keepsState ? try callSave() : nil }
 
   /// Runs on a control thread.

@@ -3,7 +3,7 @@ import SluicePipeline
 import SluicePluginImage
 import SluiceRecords
 
-// What the answers of the plugin come to.
+// Turns the answers of the plugin into verdicts.
 extension PluginInstance {
   /// The verdict of a resumption when it is delivered. [loop]
   func resolve(_ verdict: sluice_verdict, on exchange: Exchange) -> Verdict {

@@ -16,7 +16,7 @@ import Synchronization
 package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   // Sendable: everything is written in `init` only; the C tables and the plugin's pointer are called under the ABI's
   // rules for threads.
-  /// In the configuration.
+  /// The name in the configuration.
   package let name: String
   package let generation: PluginGeneration
   package let capabilities: StageCapabilities
@@ -30,7 +30,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let notificationCalls: sluice_notifications
   let stateCalls: sluice_state
   let stageCalls: sluice_stage
-  /// Lets one call run at a time; nil if calls may run at the same time.
+  /// Lets one call run at a time; nil if calls can run at the same time.
   let turns: SerialTurns?
   let isBlocking: Bool
   /// Tokens that the host has taken for calls that wait for a turn or run on the pool; the plugin does not know them.
@@ -70,9 +70,9 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Checks the configuration against the plugin's schema and calls `create`.
   ///
   /// - Parameters:
-  ///   - predecessor: the instance that this one is to follow: metrics that both define go on.
-  ///   - hostTable: makes the table of functions that the plugin is given; those functions know the instance, which knows
-  ///     none of them.
+  ///   - predecessor: the instance that this one follows: metrics that both define continue.
+  ///   - hostTable: makes the table of functions that the plugin gets. The functions depend on the instance; the
+  ///     instance does not depend on them.
   init(
     _ generation: PluginGeneration, name: String, configuration: JSONValue, runtime: HostRuntime,
     following predecessor: PluginInstance?, hostTable: (HostRuntime, String) -> sluice_host
@@ -205,14 +205,14 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
 
   var isDestroyed: Bool { state.withLock { $0 == .destroyed } }
 
-  /// Sets whether its scheduled work runs. By default it does; an instance that is published later runs it from then
-  /// on.
+  /// Whether the scheduled work of the instance runs; by default it does. For an instance that is published later, it
+  /// is false until then.
   package var isServing: Bool {
     get { serves.load(ordering: .relaxed) }
     set { serves.store(newValue, ordering: .relaxed) }
   }
 
-  /// Its current work besides transactions: timers, open outcomes, call-outs, posted functions. [any]
+  /// The current work of the instance besides transactions: timers, open outcomes, call-outs, posted functions. [any]
   package var openWorkCounts: (timers: Int, completions: Int, calls: Int) {
     (timers.count, completions.openCount, openWork.withLock { $0 })
   }

@@ -65,7 +65,7 @@ package final class PluginPlace: Interceptor, @unchecked Sendable {
 
   package func suspensionWasCancelled(_ token: SuspensionToken) { instance.suspensionWasCancelled(token) }
 
-  /// The place that a call of the instance gets.
+  /// The plugin's object for a place; nil if the place belongs to another instance.
   static func object(of place: AnyObject, for instance: PluginInstance) -> UnsafeMutableRawPointer? {
     // Safe: only this type notes itself as a place.
     let place = unsafeDowncast(place, to: PluginPlace.self)

@@ -2,8 +2,8 @@ import SluiceSupport
 
 /// Gives turns to the calls of a SERIAL instance, one at a time over all loops.
 ///
-/// The call that has the turn is running. A waiting call does not get the turn itself, but is told to try again.
-/// Otherwise its loop could block in ``begin()`` in the meantime and never use the turn.
+/// The call that has the turn is running. A waiting call is not given the turn, but is told to try again. Otherwise its
+/// loop could block in ``begin()`` in the meantime and never use the turn.
 final class SerialTurns: Sendable {
   /// Makes a call try again. Runs on the thread of the previous call, so it only posts.
   typealias Retry = @Sendable () -> Void

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceRecords
 
-/// A call that may suspend, wait for its turn, or run on the pool.
+/// A call that can suspend, wait for its turn, or run on the pool.
 enum StageCall: Sendable {
   case request
   case response

@@ -5,7 +5,7 @@ import SluiceSupport
 final class MetricDraft: Sendable {
   private struct State: Sendable {
     var metrics: [PluginMetric] = []
-    /// The names in Prometheus' form, in which two names may become equal.
+    /// The names in Prometheus' form, in which two different names can become equal.
     var names: Set<String> = []
     var isFrozen = false
   }

@@ -6,8 +6,8 @@ import Synchronization
 /// One metric of an instance, with its series.
 ///
 /// The series are in a table that is at least twice as large as their limit. Series are never removed, so any thread
-/// finds one without a lock; adding one takes the lock. The series for combinations beyond the limit exists from the
-/// start.
+/// finds a series without a lock; adding a series takes the lock. The series for combinations beyond the limit exists
+/// from the start.
 final class PluginMetric: Sendable {
   /// The default bounds of a histogram: those that OpenTelemetry recommends for durations in seconds.
   static let defaultBounds = LatencySnapshot.openTelemetryBounds
@@ -17,7 +17,7 @@ final class PluginMetric: Sendable {
 
   let definition: MetricDefinition
   private let slots: [Slot]
-  /// The only series of a metric without labels, the overflow series of one with labels.
+  /// The only series of a metric without labels, or the overflow series of a metric with labels.
   private let fixed: MetricSeries
   private let isOverflowing = Atomic<Bool>(false)
   private let isFull = Atomic<Bool>(false)
@@ -93,7 +93,7 @@ final class PluginMetric: Sendable {
     }
     if isFull.load(ordering: .relaxed) || labels == fixed.labels { return overflowing() }
     let series = count.withLock { count -> MetricSeries? in
-      // Another thread may have added this series, or the last allowed one, in the meantime.
+      // Another thread might have added this series, or the last allowed one, in the meantime.
       if let series = find(texts, from: start) { return series }
       guard count < definition.seriesLimit else { return nil }
       count += 1

@@ -3,7 +3,7 @@ import Glibc
 import SluiceSupport
 
 /// Threads for calls that may block: BLOCKING stages, control calls. They are started one by one as they are needed, up
-/// to a limit; beyond it work waits.
+/// to a limit; beyond the limit, work waits.
 final class BlockingPool: Sendable {
   struct Job: Sendable {
     let run: @Sendable () -> Void
@@ -35,7 +35,7 @@ final class BlockingPool: Sendable {
   private struct State {
     var jobs = FIFOQueue<Job>()
     var threads = 0
-    /// Threads that have no job; one that was woken counts until it takes its job.
+    /// Threads that have no job; a woken thread counts until it takes its job.
     var idle = 0
     var isClosed = false
   }

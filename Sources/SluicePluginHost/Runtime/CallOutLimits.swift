@@ -1,6 +1,6 @@
 /// The limits for the call-outs of one instance.
 package struct CallOutLimits: Sendable, Hashable {
-  /// Call-outs of one instance at the same time; `start` answers `SLUICE_STATUS_LIMIT` beyond.
+  /// The maximum number of call-outs at the same time; beyond it, `start` answers `SLUICE_STATUS_LIMIT`.
   package var maximumUnderWay: Int
   /// The default timeout of a call-out, from its beginning to the complete response.
   package var timeout: Duration

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Lets callers in until it is closed; closing waits for the callers inside. Entering takes no lock.
 ///
-/// Callers stay inside for a few instructions only, so closing may spin.
+/// Callers stay inside for a few instructions only, so closing can spin.
 final class Gate: Sendable {
   private static let closedBit = 1
   /// Twice the number of callers inside, plus the closed bit.

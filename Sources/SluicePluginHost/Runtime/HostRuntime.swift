@@ -22,7 +22,7 @@ package final class HostRuntime: Sendable {
   package let programVersion: String
   package let features: HostFeatures
   package let isTrial: Bool
-  /// Whether another process has checked that the schemas of the plugins are schemas, which costs a millisecond.
+  /// Whether another process has checked that the plugins' schemas are valid; a check costs a millisecond.
   let trustsSchemas: Bool
   /// Whether call-outs in a trial are answered instead of refused.
   let answersCallOuts: Bool
@@ -35,9 +35,10 @@ package final class HostRuntime: Sendable {
   let pool: BlockingPool
   /// Counts the BLOCKING calls under way: those in the pool and those that wait for their turn.
   let blockingCalls: CallCount
-  /// For `[control]` calls, so that those and BLOCKING stages do not wait for each other.
+  /// A separate pool for `[control]` calls, so that they and BLOCKING stages do not wait for each other.
   let control: BlockingPool
-  /// For functions that plugins run with `sluice.work/1`, so that those and BLOCKING stages do not wait for each other.
+  /// A separate pool for functions that plugins run with `sluice.work/1`, so that they and BLOCKING stages do not wait
+  /// for each other.
   let work: BlockingPool
   let gate = Gate()
   private let next = Atomic<Int>(0)
@@ -55,11 +56,11 @@ package final class HostRuntime: Sendable {
   /// - Parameters:
   ///   - features: the features that the host offers its plugins. Calls of other features return "not supported", and
   ///     functions of a plugin for other features are never called.
-  ///   - isTrial: plugins are only tried out: `SLUICE_HOST_TRIAL`.
+  ///   - isTrial: whether the plugins run in a trial: `SLUICE_HOST_TRIAL`.
   ///   - callOuts: the limits for requests that plugins make themselves.
-  ///   - blockingCalls: how many BLOCKING calls may be under way, including those that wait.
-  ///   - blockingThreads: how many of them run at once.
-  ///   - minimumLogLevel: lines of plugins below it are dropped; plugins may query it.
+  ///   - blockingCalls: the maximum number of BLOCKING calls under way, including those that wait.
+  ///   - blockingThreads: the maximum number of BLOCKING calls that run at the same time.
+  ///   - minimumLogLevel: log lines of plugins below this level are dropped; plugins can query it.
   ///   - credentials: called on the loop of the exchange.
   ///   - log: called on any thread; must not block for long.
   package init(

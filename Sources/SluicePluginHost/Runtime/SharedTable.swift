@@ -41,7 +41,7 @@ final class SharedTable: Sendable {
   }
 
   private let state = Locked(State())
-  /// Shared by the engine, so that two of its values never have the same version.
+  /// Shared by all tables of the engine, so that no two of their values have the same version.
   private let versions: Counter
 
   /// Returns each number once, from 1.
@@ -89,7 +89,7 @@ final class SharedTable: Sendable {
     }
   }
 
-  /// Expired values are removed only when their room is needed; until then each of them can still be replaced.
+  /// Removes expired values if their room is needed. Until then, each of them can still be replaced.
   private static func makeRoom(
     for growth: Int, isNew: Bool, _ state: inout State, at now: Instant, besides name: [UInt8]
   ) -> Bool {

@@ -10,7 +10,7 @@ extension HostTable {
     guard let seat = HostSeat.of(host) else { return Status.stale }
     guard seat.features.contains(.suspend) else { return Status.unsupported }
     guard let instance = seat.instance else {
-      // The generation has ended, and all its tokens too.
+      // The generation has ended, so none of its tokens is valid.
       seat.report(.staleToken)
       return Status.stale
     }

@@ -6,7 +6,7 @@ package import SluicePluginImage
 /// The functions of `sluice_host`.
 package enum HostTable {
   /// Calls the entry point of a library. Blocks. [control]
-  /// - Parameter number: which generation of the engine it is.
+  /// - Parameter number: the generation's number in the engine.
   package static func enter(
     _ library: LoadedLibrary, for runtime: HostRuntime, number: Int? = nil
   ) throws(PluginError) -> PluginGeneration {

@@ -73,7 +73,8 @@ enum LogFunctions {
 }
 
 extension AttributeList {
-  /// Adds attributes of the transaction that the record does not have, with texts on one line, as far as there is room.
+  /// Adds attributes of the transaction that the record does not have, with texts on one line, as long as there is
+  /// room.
   fileprivate mutating func addMissing(from others: AttributeList) {
     for other in others where self[other.name] == nil {
       guard case .text(let text) = other.value else {

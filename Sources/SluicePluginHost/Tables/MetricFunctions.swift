@@ -37,7 +37,7 @@ enum MetricFunctions {
     _ host: UnsafePointer<sluice_host>?, _ metric: sluice_metric, _ labels: UnsafePointer<sluice_text>?, _ value: Double
   ) -> sluice_status {
     guard let seat = HostSeat.of(host) else { return Status.closing }
-    // In `create`, on its one thread, there is no instance yet.
+    // In `create`, which runs on one thread, there is no instance yet.
     let metrics = seat.instance?.metrics ?? (seat.metrics.isFrozen ? nil : seat.metrics.metrics)
     guard let metrics else { return Status.closing }
     guard metric > 0, metric <= metrics.count else { return invalid(seat, "the unknown metric \(metric)") }

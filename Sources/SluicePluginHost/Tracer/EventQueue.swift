@@ -10,17 +10,18 @@ import Synchronization
 /// - an end goes to the reserve;
 /// - a start waits for room, which blocks the loop, and goes to the reserve if no room comes in time.
 ///
-/// So the reserve holds at most one end for each transaction that was in flight, besides the few starts after which the
-/// time budget has the tracer switched off. While the reserve is not empty, all other events go to its end or are
-/// dropped, which keeps the order.
+/// So the reserve holds at most one end for each transaction that was in flight, and a few starts; after these, the
+/// tracer has exceeded its time budget and is switched off. While the reserve is not empty, all other events go to its
+/// end or are dropped, which keeps the order.
 final class EventQueue: Sendable {
   private let ring: EventRing
   private let reserve = Locked<[ReservedRecord]>([])
   private let reservedCount = Atomic<Int>(0)
   /// The loop waits for room.
   private let isWaiting = Atomic<Bool>(false)
-  /// How often room was made for a waiting start. The value is a number only because of the thread sanitizer: a value
-  /// without size would share its address with data that is read outside of the lock, which looks like a race.
+  /// The number of times that room was made for a waiting start. The value is a number only because of the thread
+  /// sanitizer: a value without size would share its address with data that is read outside of the lock, which looks
+  /// like a race.
   private let room = Monitor(0)
   private let patience: Duration
 

@@ -23,7 +23,7 @@ struct EventRecord {
   private let connection: ConnectionFacts?
   private let span: StageSpan?
   private let textOffset: Int
-  /// The size that is enough for everything.
+  /// The size that the whole record needs.
   let byteCount: Int
 
   /// [loop]

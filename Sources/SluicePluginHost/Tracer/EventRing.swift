@@ -5,7 +5,7 @@ import Synchronization
 ///     │ free │ size│record │ size│record │ 0 │ unused up to the end
 ///            ▲ released                    ▲ written, modulo the capacity
 ///
-/// A record is contiguous and does not move until it is released, so it may contain addresses into itself. Unchecked
+/// A record is contiguous and does not move until it is released, so it can contain addresses into itself. Unchecked
 /// because of the memory: the part between the two counts belongs to the reader, the rest to the writer.
 final class EventRing: @unchecked Sendable {
   private static let alignment = 16
@@ -16,7 +16,7 @@ final class EventRing: @unchecked Sendable {
   private let written = Atomic<Int>(0)
   private let released = Atomic<Int>(0)
 
-  /// - Parameter capacityBytes: a power of two, and at least four times the largest record; otherwise that record may
+  /// - Parameter capacityBytes: a power of two, and at least four times the largest record; otherwise that record might
   ///   never fit.
   init(capacityBytes: Int) {
     self.capacityBytes = capacityBytes
@@ -25,7 +25,7 @@ final class EventRing: @unchecked Sendable {
 
   deinit { memory.deallocate() }
 
-  /// Whether at least half of it is free.
+  /// Whether at least half of the ring is free.
   var isHalfFree: Bool {
     written.load(ordering: .relaxed) - released.load(ordering: .sequentiallyConsistent) <= capacityBytes / 2
   }

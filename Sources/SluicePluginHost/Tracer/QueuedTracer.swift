@@ -11,11 +11,11 @@ import Synchronization
 ///     loop 0 ─► EventQueue ─┐
 ///     loop 1 ─► EventQueue ─┴─► thread "sluice-tracer" ─► on_event, one at a time
 ///
-/// All events of a transaction come from one loop, and so in order.
+/// All events of a transaction come from one loop, so they arrive in order.
 package final class QueuedTracer: Tracer {
   /// Memory for some thousand events of each loop; the system provides it as it is used.
   package static let defaultCapacityBytes = 1 << 20
-  /// How long the first event of a transaction may wait for room in the queue, and so block the loop, if the plugin has
+  /// How long the first event of a transaction can wait for room in the queue, and so block the loop, if the plugin has
   /// no `deadline`.
   package static let defaultPatience = Duration.milliseconds(250)
   /// The idle time after which the thread sleeps, so that a stream of events wakes it only once.

@@ -32,7 +32,7 @@ package enum Violation: Int, CaseIterable, Sendable {
   case passedOnCompleted
   /// A metric was defined after `create`.
   case lateDefinition
-  /// A plugin asked in `create` to run a function on a thread.
+  /// A plugin tried in `create` to run a function on a thread.
   case earlyWork
   /// A list of hosts was not released before `destroy` returned.
   case unreleasedList

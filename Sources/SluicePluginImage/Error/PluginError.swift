@@ -46,10 +46,10 @@ public struct PluginError: Error, Sendable, Hashable {
     }
   }
 
-  /// Whether the same call may succeed a moment later, because the file was being written.
+  /// Whether the same call can succeed a moment later, because the file was being written.
   public var isTransient: Bool { code == .changedWhileRead }
 
-  /// Whether the file may exist and be complete in a moment: such errors occur while a build writes the file.
+  /// Whether the file might exist and be complete in a moment: such errors occur while a build writes the file.
   package var mayBeBeingWritten: Bool {
     [.changedWhileRead, .notFound, .truncated].contains(code)
   }
@@ -66,22 +66,22 @@ public struct PluginError: Error, Sendable, Hashable {
 extension PluginError.Code {
   /// No file is at the path, or a part of the path is not a folder.
   public static let notFound = Self(rawValue: "not_found")
-  /// The file or its folder cannot be read, or no SHA-256 of it can be computed.
+  /// The file or its folder cannot be read, or the SHA-256 of the file cannot be computed.
   public static let unreadable = Self(rawValue: "unreadable")
   /// The path names a folder, a FIFO, a device or a socket.
   public static let notRegularFile = Self(rawValue: "not_regular_file")
   /// The file is larger than 512 MiB, or the library wants more than 1 GiB of memory.
   public static let tooLarge = Self(rawValue: "too_large")
-  /// The file changed while it was read; the same call may succeed when its build has ended.
+  /// The file changed while it was read; the same call can succeed when the build that writes it has ended.
   public static let changedWhileRead = Self(rawValue: "changed_while_read")
-  /// Users other than this one and root can change the file or its folder.
+  /// Users other than this user and root can change the file or its folder.
   public static let refusedPermissions = Self(rawValue: "refused_permissions")
 
-  /// The file is empty, begins with zeros, or ends before its headers say; a build may still be writing it.
+  /// The file is empty, begins with zeros, or is shorter than its headers say; a build might still be writing it.
   public static let truncated = Self(rawValue: "truncated")
   /// The file is not an ELF file, or lacks the segments or the section table that the preflight reads.
   public static let notELF = Self(rawValue: "not_elf")
-  /// It is an ELF file of another kind: an object file, a program or a core dump.
+  /// The file is an ELF file of another kind: an object file, a program or a core dump.
   public static let notSharedLibrary = Self(rawValue: "not_shared_library")
   /// The library was built for another processor, for 32 bits, or for a big-endian machine.
   public static let wrongMachine = Self(rawValue: "wrong_machine")
@@ -126,7 +126,7 @@ extension PluginError.Code {
   /// The build was refused before, because it failed while it served.
   public static let knownBad = Self(rawValue: "known_bad")
 
-  /// There is no helper program for trials, or it does not work.
+  /// There is no helper program for trials, or the program does not work.
   public static let trialUnavailable = Self(rawValue: "trial_unavailable")
   /// The library's code ended the process of the trial.
   public static let trialExited = Self(rawValue: "trial_exited")

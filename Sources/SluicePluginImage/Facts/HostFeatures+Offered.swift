@@ -7,7 +7,7 @@ extension HostFeatures {
     .hops, .rewrite, .response, .document, .notifications,
   ]
 
-  /// What a host inside a program's own libcurl offers. The body of a response goes to the program as it comes.
+  /// What a host inside a program's own libcurl offers. The body of a response goes to the program as it arrives.
   ///
   /// - Parameter runsResponseStages: whether the head is held back until response stages have seen it.
   package static func attached(runsResponseStages: Bool) -> HostFeatures {

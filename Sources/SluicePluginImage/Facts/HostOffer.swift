@@ -8,7 +8,7 @@ public struct HostOffer: Sendable, Hashable {
   public var abi: ClosedRange<UInt32>
   /// A library that requires a feature outside this set is refused.
   public var features: HostFeatures
-  /// The hazards that a library may have although they weaken the process.
+  /// The hazards that a library is allowed to have, although they weaken the process.
   public var allowed: Set<LibraryHazard>
 
   /// Describes a host; by default the engine itself, with every feature of this ABI and without any allowed hazard.
@@ -27,7 +27,7 @@ public struct HostOffer: Sendable, Hashable {
     HostOffer(host: host, abi: abi, features: features, allowed: self.allowed.union(allowed))
   }
 
-  /// The ABI revisions that this engine speaks: from 1 to the one of its headers.
+  /// The ABI revisions that this engine speaks: from 1 to the revision of its headers.
   public static let abi = UInt32(1)...UInt32(SLUICE_ABI_VERSION)
 }
 
@@ -52,7 +52,7 @@ public struct HostFeatures: OptionSet, Hashable, Sendable {
   /// Every feature that these headers know.
   public static let all = features.reduce(into: HostFeatures()) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }
 
-  /// Other names are ignored.
+  /// Ignores names that these headers do not know.
   init(named names: Set<String>) {
     let found = Self.features.filter { names.contains($0.name) }
     self = found.reduce(into: []) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }

@@ -3,11 +3,11 @@ public struct LibraryFacts: Sendable, Hashable {
   /// How the library defines the entry point.
   public enum Entry: Sendable, Hashable {
     case defined, absent
-    /// The library refers to it, but another library must define it.
+    /// The library refers to the entry point, but another library must define it.
     case undefined
     /// Defined, but not exported.
     case hidden
-    /// Exported, but it is data.
+    /// Exported, but as data.
     case notFunction
   }
 
@@ -37,35 +37,36 @@ public struct LibraryFacts: Sendable, Hashable {
   public var entry: Entry
   /// A library in the same folder that defines the entry point instead; nil if no library does.
   public var entryProvider: String?
-  /// nil if there is no note, or if it cannot be used.
+  /// The ELF note; nil if there is none, or if it cannot be used.
   public var note: PluginNote?
-  /// The host features that it names with `SLUICE_REQUIRES`; empty if these names, or the note, cannot be used.
+  /// The host features that the library names with `SLUICE_REQUIRES`; empty if these names, or the note, cannot be
+  /// used.
   public var requiredFeatures = RequiredFeatures.none
   /// Why the note or the requirements cannot be used, as a sentence without a full stop.
   public var noteFault: String?
   /// Hex digits; nil if the linker wrote none.
   public var buildID: String?
-  /// The name that it gives itself (DT_SONAME); nil without one.
+  /// The name that the library gives itself (DT_SONAME); nil without one.
   public var soname: String?
-  /// The libraries that it names, in its order.
+  /// The libraries that this library needs (DT_NEEDED), in the order of the file.
   public var needed: [String] = []
-  /// The libraries of `needed` that would come from its own folder.
+  /// The libraries of `needed` that would come from the library's own folder.
   public var privateLibraries: [String] = []
   /// The language, which is a guess.
   public var language: Language
   /// The number of dynamic symbols to which other libraries can bind, including the entry point.
   public var exportedSymbolCount = 0
-  /// The symbols that it exports besides its entry point, without mangled Swift names and the linker's marks.
+  /// The symbols that the library exports besides its entry point, without mangled Swift names and the linker's marks.
   public var strayExports: [String] = []
   /// Names bound once in the whole process, over all generations (STB_GNU_UNIQUE).
   public var uniqueSymbols: [String] = []
-  /// Whether it refers to common functions of jansson without defining them; inline ones do not count.
+  /// Whether the library refers to common functions of jansson without defining them; inline functions do not count.
   public var usesJansson = false
   /// A function of jansson that the library itself defines.
   public var ownJanssonSymbol: String?
   /// Nil without Swift code.
   public var swiftRuntime: SwiftRuntime?
-  /// The functions that it uses and that start threads of Swift's runtime; known only with the shared runtime.
+  /// The functions that the library uses and that start threads of Swift's runtime; known only with the shared runtime.
   public var threadStarter: String?
   /// What the library does to the memory protection of the process.
   public var hazards: Set<LibraryHazard> = []
@@ -74,7 +75,7 @@ public struct LibraryFacts: Sendable, Hashable {
   /// The size of the whole file.
   public var sizeBytes: Int
 
-  /// Facts that every library has. Whoever has read more of it sets the others.
+  /// Makes the facts that every library has. The code that reads more of the library sets the other properties.
   package init(machine: String, entry: Entry, language: Language, hash: ContentHash, sizeBytes: Int) {
     self.machine = machine
     self.entry = entry

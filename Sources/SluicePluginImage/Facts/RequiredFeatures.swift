@@ -1,6 +1,6 @@
 /// The features of the host that a library requires: one section `.sluice.requires.NAME` for each (`note.h`).
 ///
-/// Names that this host does not know are kept, because a newer host may have them.
+/// Names that this host does not know are kept, because a newer host might have them.
 public struct RequiredFeatures: Sendable, Hashable {
   /// In alphabetical order, each once.
   public let names: [String]

@@ -12,7 +12,7 @@ package struct CallSubject: @unchecked Sendable {
   /// - Parameters:
   ///   - library: nil for a part of the program.
   ///   - stage: the name in the configuration; empty if there is no instance yet.
-  ///   - plugin: its id; empty if the plugin has not named it yet.
+  ///   - plugin: the plugin's id; empty if the plugin has not stated it yet.
   package init(_ library: LoadedCopy?, stage: String = "", plugin: String = "", generation: Int = 0) {
     let subject = UnsafeMutablePointer<sluice_call_subject>.allocate(capacity: 1)
     subject.initialize(
@@ -25,7 +25,7 @@ package struct CallSubject: @unchecked Sendable {
     pointer = UnsafePointer(subject)
   }
 
-  /// On one line, as the record requires.
+  /// A copy that is never freed, on one line as the record requires.
   private static func immortal(_ text: String) -> UnsafePointer<CChar> {
     let line = text.utf8.filter { $0 != 0 }.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 } + [0]
     let copy = UnsafeMutablePointer<CChar>.allocate(capacity: line.count)

@@ -5,9 +5,9 @@ import SluiceSupport
 
 /// A library that is mapped into this process and is never unmapped. Only this type calls the dynamic loader.
 ///
-/// Never unloaded: Swift's runtime keeps pointers into every image it has seen, and threads, thread-local destructors and
-/// signal handlers may point there too. So it is opened with RTLD_NODELETE. The only `dlclose` releases a second
-/// reference to a library, which stays mapped through the first one.
+/// Swift's runtime keeps pointers into every image that it has seen, and threads, thread-local destructors and signal
+/// handlers can point into an image too. So the library is opened with RTLD_NODELETE. The only `dlclose` releases a
+/// second reference to a library, which stays mapped through the first reference.
 package final class LoadedLibrary: Sendable {
   /// The path as it was given; for messages.
   package let path: String
@@ -29,7 +29,7 @@ package final class LoadedLibrary: Sendable {
     return MappedObject.buildID(ofHandle: handle)
   }
 
-  /// Runs the library's destructors, as at the end of a process. Afterwards no code of the library may be called.
+  /// Runs the library's destructors, as at the end of a process. Afterwards no code of the library must be called.
   package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
 
   /// Maps a stored copy on a thread of its own, and waits for it: constructors of the library run there.
@@ -57,7 +57,7 @@ package final class LoadedLibrary: Sendable {
       guard let handle = mapped else {
         throw LoaderMessage.error(subject, stored.path, dlerror().map { String(cString: $0) })
       }
-      // From here on it stays mapped, even if a check fails.
+      // From here on the copy stays mapped, even if a check fails.
       parked.withLock { $0.append(stored) }
       guard let address = dlsym(handle, LibraryFacts.entrySymbol) else {
         throw PluginError(.noEntry, subject, "does not define \(LibraryFacts.entrySymbol)")
@@ -103,7 +103,7 @@ package final class LoadedLibrary: Sendable {
     }
     let found = MappedObject.containing(address)?.buildID
     let hasBuildID = facts.buildID == nil || facts.buildID == found
-    // If the kernel does not tell which file is mapped, only the build id can show it.
+    // If the kernel does not tell which file is mapped, only the build id can show whether it is the new copy.
     guard isMapped == .some(true) || (isMapped == .some(nil) && hasBuildID) else {
       throw PluginError(
         .oldMapping, subject, "the loader returned an old mapping instead of the new copy",

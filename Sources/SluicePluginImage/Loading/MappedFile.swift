@@ -42,7 +42,7 @@ enum MappedFile {
     return address < strtoul(dash + 1, nil, 16)
   }
 
-  /// Ends with a NUL, so that no number is read beyond it.
+  /// The table, with a NUL at the end, so that no number is read beyond it.
   private static func table() -> [UInt8]? {
     let limitBytes = 16 << 20
     guard let file = FileDescriptor(opening: "/proc/self/maps", O_RDONLY) else { return nil }

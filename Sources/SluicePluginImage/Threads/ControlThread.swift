@@ -1,6 +1,6 @@
 import SluiceSupport
 
-/// A thread for the `[control]` calls with which instances begin and end. These calls may block, and may wait for work
+/// A thread for the `[control]` calls with which instances begin and end. These calls can block, and can wait for work
 /// that needs the threads of Swift's task pool.
 package enum ControlThread {
   /// Runs the body on a new thread, or on the caller's thread if no thread can be started.

@@ -6,7 +6,7 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
 
   init(_ receiver: @escaping @Sendable (Answer) -> Void) { self.receiver = Locked(receiver) }
 
-  /// False if another answer came first; then this one is dropped.
+  /// False if another answer came first; then this answer is dropped.
   @discardableResult
   package func give(_ answer: Answer) -> Bool {
     let receiver = receiver.withLock { receiver in
@@ -18,7 +18,7 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
   }
 
   /// Returns the first answer that is given to the body's argument, or `fallback` when the limit has passed without an
-  /// answer. A thread watches the limit, because the tasks that hold the pool may wait for this answer.
+  /// answer. A thread watches the limit, because the tasks that occupy the pool's threads might wait for this answer.
   package static func race(
     within limit: Duration, _ body: (FirstAnswer<Answer>) -> Void, orElse fallback: @escaping @Sendable () -> Answer
   ) async -> Answer {

@@ -34,7 +34,8 @@ package final class WaitingThread: TaskExecutor {
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // The runtime holds no reference for this call, and the thread that waits may run the job and return before it ends.
+    // The runtime holds no reference for this call, and the thread that waits can run the job and return before this
+    // call ends.
     let kept = Unmanaged.passRetained(self)
     state.update { $0.jobs.append(job) }
     kept.release()

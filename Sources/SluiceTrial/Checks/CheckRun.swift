@@ -34,7 +34,7 @@ struct CheckRun {
 
   var name: String { request.instances.first?.name ?? "plugin" }
 
-  /// The configuration for the check: that of the user, or an empty one.
+  /// The configuration for the check: the user's, or an empty one.
   var configuration: JSONValue { request.instances.first?.configuration ?? .object() }
 
   /// Whether the user has given a configuration.

@@ -5,7 +5,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// Checks of what a plugin may have besides its stages.
+// Checks of the optional parts that a plugin can have besides its stages.
 extension ConformanceCheck {
   static let extensions = [
     ConformanceCheck("notifications", "Each notification is passed on, or taken and answered once") { run in
@@ -87,7 +87,7 @@ extension CheckRun {
     channel.step("in create_stage with the configuration \(text.prefix(300))")
     var place: PluginPlace?
     do { place = try instance.makePlace("request[0]", configuration) } catch {
-      // The plugin's own message may be anything. The host's message here means that the plugin gave none.
+      // A message of the plugin itself can be any text. This message of the host means that the plugin gave none.
       guard !error.reason.hasPrefix("request[0].config: create_stage answered") else { throw error }
     }
     if let place {

@@ -20,7 +20,7 @@ extension ConformanceCheck {
         "it exports \(facts.strayExports.count) more: \(shown)\(facts.strayExports.count > 5 ? " …" : ""); "
           + "make them static, or compile with -fvisibility=hidden")
     },
-    // A mixture of two runtimes is refused before any check; so is a copy of jansson.
+    // A library that mixes two runtimes, or has its own copy of jansson, is refused before any check.
     ConformanceCheck("swift-runtime", "Its Swift code starts no threads of Swift's runtime") { run in
       let facts = try LibraryFacts(of: LibraryImage(reading: run.request.path))
       guard facts.swiftRuntime != nil else { throw TrialFailure.absent("it has no Swift code") }

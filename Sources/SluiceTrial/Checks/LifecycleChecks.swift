@@ -10,7 +10,7 @@ extension ConformanceCheck {
     ConformanceCheck("create-is-quiet", "create and destroy start no threads, open no files and leave nothing") { run in
       let host = try run.host()
       let generation = try run.library(host).generation
-      // The first one may fill caches of libraries.
+      // The first instance can fill caches of libraries.
       try run.destroy(run.instance(generation, host))
       let before = ProcessState()
       let instance = try run.instance(generation, host)
@@ -64,7 +64,7 @@ extension ConformanceCheck {
       }
       try live()
       var left: String?
-      // If something is left, runs once more: resources that all instances share may be created late, such as the timer
+      // If something is left, runs once more: resources that all instances share can be created late, such as the timer
       // of Dispatch.
       for _ in 0..<2 {
         let before = ProcessState()
@@ -81,7 +81,7 @@ extension ConformanceCheck {
       run.channel.step("in deactivate")
       let deadline = Duration.milliseconds(500)
       let taken = ContinuousClock().measure { instance.deactivate(within: deadline) }
-      // Twice the deadline, because the machine may be busy.
+      // A second more than the deadline is allowed, because the machine can be busy.
       guard taken <= deadline + .seconds(1) else {
         throw TrialFailure("it was given \(deadline) and took \(taken)")
       }

@@ -2,7 +2,7 @@ import Glibc
 
 /// The threads and descriptors of a process at one moment, for comparison with an earlier state.
 struct ProcessState: Equatable {
-  /// nil if they cannot be listed because no descriptor is free.
+  /// The descriptors; nil if they cannot be listed because no descriptor is free.
   private let descriptors: [Int: String]?
   private let threads: [Int: String]
 

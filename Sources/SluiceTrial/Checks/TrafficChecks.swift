@@ -61,7 +61,7 @@ extension ConformanceCheck {
         let ended = started.map { $0.wait() }
         guard started.contains(where: \.wasSuspended) else { throw instance.suspendedNoCall }
         guard ended.allSatisfy({ $0 != nil }) else { throw TrialFailure("a cancelled transaction did not end") }
-        // The plugin's own threads may resume a token that has just become invalid; that is not their fault.
+        // The plugin's own threads can resume a token that has just become invalid, which is not a fault.
         try instance.requireNoViolations(in: host, but: [.staleToken])
         try run.pass(host, instance)
       }

@@ -9,10 +9,10 @@ public struct HelperTrial: LibraryTrial {
   private let helper: TrialHelper
   private let warn: @Sendable (PluginError.Subject, String) -> Void
 
-  /// - Parameter path: the path of the `sluice` command. Without it, this program if it is the command, otherwise the
+  /// - Parameter path: the path of the `sluice` command; nil means this program if it is the command, otherwise the
   ///   command next to it, otherwise the first on `PATH`. The result is nil if none is found.
-  /// - Parameter warn: called, on any thread, with a problem for which the library is not refused, as the end of a
-  ///   sentence about the library.
+  /// - Parameter warn: called, on any thread, with a problem that does not make the trial refuse the library, as the
+  ///   end of a sentence about the library.
   public init?(
     helper path: String? = nil, warn: @escaping @Sendable (PluginError.Subject, String) -> Void = { _, _ in }
   ) {
@@ -21,8 +21,8 @@ public struct HelperTrial: LibraryTrial {
     self.warn = warn
   }
 
-  /// Runs the trial on a thread of its own: at most the candidate's deadline and about 10 seconds more. Cancelling the
-  /// task ends the helper and all that it has started.
+  /// Runs the trial on a thread of its own, for at most the candidate's deadline and about 10 seconds more. Cancelling
+  /// the task ends the helper and all that it has started.
   /// - Throws: why the library is refused; `trial_unavailable` if there was no trial, or it was cancelled.
   public func examine(_ candidate: TrialCandidate) async throws(PluginError) {
     let request = try request(candidate)

@@ -6,12 +6,12 @@ public import SluicePluginImage
 ///
 /// An engine without a trial maps every library that passes the preflight.
 public protocol LibraryTrial: Sendable {
-  /// Returns when the candidate may be loaded.
+  /// Returns if the candidate can be loaded.
   ///
-  /// Called once for each library, on no event loop; several may be examined at the same time. If the task is cancelled,
-  /// the trial must stop the examination and end everything that the examination started. At the start of an engine, the
-  /// thread that creates the engine runs the task, and waits for it: the trial must end by itself, and must not wait for the
-  /// actor or the thread that creates the engine.
+  /// Called once for each library, never on an event loop; several libraries can be examined at the same time. If the
+  /// task is cancelled, the trial must stop the examination and end everything that the examination started. At the
+  /// start of an engine, the thread that creates the engine runs the task, and waits for it: the trial must end by
+  /// itself, and must not wait for the actor or the thread that creates the engine.
   ///
   /// - Throws: why the candidate is refused. The start fails with it; a swap reports it as its reason.
   func examine(_ candidate: TrialCandidate) async throws(PluginError)
@@ -28,14 +28,14 @@ public struct TrialCandidate: Sendable {
     public let configuration: String
     /// The configurations of its places, in order. They contain secrets too.
     public let places: [Place]
-    /// The state that the serving instance of this name has just saved; nil if it has no state, or if there is no such
-    /// instance.
+    /// The state that the serving instance of this name has just saved; nil if that instance has no state, or does not
+    /// exist.
     package let state: SavedState?
-    /// The id of the plugin that saved it. In the swap another plugin does not get this state, so the trial must not
-    /// pass it on either.
+    /// The id of the plugin that saved it. In the swap, another plugin of this name does not get the state, so the
+    /// trial must not pass it on either.
     public let stateOwner: String?
 
-    /// Describes an instance; `state` and `stateOwner` belong together, and are nil where none was saved.
+    /// Describes an instance; `state` and `stateOwner` belong together, and are nil if no state was saved.
     package init(
       name: String, configuration: String, places: [Place] = [], state: SavedState? = nil, stateOwner: String? = nil
     ) {
@@ -54,7 +54,7 @@ public struct TrialCandidate: Sendable {
     /// The configuration as JSON text, with references resolved.
     public let configuration: String
 
-    /// Describes a place; `configuration` must be JSON text, and may hold secrets.
+    /// Describes a place; `configuration` must be JSON text, and can hold secrets.
     public init(key: String, configuration: String) {
       self.key = key
       self.configuration = configuration

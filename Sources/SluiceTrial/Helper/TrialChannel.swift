@@ -6,7 +6,7 @@ package import SluiceJSON
 package struct TrialChannel: Sendable {
   private let descriptor: CInt
   private let board: TrialBoard
-  /// Identifies the pipe: the descriptor's number may already refer to another file.
+  /// Identifies the pipe: the descriptor's number might already refer to another file.
   private let inode: ino_t?
 
   init(descriptor: CInt, board: TrialBoard) {
@@ -45,7 +45,7 @@ package struct TrialChannel: Sendable {
     return fstat(descriptor, &status) == 0 ? status.st_ino : nil
   }
 
-  /// Called when code of the library has closed descriptors that it had not opened; the host of this trial may have
+  /// Called when code of the library has closed descriptors that it had not opened; the host of this trial might have
   /// lost the descriptors of its loops as well.
   private func lose() -> Never {
     board.noteLostChannel()

@@ -12,7 +12,7 @@ package struct TrialHelper: Sendable, Hashable {
   /// found.
   package static func find() -> TrialHelper? {
     let program = RunningProgram.path()
-    // This name works even if the file was replaced since the start.
+    // This path works even if the file was replaced after the start.
     if let program, name(of: program) == "sluice" { return TrialHelper(path: "/proc/self/exe") }
     let beside = program.map { [folder(of: $0)] } ?? []
     let searched = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []

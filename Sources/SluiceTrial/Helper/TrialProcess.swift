@@ -90,7 +90,7 @@ package final class TrialProcess: Sendable {
     }
   }
 
-  /// Whether the trial was cancelled.
+  /// Ends the run; returns whether the trial was cancelled.
   private func finish() -> Bool {
     state.withLock { state in
       if case .cancelled = state { return true }
@@ -101,7 +101,7 @@ package final class TrialProcess: Sendable {
 
   private var cancelled: PluginError { unavailable("the trial was given up") }
 
-  /// `theirs` is closed at the end of the call, so that only the helper has that end.
+  /// `theirs` is closed at the end of the call, so that only the helper has that end of the socket.
   private func spawn(_ theirs: consuming FileDescriptor) throws(PluginError) -> pid_t {
     var process: pid_t = 0
     let words = (["sluice"] + TrialSupervisor.arguments).map { strdup($0) } + [nil]
@@ -112,8 +112,8 @@ package final class TrialProcess: Sendable {
     return process
   }
 
-  /// The environment of this program, since the plugin may read it. But without backtraces of Swift's runtime: they
-  /// take time, and would displace the plugin's own last output. The caller frees each text.
+  /// The environment of this program, because the plugin might read it, but without backtraces of Swift's runtime,
+  /// which take time and would displace the plugin's own last output. The caller frees each text.
   private static var environment: [UnsafeMutablePointer<CChar>?] {
     ProcessEnvironment.copies(replacing: ["SWIFT_BACKTRACE": "enable=no"])
   }
@@ -122,9 +122,9 @@ package final class TrialProcess: Sendable {
     PluginError(.trialUnavailable, request.subject, "could not be tried out: \(reason)")
   }
 
-  /// The helper has reported and ends by itself, or ends because its socket is closed, or does not work correctly. nil
-  /// when the status is unknown: a program that ignores SIGCHLD, or waits for all of its children itself,
-  /// has already collected it.
+  /// Waits for the helper to end by itself, which it does after its report or when its socket is closed, and kills it
+  /// after a second. nil if it was killed, or if its status is unknown: a program that ignores SIGCHLD, or waits for
+  /// all of its children itself, has already collected the status.
   private static func end(_ process: pid_t) -> WaitStatus? {
     for _ in 0..<1000 {
       var status: Int32 = 0
@@ -138,7 +138,7 @@ package final class TrialProcess: Sendable {
     return nil
   }
 
-  /// False if the helper does not accept it.
+  /// False if the helper does not accept all bytes in time.
   private static func send(_ bytes: [UInt8], over channel: CInt, until deadline: Duration) -> Bool {
     var sent = 0
     while sent < bytes.count {

@@ -23,7 +23,7 @@ extension TrialReport {
   /// Whether the process itself ended in a wrong way, independent of the trial's earlier results.
   package var hasProcessFailure: Bool { processFailure(.plugin(name: nil, path: nil)) != nil }
 
-  /// The fault that shows in the end of the process alone.
+  /// The fault that shows in how the process ended, independent of the trial's results.
   private func processFailure(_ subject: PluginError.Subject) -> PluginError? {
     if hasLostChannel {
       return PluginError(

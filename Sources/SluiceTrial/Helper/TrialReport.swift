@@ -28,13 +28,13 @@ package struct TrialReport: Sendable {
   package var ending: Ending
   /// The step during which the process ended, as the end of a sentence: `in create of "auth"`.
   package var step: String?
-  /// The trial's own result; nil if it did not get that far.
+  /// The trial's own result; nil if the trial did not get that far.
   package var result: JSONValue?
-  /// The results of the parts of the task, as far as it got.
+  /// The results of the parts of the task that were completed.
   package var items: [JSONValue] = []
   package var output = Output()
   package var errorOutput = Output()
-  /// Processes that it started and that continued after its end, by name; they were killed.
+  /// Processes that the trial started and that continued after its end, by name; they were killed.
   package var leftProcesses: [String] = []
   /// Code of the library closed the child's channel to the supervisor.
   package var hasLostChannel = false

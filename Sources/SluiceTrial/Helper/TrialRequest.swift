@@ -4,8 +4,8 @@ import SluicePipeline
 package import SluicePluginHost
 package import SluicePluginImage
 
-/// The task of a helper process: one line of JSON, over a socket. It is never passed as an argument or in the
-/// environment, which other users of the machine can read, because a configuration may contain secrets.
+/// The task of a helper process: one line of JSON, over a socket. A configuration can contain secrets, so the line is
+/// never passed as an argument or in the environment, which other users of the machine can read.
 package struct TrialRequest: Sendable {
   /// One instance to create.
   package struct Instance: Sendable {
@@ -15,7 +15,7 @@ package struct TrialRequest: Sendable {
     package var places: [(key: String, configuration: JSONValue)]
     /// The state that the previous generation has saved.
     package var state: SavedState?
-    /// The id of the plugin that saved it; nil if any plugin may have it.
+    /// The id of the plugin that saved it; nil if the state can go to any plugin.
     package var stateOwner: String?
 
     package init(

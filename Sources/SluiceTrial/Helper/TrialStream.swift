@@ -48,7 +48,7 @@ struct TrialStream {
 }
 
 extension TrialReport {
-  /// Takes the lines from the child's channel; the last line may be cut off.
+  /// Takes the lines from the child's channel; the last line can be cut off.
   mutating func takeLines(_ bytes: [UInt8]) {
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
       guard let document = try? JSONValue(parsing: line, options: .allowNUL) else { continue }

@@ -24,8 +24,8 @@ package struct TrialSupervisor {
   ///
   /// - Parameter body: performs the task, in the child process, on a separate thread.
   package static func run(_ body: @escaping @Sendable (TrialRequest, TrialChannel) -> Void) -> CInt {
-    // If this process ended before the host has read the report, the report would be lost. So it waits until the last
-    // byte is read.
+    // If the host has ended, the write of the report must fail with an error instead of ending this process with a
+    // signal.
     signal(SIGPIPE, SIG_IGN)
     guard let request = readRequest(), sluice_adopt_orphans() == 0 else { return 1 }
     guard var supervisor = TrialSupervisor(request, body) else { return 1 }
@@ -63,14 +63,14 @@ package struct TrialSupervisor {
     if process == 0 {
       Self.enter(request, supervisor, result.writing, output.writing, errors.writing)
       let channel = TrialChannel(descriptor: result.writing, board: board)
-      // The runtime's locks identify a thread by its id, which is read only once (Swift 6.3): in this thread it is
-      // still the id of the supervisor's thread. If another thread wanted such a lock too, both would wait forever, and
-      // use up a processor.
+      // The body needs a new thread: the runtime's locks identify a thread by an id that it reads only once (Swift
+      // 6.3), so this thread still has the id of the supervisor's thread. If another thread wanted such a lock too,
+      // both would wait forever, and use up a processor.
       let isDone = SystemThread.runAndWait { body(request, channel) } != nil
       fflush(nil)
       _exit(isDone ? 0 : 1)
     }
-    // Set here too, so that the group exists, no matter which process runs first.
+    // The child sets its group too; set here as well, the group exists no matter which process runs first.
     setpgid(process, process)
     for pipe in [result, output, errors] { close(pipe.writing) }
     child = process
@@ -100,14 +100,15 @@ package struct TrialSupervisor {
     guard sluice_limit_process(&limits) == 0 else { _exit(1) }
   }
 
-  /// Waits for the child's end; nil if the host has ended, and everything that was started was killed.
+  /// Waits for the child's end. If the host has ended, kills everything that was started and returns nil.
   private mutating func watch() -> TrialReport? {
     let process = sluice_open_process(child)
     var isTimedOut = false
     while true {
       let entries = [process, channel] + streams.map(\.pollDescriptor)
       var polled = entries.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      // On old kernels there is no descriptor of the process, so this checks regularly whether it has ended.
+      // On old kernels there is no descriptor of the process, so this loop checks regularly whether the process has
+      // ended.
       let left = MonotonicClock.milliseconds(until: deadline)
       poll(&polled, nfds_t(polled.count), process < 0 ? min(left, 5) : left)
       for index in streams.indices where polled[index + 2].revents != 0 { streams[index].read() }

@@ -75,8 +75,8 @@ package struct ConformanceRun: Sendable {
     payload["refusal"] = JSONValue(error.reason)
   }
 
-  /// Why the plugin does not accept these configurations; nil if it does. Without an instance nothing else can be
-  /// checked.
+  /// Why the plugin does not accept these configurations; nil if it accepts them. Without an instance, nothing else can
+  /// be checked.
   private func refusal(of instances: [TrialRequest.Instance], _ copy: String) throws(PluginError) -> PluginError? {
     let request = TrialRequest(library: copy, path: path, instances: instances, deadline: deadline)
     let report = try TrialProcess(request, helper: helper).run()
@@ -93,7 +93,7 @@ package struct ConformanceRun: Sendable {
       payload: payload)
     let report = try TrialProcess(request, helper: helper).run()
     let secrets = TrialSecrets(instances.map(\.configuration))
-    // Only a fault in the end of the process; the check's own result is its verdict.
+    // The check's own result is the verdict, unless there is none or the process ended in a wrong way.
     if CheckVerdict(report.result) == nil || report.hasProcessFailure {
       guard let failure = report.failure(of: request.subject, secrets: secrets) else {
         return .failed("the check gave no answer")

@@ -50,7 +50,7 @@ struct LibraryTrialRun {
       channel.step("in create_stage of \"\(wanted.name)\" for \(place.key)")
       _ = try instance.makePlace(place.key, place.configuration)
     }
-    // The same as in the swap: another plugin of that name begins without state.
+    // As in the swap, another plugin of that name begins without state.
     if let state = wanted.state, (wanted.stateOwner ?? generation.id) == generation.id {
       channel.step("in load of the state of \"\(wanted.name)\"")
       do { try instance.loadState(state) } catch {

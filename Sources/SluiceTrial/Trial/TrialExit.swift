@@ -27,8 +27,8 @@ enum TrialExit {
   }
 
   private static func handlersAreOver() {
-    // Does nothing in a trial that did not get this far, so that the trial ends in its own way. Does nothing in a child
-    // that the plugin has forked.
+    // Does nothing in a process that never called ``run(_:_:)``: a trial that did not get this far, which then ends in
+    // its own way, or a child that the plugin has forked.
     guard let (channel, library) = observed.withLock({ $0 }) else { return }
     channel.step(TrialReport.ExitStep.destructors)
     library.runDestructors()

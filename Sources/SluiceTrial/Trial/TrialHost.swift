@@ -19,8 +19,8 @@ final class TrialHost: Sendable {
   private let lines = Locked<[PluginLogEntry]>([])
 
   /// - Parameters:
-  ///   - loops: how many.
-  ///   - features: what it offers to its plugins.
+  ///   - loops: the number of loops.
+  ///   - features: what the host offers to its plugins.
   ///   - callOutAnswer: the response to call-outs of plugins; nil refuses call-outs.
   init(
     loops count: Int = 1, features: HostFeatures = .offered, callOutAnswer: Response? = nil,
@@ -100,7 +100,7 @@ final class TrialHost: Sendable {
   }
 }
 
-/// A running transaction, for another thread.
+/// A running transaction, for a thread that waits for its result.
 final class TrialTransaction: Sendable {
   private struct State: Sendable {
     var result: TransactionResult?

@@ -27,7 +27,7 @@ package enum DurableFile {
     return bytes
   }
 
-  /// Replaces a file: written beside it, synced, renamed, and the folder is synced.
+  /// Replaces a file: writes a new file beside it, syncs and renames that file, and syncs the folder.
   package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(UpdateError) {
     let temporary = "\(folder(of: path))/.\(TemporaryFiles.randomName).new"
     do { try write(bytes, to: temporary, mode) } catch {
@@ -42,7 +42,7 @@ package enum DurableFile {
     try syncFolder(of: path)
   }
 
-  /// Writes a new file, and never replaces one.
+  /// Writes a new file, and never replaces an existing one.
   package static func create(_ bytes: [UInt8], at path: String, mode: mode_t) throws(UpdateError) {
     let temporary = "\(folder(of: path))/.\(TemporaryFiles.randomName).new"
     defer { unlink(temporary) }
@@ -56,7 +56,7 @@ package enum DurableFile {
     try syncFolder(of: path)
   }
 
-  /// Makes a folder for this user alone, and those above it.
+  /// Makes a folder for this user alone, and the missing folders above it.
   package static func makeFolder(_ path: String, mode: mode_t = 0o700) throws(UpdateError) {
     if mkdir(path, mode) == 0 { return }
     if errno == ENOENT, path.contains("/") {
@@ -69,7 +69,7 @@ package enum DurableFile {
     }
   }
 
-  /// Removes a file, which may be missing.
+  /// Removes a file; a missing file is not an error.
   package static func remove(_ path: String) throws(UpdateError) {
     guard unlink(path) == 0 || errno == ENOENT else { throw failure(path, "cannot be removed") }
     try syncFolder(of: path)

@@ -2,13 +2,13 @@ import SluiceJSON
 import SluiceMessages
 import SluiceUpdateRules
 
-/// Reads the members of a document and checks each: what is missing, of another kind or out of range is an error that
-/// names it. Unknown members are ignored, because a later version may add some.
+/// Reads the members of a document and checks each. A member that is missing, has another type or is out of range is an
+/// error that names the member. Unknown members are ignored, because a later version can add some.
 struct DocumentReader {
   private let object: JSONValue
   private let subject: String
 
-  /// Parses a document; one object may not have a name twice.
+  /// Parses a document; an object must not have a name twice.
   init(_ bytes: [UInt8], _ subject: String) throws(UpdateError) {
     self.subject = subject
     do { object = try JSONValue(parsing: bytes, options: .rejectDuplicates) } catch {
@@ -94,7 +94,7 @@ struct DocumentReader {
     return member.members.map { ($0.key, $0.value) }
   }
 
-  /// The first member of every payload: later formats have another number.
+  /// Checks the first member of every payload; later formats have another number.
   func checkFormat() throws(UpdateError) {
     guard let format = object["format"]?.integer else { throw missing("format", "the integer 1") }
     guard format == 1 else {

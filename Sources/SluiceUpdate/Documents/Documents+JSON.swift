@@ -7,7 +7,7 @@ package import SluiceUpdateRules
 extension RootDocument {
   private static let keyLimit = 64
 
-  /// Reads a payload whose signatures were checked, or of the root that the configuration names.
+  /// Reads a payload whose signatures were checked, or the payload of the root that the configuration names.
   package init(payload: [UInt8]) throws(UpdateError) {
     let reader = try DocumentReader(payload, "root")
     try reader.checkFormat()
@@ -114,7 +114,7 @@ extension ReleaseDocument {
       minimumABI: UInt32(try reader.integer("abi", 1...Int64(UInt32.max))), targets: targets, revoked: revoked)
   }
 
-  /// - Parameter limit: for lists of features, each of which is short.
+  /// Reads the list `features`, whose length has a limit.
   fileprivate static func features(_ reader: DocumentReader) throws(UpdateError) -> [String] {
     try reader.strings("features", limit: featureLimit)
   }
@@ -155,7 +155,7 @@ extension ReleaseTarget {
 }
 
 extension DocumentReader {
-  /// What every payload begins with.
+  /// Reads the members that every payload begins with.
   fileprivate func head() throws(UpdateError) -> (version: Int64, created: UpdateMoment, expires: UpdateMoment) {
     let (created, expires) = (try moment("created"), try moment("expires"))
     guard created < expires else { throw malformed("it expires before it was made") }

@@ -3,10 +3,10 @@ import SluiceMessages
 package import SluiceUpdateRules
 
 extension SignedDocument {
-  /// The most signatures of one document.
+  /// The maximum number of signatures of one document.
   private static let signatureLimit = 64
 
-  /// Reads the file of a document. The payload is not looked at: its signatures come first.
+  /// Reads the file of a document. The payload is not read yet, because its signatures must be checked first.
   /// - Parameter subject: names the document in errors.
   package init(file bytes: [UInt8], _ subject: String) throws(UpdateError) {
     let reader = try DocumentReader(bytes, subject)

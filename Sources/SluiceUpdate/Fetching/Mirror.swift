@@ -8,13 +8,13 @@ import SluicePlugin
 import SluiceSupport
 import SluiceUpdateRules
 
-/// How long a mirror may take, so that a slow one cannot hold an update up.
+/// The time limits for a mirror, so that a slow one cannot delay an update for long.
 package struct MirrorLimits: Sendable {
-  /// For one document.
+  /// The limit for one document.
   package var document: Duration
-  /// For one build.
+  /// The limit for one build.
   package var build: Duration
-  /// In which a server may send nothing.
+  /// The limit for the time in which the server sends nothing.
   package var idle: Duration
 
   package init(
@@ -26,8 +26,8 @@ package struct MirrorLimits: Sendable {
   }
 }
 
-/// A repository on a static HTTP server, and the engine without stages that fetches from it. What it serves is not
-/// trusted.
+/// A repository on a static HTTP server, and the engine without stages that fetches from it. Nothing that the server
+/// sends is trusted.
 final class Mirror: Sendable {
   private let base: HTTPURL
   private let client: Client
@@ -39,8 +39,8 @@ final class Mirror: Sendable {
     self.limits = limits
   }
 
-  /// Runs the work with a mirror, and ends its engine.
-  /// - Parameter settings: for proxy and TLS; stages and retries of the configuration do not apply.
+  /// Runs the work with a mirror, and then ends the mirror's engine.
+  /// - Parameter settings: the configuration, for its proxy and TLS settings; its stages and retries do not apply.
   static func with<Value>(
     _ base: HTTPURL, _ settings: Configuration, _ limits: MirrorLimits,
     _ work: (Mirror) async throws(UpdateError) -> Value
@@ -69,7 +69,7 @@ final class Mirror: Sendable {
     var request = Request(url: url)
     request.options.attemptTimeout = limits.document
     let (body, response) = try await open(request, url)
-    // Stores of objects answer 403 for what they do not have.
+    // Object stores answer 403 for an object that does not exist.
     if [403, 404, 410].contains(response.status) { return nil }
     try Self.check(response.status, url)
     var bytes: [UInt8] = []
@@ -80,8 +80,8 @@ final class Mirror: Sendable {
     return bytes
   }
 
-  /// Fetches a build into the folder, or the rest of one whose download was interrupted. Its hash and length are compared
-  /// before it gets its name.
+  /// Fetches a build into the folder, or only the rest if an earlier download was interrupted. The hash and the length
+  /// are compared before the file gets its final name.
   func download(_ target: ReleaseTarget, into folder: UpdateFolder) async throws(UpdateError) {
     let url = try self.url("targets/\(target.sha256).so")
     let part = folder.downloadPath(target.sha256)
@@ -92,7 +92,7 @@ final class Mirror: Sendable {
     let build = try PartialBuild(file, part, target)
     if build.count < target.length { try await fetch(url, build) }
     do throws(UpdateError) { try build.finish("\(url)") } catch {
-      // What has another hash is not continued.
+      // A part with another hash must not be continued.
       unlink(part)
       throw error
     }
@@ -130,7 +130,7 @@ final class Mirror: Sendable {
     _ request: Request, _ url: HTTPURL
   ) async throws(UpdateError) -> (ResponseChunks, Response) {
     var request = request
-    // Lengths and hashes are those of the files.
+    // The lengths and hashes in a release are those of the undecoded files.
     request.options.decodesContent = false
     request.options.idleTimeout = limits.idle
     request.options.maximumResponseBytes = Int(ReleaseTarget.limitBytes)
@@ -169,7 +169,7 @@ final class Mirror: Sendable {
   }
 }
 
-/// Follows redirects within one origin alone: the configuration names the server that is asked.
+/// Follows only redirects within one origin, because the configuration names the server.
 private struct SameOrigin: TransactionDelegate {
   func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision {
     redirect.isCrossOrigin ? .takeResponse : .follow
@@ -198,7 +198,7 @@ private final class PartialBuild {
     if count > target.length { try begin() }
   }
 
-  /// Forgets what is there.
+  /// Drops the bytes that were downloaded so far.
   func begin() throws(UpdateError) {
     guard let hash = StreamingHash() else { throw Ed25519Verifier.unavailable }
     guard ftruncate(file.raw, 0) == 0, lseek(file.raw, 0, SEEK_SET) == 0 else {

@@ -2,8 +2,8 @@ import Glibc
 import SluiceSupport
 import SluiceUpdateRules
 
-/// A right that one engine of one process has at a time: to change an installation, for a moment, or to fetch for it, as
-/// long as a mirror takes. Others wait for it.
+/// A right that one engine of one process has at a time: the right to change an installation, which is held for a
+/// moment, or the right to fetch for it, which is held for as long as the mirror takes. Others wait for it.
 final class FolderLock: Sendable {
   private let file: FileDescriptor
 
@@ -15,13 +15,13 @@ final class FolderLock: Sendable {
   /// Gives the right back; the end of the object does the same.
   func release() { flock(file.raw, LOCK_UN) }
 
-  /// How long to wait for a change.
+  /// How long to wait while another process changes the installation.
   static let limit = Duration.seconds(60)
   private static let pause = Duration.milliseconds(20)
 
   /// Waits for the lock.
   /// - Throws: ``UpdateError/Code/busy`` after the limit.
-  /// - Parameter path: of the lock file.
+  /// - Parameter path: the path of the lock file.
   static func take(_ path: String, within limit: Duration = limit) async throws(UpdateError) -> FolderLock {
     let deadline = MonotonicClock.now + limit
     while true {

@@ -2,7 +2,7 @@ import Glibc
 import SluiceSupport
 import SluiceUpdateRules
 
-/// Names a process so that it is not confused with a later one of the same number.
+/// Names a process so that it is not confused with a later process that has the same number.
 struct ProcessMark: Hashable, Sendable {
   let pid: Int64
   /// When the process began, in ticks of the clock since the machine started.
@@ -22,14 +22,14 @@ struct ProcessMark: Hashable, Sendable {
   /// Nil if there is no such process.
   private init?(of pid: Int64) {
     guard let text = Self.text("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-    // proc(5): the start time is field 22; field 3, the state, follows the name, which may have blanks.
+    // proc(5): the start time is field 22; field 3, the state, follows the name, which can have blanks.
     let fields = text[text.index(after: end)...].split(separator: " ")
-    // One that has ended has an entry until its parent has noticed, which may be never.
+    // An ended process keeps its entry until its parent has collected its status, which might never happen.
     guard fields.count > 19, !["Z", "X"].contains(fields[0]), let began = Int64(fields[19]) else { return nil }
     self.init(pid: pid, began: began, boot: Self.bootID)
   }
 
-  /// Whether the machine has started again since.
+  /// Whether the machine has been started again since that process began.
   var isOfEarlierBoot: Bool { boot != Self.bootID }
 
   var isRunning: Bool { ProcessMark(of: pid) == self }

@@ -19,7 +19,7 @@ import SluiceUpdateRules
 struct UpdateFolder: Sendable {
   let path: String
 
-  /// Makes the folder if it is missing. Only this user may write to it, because what is in it is loaded.
+  /// Makes the folder if it is missing. Only this user may write to it, because libraries are loaded from it.
   init(at path: String) throws(UpdateError) {
     self.path = path
     for folder in [path, "\(path)/releases", "\(path)/builds", "\(path)/downloads"] {
@@ -52,16 +52,16 @@ struct UpdateFolder: Sendable {
     return try UpdateState(file: bytes, at: statePath)
   }
 
-  /// Puts the state on disk, and then lets `current` name the release that it says is installed.
+  /// Writes the state to disk, and then makes `current` name the installed release of the state.
   func save(_ state: UpdateState) throws(UpdateError) {
     let file = try state.file
-    // Read as the next process reads it: a state that cannot be read would stop every update.
+    // Read back as the next process reads it, because a state that cannot be read would stop every update.
     _ = try UpdateState(file: file, at: statePath)
     try DurableFile.replace(statePath, with: file)
     try followLink(state)
   }
 
-  /// A process may have ended between the state and the link.
+  /// Corrects `current`: a process might have ended after writing the state and before changing the link.
   func followLink(_ state: UpdateState) throws(UpdateError) {
     let goal = state.installed.map { "releases/\($0)" }
     guard SymbolicLink.target(currentPath) != goal else { return }
@@ -78,13 +78,13 @@ struct UpdateFolder: Sendable {
 
   // MARK: Releases
 
-  /// - Parameter file: as it was fetched, because its hash is that of these bytes.
+  /// - Parameter file: the bytes as they were fetched, because the timestamp has the hash of exactly these bytes.
   func write(_ file: [UInt8], of release: Int64) throws(UpdateError) {
     try DurableFile.replace(documentPath(release), with: file)
   }
 
   /// An accepted release. Its signatures were checked when it was accepted.
-  /// - Parameter hash: of its file, as the timestamp had it; nil for a release that is not the newest.
+  /// - Parameter hash: the hash of its file from the timestamp; nil for a release that is not the newest.
   func release(_ version: Int64, hash: String? = nil) throws(UpdateError) -> ReleaseDocument {
     let path = documentPath(version)
     let bytes = try DurableFile.read(path, limitBytes: UpdateRole.release.limitBytes)
@@ -110,7 +110,7 @@ struct UpdateFolder: Sendable {
     return false
   }
 
-  /// Makes the links of a release; those that exist stay.
+  /// Makes the links of a release; links that are already right stay.
   /// - Returns: whether something has changed.
   func link(_ targets: [ReleaseTarget], of release: Int64) throws(UpdateError) -> Bool {
     let folder = releaseFolder(release)
@@ -122,7 +122,7 @@ struct UpdateFolder: Sendable {
       isChanged = true
       guard symlink(build, link) != 0 else { continue }
       guard errno == EEXIST else { throw DurableFile.failure(link, "cannot be made") }
-      // The link of an interrupted start from other documents.
+      // This link names another build: the version has been published again with other documents.
       try DurableFile.remove(link)
       guard symlink(build, link) == 0 else { throw DurableFile.failure(link, "cannot be made") }
     }
@@ -145,7 +145,7 @@ struct UpdateFolder: Sendable {
   /// Whether a plugin's build in a release that was set up is on disk and whole.
   func hasWholeBuild(_ id: String, of release: Int64) -> Bool { buildHash(id, of: release).map(hasBuild) ?? false }
 
-  /// Removes releases and builds that nothing refers to, and what interrupted writes have left.
+  /// Removes releases and builds that nothing refers to, and files that interrupted writes have left.
   func prune(_ state: UpdateState) {
     for folder in [path, "\(path)/releases"] {
       for name in FolderListing.names(in: folder) where name.hasPrefix(".") { unlink("\(folder)/\(name)") }

@@ -42,7 +42,7 @@ struct UpdateEvent: Sendable {
   }
 }
 
-/// The file of these lines. It is for people and does not decide about anything.
+/// The file of these lines. It is for people; no decision depends on it.
 struct UpdateHistory: Sendable {
   static let limitBytes = 1 << 20
   let path: String

@@ -79,7 +79,7 @@ extension UpdateState {
     return TrustFloors.Floor(version: try floor.version("version"), created: try floor.moment("created"))
   }
 
-  /// Everything, as the file and the status have it.
+  /// The whole state, as the file has it.
   private var document: JSONValue {
     let document: JSONValue = [
       "url": JSONValue(url), "channel": JSONValue(channel), "anchor": JSONValue(anchor),
@@ -105,7 +105,7 @@ extension UpdateState {
     return document
   }
 
-  /// The part that the status has too.
+  /// Adds the part that the status of the updater also has.
   func describe(in document: JSONValue) {
     document["installed"] = installed.map { JSONValue($0) }
     document["probation"] = probation.map { probation in

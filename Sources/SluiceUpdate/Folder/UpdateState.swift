@@ -1,13 +1,13 @@
 import SluiceUpdateRules
 
-/// What an installation remembers. It decides which release serves: the link `current` follows it.
+/// What an installation remembers. The state decides which release serves; the link `current` follows the state.
 struct UpdateState: Hashable, Sendable {
   /// A release that has begun to serve, and has not passed its probation.
   struct Probation: Hashable, Sendable {
     var release: Int64
-    /// The release before it; nil if this is the first.
+    /// The release that served before; nil if this is the first.
     var previous: Int64?
-    /// The process in which it serves; nil if that process has ended in order.
+    /// The process in which the release serves; nil if the probation begins in the next process that starts.
     var owner: ProcessMark?
   }
 
@@ -46,7 +46,7 @@ struct UpdateState: Hashable, Sendable {
   var revoked: Set<String> = []
   /// The release that serves.
   var installed: Int64?
-  /// Releases that have served without a fault, the newest last.
+  /// Releases that have passed their probation, the newest last.
   var good: [Int64] = []
   var probation: Probation?
   /// The builds that have failed, and why.
@@ -63,7 +63,7 @@ struct UpdateState: Hashable, Sendable {
     good = Array(good.suffix(Self.goodLimit))
   }
 
-  /// Why a build may not serve; nil if it may.
+  /// Why a build must not serve; nil if it can serve.
   func objection(to hash: String) -> String? {
     if revoked.contains(hash) { return "it is revoked by release \(accepted?.version ?? 0)" }
     return refused[hash]

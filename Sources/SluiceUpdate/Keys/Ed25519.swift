@@ -6,7 +6,7 @@ package import SluiceUpdateRules
 /// Signatures of Ed25519 (RFC 8032) by libcrypto.
 package struct Ed25519Verifier: SignatureVerifier {
   /// Checks the library with a signature that is known to be valid, and a wrong one.
-  /// - Throws: ``UpdateError/Code/verifier`` if it offers no Ed25519, or no SHA-256, or finds the wrong one valid.
+  /// - Throws: ``UpdateError/Code/verifier`` if the library lacks Ed25519 or SHA-256, or accepts the wrong signature.
   package init() throws(UpdateError) {
     guard try isValid(KnownSignature.signature, of: KnownSignature.message, by: KnownSignature.publicKey),
       try !isValid(KnownSignature.signature, of: KnownSignature.message + [0], by: KnownSignature.publicKey),

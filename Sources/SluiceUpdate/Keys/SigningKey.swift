@@ -4,7 +4,7 @@ import SluicePluginFile
 import SluiceSupport
 package import SluiceUpdateRules
 
-/// Signs documents. A signer may hold one key, or ask somebody else who has it.
+/// Signs documents. A signer can hold a key itself, or get the signature from whoever holds it.
 package protocol DocumentSigner {
   /// A signature of the message.
   /// - Parameter keys: the public keys of the role, by id; one of them must be the signer's.
@@ -40,7 +40,7 @@ package final class SigningKey: DocumentSigner, @unchecked Sendable {
     return try SigningKey(adopting: key)
   }
 
-  /// Reads a private key. The file must belong to this user, and nobody else may read it.
+  /// Reads a private key. The file must belong to this user, and no other user must be able to read it.
   package convenience init(file path: String) throws(UpdateError) {
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY), let status = file.status() else {
       throw UpdateError(.usage, path, "cannot be read: \(SystemError.text())")

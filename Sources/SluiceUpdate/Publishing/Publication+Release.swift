@@ -3,28 +3,28 @@ import SluicePluginFile
 import SluicePluginImage
 package import SluiceUpdateRules
 
-// Releases: a draft collects changes, signatures complete it.
+// Releases. A draft collects changes, and signatures complete it.
 extension Publication {
   /// How much of a document is signed.
   package enum Progress: Sendable, Hashable {
-    /// It is published under this version.
+    /// The document is published under this version.
     case published(version: Int64)
-    /// It waits in `drafts` for more signatures.
+    /// The document waits in `drafts` for more signatures.
     case waiting(signed: Int, needed: Int)
   }
 
   // MARK: The draft
 
-  /// The draft of a channel; if there is none, the newest release, which the next one begins with.
+  /// The draft of a channel; if there is none, the newest release, from which the next draft begins.
   package func draft(of channel: String) throws(UpdateError) -> ReleaseDocument? {
     try Self.checkChannel(channel)
     if let document = try draftDocument(of: channel) { return try ReleaseDocument(payload: document.payload) }
     return try release(newestRelease(of: channel), of: channel)
   }
 
-  /// Changes the draft, which loses its signatures, and gets the next version.
+  /// Changes the draft, which loses its signatures and gets the next version.
   /// - Parameters:
-  ///   - life: how long clients may install the release.
+  ///   - life: how long clients can install the release.
   ///   - change: changes the targets, the revoked builds and the minimum ABI.
   @discardableResult
   package func edit(
@@ -43,7 +43,7 @@ extension Publication {
         "the build of \"\(revoked[0].id)\" (\(revoked[0].sha256.prefix(12))) is both a target and revoked",
         advice: "add another build of it, or take the plugin out with --remove")
     }
-    // Read again as a client reads it, so that nothing is published that clients refuse.
+    // Read back as a client reads it, so that no draft is signed that clients would refuse.
     let checked = try ReleaseDocument(payload: draft.payload)
     try writeDraft(
       SignedDocument(payloadType: UpdateRole.release.payloadType(channel: channel), payload: checked.payload),

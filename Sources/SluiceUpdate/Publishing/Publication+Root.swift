@@ -1,6 +1,6 @@
 package import SluiceUpdateRules
 
-// Changes of keys: a new root is signed by enough keys of the old one and of itself.
+// Changes of keys: a new root needs the signatures of enough keys of the old root and of the new one.
 extension Publication {
   /// What a rotation changes in one role.
   package struct Rotation: Sendable {
@@ -8,7 +8,7 @@ extension Publication {
     /// Public keys to add.
     package var added: [[UInt8]] = []
     package var removed: [KeyID] = []
-    /// Nil keeps the number.
+    /// The new threshold; nil keeps the old one.
     package var threshold: Int?
 
     package init(_ role: UpdateRole) { self.role = role }

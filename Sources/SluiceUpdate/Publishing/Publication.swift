@@ -15,7 +15,7 @@ package import SluiceUpdateRules
 package struct Publication: Sendable {
   package let folder: String
 
-  /// - Parameter folder: with a root; see ``create(_:root:signers:)``.
+  /// - Parameter folder: a folder that has a root; see ``create(_:root:signers:)``.
   package init(opening folder: String) throws(UpdateError) {
     self.folder = folder
     _ = try root()
@@ -24,7 +24,7 @@ package struct Publication: Sendable {
   private init(unchecked folder: String) { self.folder = folder }
 
   /// Begins a repository with its first root.
-  /// - Parameter signers: at least as many as the role `root` needs.
+  /// - Parameter signers: at least as many signers as the role `root` needs.
   package static func create(
     _ folder: String, root: RootDocument, signers: [any DocumentSigner]
   ) throws(UpdateError) -> Publication {
@@ -101,7 +101,7 @@ package struct Publication: Sendable {
   }
 }
 
-/// The names of a folder that are numbers or folders.
+/// The names in a folder that are numbers or folders.
 enum FolderNumbers {
   static func highest(in folder: String, suffix: String) -> Int64 {
     FolderListing.names(in: folder).compactMap { name in

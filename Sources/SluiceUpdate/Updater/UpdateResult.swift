@@ -5,9 +5,9 @@ public import SluiceUpdateRules
 public struct UpdateResult: Sendable, Hashable {
   /// What happened.
   public enum Action: String, Sendable, Hashable {
-    /// The newest release serves already, or there is none that may be installed.
+    /// The newest release already serves, or no release can be installed.
     case none
-    /// There is a release that could be installed; it was only verified.
+    /// A release could be installed; it was only verified.
     case available
     /// A release was verified and downloaded, and waits for the next start or a command.
     case staged

@@ -26,7 +26,7 @@ extension UpdateSession {
     return try await release(mirror, root, timestamp)
   }
 
-  /// A release whose role has lost its floor must be verified again.
+  /// Whether the accepted release is still accepted: if its role has lost its floor, it must be verified again.
   func isAccepted(_ accepted: UpdateState.Accepted) -> Bool {
     state.floors.release?.version == accepted.version
   }
@@ -85,7 +85,7 @@ extension UpdateSession {
     try rules.check(release, named: timestamp, state.floors)
     try folder.write(bytes, of: release.version)
     state.floors.release = TrustFloors.Floor(version: release.version, created: release.created)
-    // After a change of keys, another document may have the same version: it is not the one that has failed.
+    // After a change of keys, another document can have the same version; it is not the release that has failed.
     if state.accepted?.hash != hash, state.held?.release == release.version { state.held = nil }
     let keys = try rules.signers(of: document, as: .release, by: root).sorted()
     state.accepted = UpdateState.Accepted(version: release.version, hash: hash, keys: keys)

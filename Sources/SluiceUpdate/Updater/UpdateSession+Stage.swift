@@ -1,6 +1,6 @@
 import SluiceUpdateRules
 
-// From an accepted release to builds on disk.
+// Gets the builds of an accepted release onto the disk.
 extension UpdateSession {
   /// Whether every build that this configuration uses is on disk.
   func isStaged(_ release: ReleaseDocument) -> Bool {
@@ -10,7 +10,7 @@ extension UpdateSession {
     }
   }
 
-  /// Downloads what is missing, and sets up the folder of the release.
+  /// Downloads the missing builds, and sets up the folder of the release.
   /// - Returns: whether the release has other builds now than before.
   func stage(_ release: ReleaseDocument, _ mirror: Mirror) async throws(UpdateError) -> Bool {
     try rules.checkExpiry(release)

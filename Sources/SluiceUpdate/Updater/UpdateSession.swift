@@ -9,7 +9,7 @@ import SluiceUpdateRules
 final class UpdateSession {
   let updater: Updater
   let rules: UpdateRules
-  /// The time at which it began (TUF §5.1).
+  /// The time at which the change began (TUF §5.1).
   let start: UpdateMoment
   var state: UpdateState
   /// Whether there was a state on disk.
@@ -29,7 +29,7 @@ final class UpdateSession {
 
   var folder: UpdateFolder { updater.folder }
 
-  /// Takes the lock and reads the state; a missing state is made of the configured root.
+  /// Takes the lock and reads the state; a missing state is created from the configured root.
   static func begin(_ updater: Updater) async throws(UpdateError) -> UpdateSession {
     let lock = try await FolderLock.take(updater.folder.lockPath)
     let start = updater.clock()
@@ -47,7 +47,7 @@ final class UpdateSession {
         "it belongs to channel \"\(state.channel)\" of \(state.url)", advice: "set another update.folder")
     }
     let session = UpdateSession(updater, lock, start, state, isKnown: true)
-    // A repository may move: its documents are trusted for their signatures.
+    // A repository can move, because its documents are trusted for their signatures and not for their place.
     session.state.url = "\(updater.settings.url)"
     try updater.folder.followLink(state)
     try session.adopt(anchor, hash)
@@ -55,11 +55,12 @@ final class UpdateSession {
     return session
   }
 
-  /// Lets others change the installation; nothing may be saved afterwards.
+  /// Lets others change the installation; nothing must be saved afterwards.
   func end() { lock.release() }
 
-  /// Does what may take long without the lock, so that others need not wait for a slow mirror. What they have changed in
-  /// the meantime is read; what was accepted is not among it, because one process fetches at a time.
+  /// Does slow work without the lock, so that others need not wait for a slow mirror. Afterwards it reads the state
+  /// that others have changed in the meantime. They cannot have accepted a document, because only one process fetches
+  /// at a time.
   func unlocked<Value>(_ work: () async throws(UpdateError) -> Value) async throws(UpdateError) -> Value {
     lock.release()
     let result: Result<Value, UpdateError>
@@ -100,7 +101,8 @@ final class UpdateSession {
     try save()
   }
 
-  /// A process that ended without its farewell while a release was on probation has probably crashed because of it.
+  /// If a process ended while a release was on probation, and had not left the probation, the release has probably
+  /// crashed it.
   private func judgeEndedProbation() throws(UpdateError) {
     guard let probation = state.probation, let owner = probation.owner, !owner.isRunning else { return }
     guard !owner.isOfEarlierBoot else {
@@ -113,7 +115,7 @@ final class UpdateSession {
   }
 
   /// Leaves a release that has failed.
-  /// - Parameter hashes: the builds that have failed; nil means all that the release has brought.
+  /// - Parameter hashes: the builds that have failed; nil means all builds that are new in the release.
   func giveUp(
     _ release: Int64, _ previous: Int64?, because reason: String, refusing hashes: Set<String>?
   ) throws(UpdateError) {
@@ -129,7 +131,7 @@ final class UpdateSession {
     state.good.removeAll { $0 == release }
     if state.probation?.release == release { state.probation = nil }
     guard state.installed == release else { return try save() }
-    // What is revoked must not come back in this way; without another release its plugins are switched off.
+    // Revoked builds must not come back in this way. If there is no other release, their plugins are switched off.
     let isUsable = previous.map { unusable(in: $0).isEmpty } ?? false
     let next = isUsable ? previous : fallback() ?? previous
     state.installed = next
@@ -143,7 +145,7 @@ final class UpdateSession {
 
   // MARK: What serves
 
-  /// The ids without a build in a release, or with one that may not serve.
+  /// The ids without a build in a release, or with a build that must not serve.
   func unusable(in release: Int64?) -> [String] {
     guard let release else { return updater.ids }
     return updater.ids.filter { id in
@@ -152,8 +154,8 @@ final class UpdateSession {
     }
   }
 
-  /// Why plugins must be switched off, by their names in the configuration: their builds may not serve, and there is no
-  /// other.
+  /// Why plugins must be switched off, by their names in the configuration: their builds must not serve, and there are
+  /// no others.
   func disablingReasons() -> [String: String] {
     guard let installed = state.installed else { return [:] }
     var reasons: [String: String] = [:]
@@ -168,33 +170,33 @@ final class UpdateSession {
     return reasons
   }
 
-  /// The newest release before the installed one that may serve; nil without one.
+  /// The newest good release, other than the installed one, that can serve; nil without one.
   func fallback() -> Int64? {
     state.good.last { release in
       release != state.installed && canServe(release)
     }
   }
 
-  /// Whether the builds that a release has are whole and not refused.
+  /// Whether the builds that a release has are whole, and neither refused nor revoked.
   func mayServe(_ release: Int64) -> Bool {
     updater.ids.allSatisfy { id in
       folder.buildHash(id, of: release).map { state.objection(to: $0) == nil && folder.hasBuild($0) } ?? true
     }
   }
 
-  /// Whether a release has all builds, whole and not refused.
+  /// Whether a release has all builds, and they are whole and neither refused nor revoked.
   func canServe(_ release: Int64) -> Bool {
     unusable(in: release).isEmpty && updater.ids.allSatisfy { folder.hasWholeBuild($0, of: release) }
   }
 
   /// Makes a release serve. The caller lets the engine load it afterwards.
   /// - Parameters:
-  ///   - isReturn: to a release that has passed its probation before.
-  ///   - owner: the process in which it is on probation; nil means the next one that starts.
-  ///   - message: nil if the caller notes it, when the engine has loaded it.
+  ///   - isReturn: whether the release has passed its probation before.
+  ///   - owner: the process in which the release is on probation; nil means the next process that starts.
+  ///   - message: the text for the history; nil if the caller writes it when the engine has loaded the release.
   func activate(_ release: Int64, isReturn: Bool, owner: ProcessMark? = .current, message: String?) throws(UpdateError)
   {
-    // Other builds of the same release: it cannot be returned to.
+    // If the same release has got other builds, a return to it is not possible.
     let previous = state.installed == release ? state.good.last { $0 != release } : state.installed
     state.installed = release
     state.probation =
@@ -225,7 +227,7 @@ extension Updater {
     do throws(UpdateError) {
       bytes = try DurableFile.read(settings.root, limitBytes: UpdateRole.root.limitBytes)
       document = try SignedDocument(file: bytes, "the file")
-      // Checked against damage: an operator may copy a wrong file.
+      // Checked, because an operator can copy a wrong or damaged file.
       let root = try RootDocument(payload: document.payload)
       _ = try rules(clock()).authenticated(document, as: .root, by: root)
     } catch {

@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTrial
 import SluiceUpdateRules
 
-// One look for a release: refresh, download, activate, and what follows from revoked builds.
+// One look for a release: refresh, download, activate, and the withdrawal of revoked builds.
 extension Updater {
   private enum Step {
     case unchanged(String)
@@ -35,7 +35,8 @@ extension Updater {
       }
     } catch { (result.action, result.message, result.error) = (.failed, "\(error)", error) }
     guard timing != .never else { return result }
-    // Revoked builds must go, and what others have installed must be followed, whether or not a release was found.
+    // Whether or not a release was found, revoked builds must go, and a release that others have installed must be
+    // loaded.
     if let words = try await withdraw(engine) { (result.action, result.message) = (.withdrawn, words) }
     try await follow(installed: engine)
     return result
@@ -45,7 +46,7 @@ extension Updater {
   private func find(
     _ timing: Timing, retriesHeld: Bool, _ engine: Engine?
   ) async throws(UpdateError) -> Step {
-    // Whoever waits for this finds the builds on disk afterwards.
+    // A process that waits for this lock finds the builds on disk afterwards.
     let fetching = try await FolderLock.take(folder.fetchLockPath, within: limits.build)
     defer { fetching.release() }
     let session = try await UpdateSession.begin(self)
@@ -61,9 +62,9 @@ extension Updater {
       let isChanged = try await session.stage(release, mirror)
       return (release, true, !wasStaged, isChanged)
     }
-    // After a change of keys, the release that is installed may have been published again with other builds.
+    // After a change of keys, the installed release can have been published again with other builds.
     let isReplaced = isChanged && session.state.installed == release.version
-    // Asked again after the download only: the question reads every build.
+    // Checked again only after a download, because the check reads every build.
     guard isNeeded, timing == .never || isReplaced || session.needs(release) else {
       return .unchanged(session.wordsForNothing(release))
     }
@@ -100,7 +101,8 @@ extension Updater {
     return .activated(release.version, previous: session.state.probation?.previous)
   }
 
-  /// Tries the builds of a release out in a child process, if there is no engine that would.
+  /// Tries the builds of a release out in a child process. Only for an updater without an engine, because an engine
+  /// does this itself.
   func tryOut(_ session: UpdateSession, _ release: Int64) throws(UpdateError) {
     guard let trial else { return }
     var candidate = configuration
@@ -144,14 +146,14 @@ extension Updater {
     case nil:
       session.note(
         .installed, release, previous.map { "it takes the place of release \($0)" } ?? "it is the first one")
-      // Without a probation of the engine the release is as good as the others, and so it is with the same builds.
+      // Without a probation of the engine, or with the same builds as before, the release passes at once.
       let isSame = previous.map { previous in
         ids.allSatisfy { folder.buildHash($0, of: release) == folder.buildHash($0, of: previous) }
       }
       if configuration.swap.probation == nil || isSame == true {
         try session.pass(release)
       } else if !isOnProbation {
-        // There is no snapshot to return to: it must only live long enough.
+        // There is no snapshot to return to, so the release passes if it serves long enough.
         passLater(release)
       }
     case let error?:
@@ -167,7 +169,7 @@ extension Updater {
     }
   }
 
-  /// Publishes what `current` names. Nil if the engine serves it.
+  /// Makes the engine load the release that `current` names. Nil if the engine then serves it.
   private func load(_ engine: Engine) async -> SwapError? {
     let before = service.withLock { service in
       defer { service.beforeDisabling = nil }
@@ -186,7 +188,7 @@ extension Updater {
     }
   }
 
-  /// Ends the service of revoked builds: with an older release that may serve, or by switching the plugins off.
+  /// Ends the service of revoked builds: with an older release that can serve, or by switching the plugins off.
   /// - Returns: what was done; nil if nothing had to be done.
   func withdraw(_ engine: Engine?) async throws(UpdateError) -> String? {
     let session = try await UpdateSession.begin(self)
@@ -213,7 +215,8 @@ extension Updater {
     return words
   }
 
-  /// Makes the engine refuse the builds that may not serve, whoever asks for them, and no others.
+  /// Makes the engine refuse the builds that must not serve, whatever requests them, and no longer those that can serve
+  /// again.
   func adjustRefusals(_ state: UpdateState, _ engine: Engine) {
     let objections = Set(state.refused.keys).union(state.revoked)
     let known = service.withLock { service in
@@ -224,11 +227,11 @@ extension Updater {
     for hash in objections.subtracting(known) {
       try? engine.refuse(hash: hash, because: state.objection(to: hash) ?? "")
     }
-    // What the program itself has refused stays so.
+    // Builds that the program itself has refused stay refused.
     for hash in known.subtracting(objections) { try? engine.clearRefusals(hash: hash) }
   }
 
-  /// Loads what another process has installed in the meantime.
+  /// Loads a release that another process has installed in the meantime.
   func follow(installed engine: Engine?) async throws(UpdateError) {
     guard let engine, let state = try folder.state(), let installed = state.installed,
       state.held?.release != installed
@@ -242,7 +245,7 @@ extension Updater {
     }
     let isDisabled = service.withLock { $0.beforeDisabling != nil }
     guard isDisabled ? isUsable : isBehind else { return }
-    // A command without an engine has installed it: its probation is here.
+    // A command without an engine has installed the release, so its probation is in this process.
     if state.probation?.release == installed, state.probation?.owner == nil {
       let session = try await UpdateSession.begin(self)
       defer { session.end() }
@@ -259,13 +262,13 @@ extension Updater {
 }
 
 extension UpdateSession {
-  /// Whether a release is to be installed.
+  /// Whether a release should be installed.
   func needs(_ release: ReleaseDocument) -> Bool {
     guard state.held?.release != release.version else { return false }
     return state.installed != release.version || !unusable(in: release.version).isEmpty || !isStaged(release)
   }
 
-  /// Forgets what was held against a release.
+  /// Makes a release installable again that is held, or whose builds are refused.
   func forgive(_ release: ReleaseDocument) throws(UpdateError) {
     if state.held?.release == release.version { state.held = nil }
     for target in release.targets { state.refused[target.sha256] = nil }

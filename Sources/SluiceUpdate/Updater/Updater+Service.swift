@@ -7,19 +7,19 @@ import SluicePluginImage
 import SluiceSupport
 public import SluiceUpdateRules
 
-// The life with an engine.
+// The work of an updater for its engine.
 extension Updater: EngineUpdater {
   // MARK: Before the start
 
-  /// Makes the folder ready for an engine: leaves a release that failed, installs the first one or one that waits, and
-  /// switches off plugins whose builds may not serve. Blocks for a trial.
+  /// Makes the folder ready for an engine: leaves a release that failed, installs the first release or one that waits,
+  /// and switches off plugins whose builds must not serve. Blocks for a trial.
   ///
   /// - Returns: the configuration to start the engine with.
   /// - Throws: if a plugin has no build, and none can be installed.
   public func prepare() async throws(UpdateError) -> Configuration { try await prepare(isFollowed: true) }
 
   /// - Parameter isFollowed: whether ``follow(_:)`` is called afterwards; otherwise the engine takes no part in a
-  ///   probation, because nobody would learn that it has ended in order.
+  ///   probation, because the updater would not learn that it has ended in order.
   package func prepare(isFollowed: Bool) async throws(UpdateError) -> Configuration {
     try await useWhatIsStaged()
     if try isIncomplete() {
@@ -58,7 +58,7 @@ extension Updater: EngineUpdater {
     return true
   }
 
-  /// Leaves a release that may not serve, and installs one that waits.
+  /// Leaves a release that must not serve, and installs a release that waits.
   private func useWhatIsStaged() async throws(UpdateError) {
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
@@ -90,8 +90,9 @@ extension Updater: EngineUpdater {
 
   // MARK: With an engine
 
-  /// Keeps an engine current from now on: by the schedule, by the notification `ota_update`, and after what the engine
-  /// itself decides. Call it once, with an engine of the configuration that ``prepare()`` returned. Ends with the engine.
+  /// Keeps an engine current from now on: by the schedule, by the notification `ota_update`, and after decisions of the
+  /// engine itself. Call it once, with an engine of the configuration that ``prepare()`` returned. Ends with the
+  /// engine.
   public func follow(_ engine: Engine) {
     let state = (try? folder.state()) ?? nil
     if let state { adjustRefusals(state, engine) }
@@ -108,7 +109,7 @@ extension Updater: EngineUpdater {
     service.withLock { $0.schedule = task }
   }
 
-  /// A release that has no older snapshot to be compared with must only live long enough.
+  /// Makes a release pass its probation by time, because there is no older snapshot to compare it with.
   func passLater(_ release: Int64) {
     let duration = configuration.swap.probation?.duration ?? .zero
     let task: Task<Void, Never> = Task.detached { [weak self] in
@@ -126,7 +127,8 @@ extension Updater: EngineUpdater {
     }
   }
 
-  /// A loop that does not answer may be in a crash, which is being written down: a release does not pass in that time.
+  /// A loop that does not answer might be crashing at this moment, while the record is written. A release must not pass
+  /// in that time.
   private func waitForLoops() async {
     while let engine = service.withLock({ $0.isEnding ? nil : $0.engine }), !Task.isCancelled {
       guard await !engine.status.silentLoops.isEmpty else { return }
@@ -138,7 +140,7 @@ extension Updater: EngineUpdater {
     guard let every = settings.every else { return }
     while !Task.isCancelled {
       _ = await check()
-      // Engines that were started together do not ask together for ever.
+      // Varies, so that engines that were started together do not always look at the same time.
       try? await Task.sleep(for: every * Double.random(in: 0.9...1.1))
     }
   }
@@ -172,8 +174,8 @@ extension Updater: EngineUpdater {
     service.withLock { $0.engine = nil }
   }
 
-  /// The process ends in order, or its engine was not started for a reason that the builds have no part in: the next
-  /// process begins the probation again.
+  /// Call it when the process ends in order, or when its engine did not start for a reason other than the builds. The
+  /// next process then begins the probation again.
   package func leaveProbation() async {
     guard let session = try? await UpdateSession.begin(self) else { return }
     defer { session.end() }
@@ -190,7 +192,7 @@ extension Updater: EngineUpdater {
   // MARK: What the engine reports
 
   package func swapEnded(_ report: SwapReport) {
-    // A return that the engine makes by itself is reported as refused builds.
+    // A rollback that the engine makes by itself is reported as refused builds.
     guard report.trigger == .rollback, report.outcome == .published else { return }
     later { updater in await updater.noteReturnByOperator() }
   }
@@ -211,7 +213,7 @@ extension Updater: EngineUpdater {
     }
   }
 
-  /// Runs after what was reported before.
+  /// Runs the work after that of earlier reports.
   private func later(_ work: @escaping @Sendable (Updater) async -> Void) {
     service.withLock { service in
       guard !service.isEnding else { return }
@@ -233,7 +235,7 @@ extension Updater: EngineUpdater {
     do throws(UpdateError) {
       try session.giveUp(installed, previous, because: "it failed its probation: \(reason)", refusing: hashes)
       session.end()
-      // The engine has returned to the snapshot before, whose builds may have been revoked in the meantime.
+      // The engine has returned to the previous snapshot, whose builds might have been revoked in the meantime.
       let engine = service.withLock { $0.engine }
       _ = try await withdraw(engine)
       try await follow(installed: engine)
@@ -250,7 +252,7 @@ extension Updater: EngineUpdater {
       plugin.releaseID.flatMap { id in status.serving(plugin.name).map { (id, $0.hash) } }
     }
     guard serving.contains(where: { folder.buildHash($0.0, of: installed) != $0.1 }) else { return }
-    // One that was replaced before the end of its probation is among them.
+    // These include a release that was replaced before the end of its probation.
     let release = folder.releases.first { release in
       release != installed && serving.allSatisfy { folder.buildHash($0.0, of: release) == $0.1 }
     }
@@ -266,7 +268,7 @@ extension Updater: EngineUpdater {
             "a command has returned to \(release.map { "release \($0)" } ?? "other builds"); it is not installed "
             + "again by itself"))
       session.end()
-      // Its builds may have been revoked in the meantime.
+      // The builds of that release might have been revoked in the meantime.
       _ = try await withdraw(engine)
     } catch { note(UpdateEvent(kind: .failed, release: installed, message: "\(error)")) }
   }
@@ -275,7 +277,7 @@ extension Updater: EngineUpdater {
 
   package var statusDocument: JSONValue { get async { status() } }
 
-  /// What is installed, what was refused and what has happened; docs/updates.md describes its members.
+  /// The installed release, the refused builds and the newest events; docs/updates.md describes its members.
   package func status() -> JSONValue {
     let document: JSONValue = [
       "url": JSONValue("\(settings.url)"), "channel": JSONValue(settings.channel), "folder": JSONValue(folder.path),

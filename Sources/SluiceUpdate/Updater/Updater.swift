@@ -15,8 +15,8 @@ public import SluiceUpdateRules
 ///     let engine = try Engine(try await updater.prepare())
 ///     updater.follow(engine)
 ///
-/// Can be used from any thread. Several updaters may use one folder, in one process or in several: they share downloads,
-/// and follow each other.
+/// Can be used from any thread. Several updaters can use one folder, in one process or in several: they share
+/// downloads, and each loads a release that another one has installed.
 public final class Updater: Sendable {
   let configuration: Configuration
   let settings: UpdateSettings
@@ -26,12 +26,12 @@ public final class Updater: Sendable {
   let offer: UpdateOffer
   let trial: (any LibraryTrial)?
   let log: @Sendable (LogLine) -> Void
-  /// The time; tests set it.
+  /// Returns the time; tests replace it.
   let clock: @Sendable () -> UpdateMoment
   let limits: MirrorLimits
   let service = Locked(Service())
 
-  /// What an updater knows of its engine.
+  /// What an updater knows about its engine.
   struct Service: Sendable {
     var engine: Engine?
     var schedule: Task<Void, Never>?
@@ -39,7 +39,7 @@ public final class Updater: Sendable {
     var passing: Task<Void, Never>?
     /// The last of the tasks that note what the engine has reported.
     var notes: Task<Void, Never>?
-    /// The configuration before plugins were switched off; nil if none is.
+    /// The configuration before plugins were switched off; nil if no plugin is switched off.
     var beforeDisabling: Configuration?
     /// The builds that the engine was told to refuse.
     var forbidden: Set<String> = []
@@ -47,8 +47,8 @@ public final class Updater: Sendable {
   }
 
   /// - Parameters:
-  ///   - configuration: with ``Configuration/update``.
-  ///   - trial: tries builds out before they serve when there is no engine that does.
+  ///   - configuration: must have ``Configuration/update``.
+  ///   - trial: tries builds out before they serve, when no engine does this.
   ///   - log: gets one line for each event; called from any thread.
   /// - Throws: if the folder cannot be used, or the crypto library cannot check signatures.
   public convenience init(
@@ -88,33 +88,34 @@ public final class Updater: Sendable {
 
   // MARK: What it keeps current
 
-  /// The plugins that come from releases; an engine may have got another configuration since its start.
+  /// The plugins that come from releases; the engine might have got another configuration since its start.
   var plugins: [PluginConfiguration] {
     let engine = service.withLock { $0.engine }
     return (engine?.currentConfiguration ?? configuration).plugins.filter { $0.releaseID != nil }
   }
 
-  /// Their ids in releases.
+  /// The ids of these plugins in releases.
   var ids: [String] { Set(plugins.compactMap(\.releaseID)).sorted() }
 
   // MARK: Looking for a release
 
   /// When a release that was found is installed.
   public enum Timing: Sendable {
-    /// As `update.immediate` says.
+    /// At the time that `update.immediate` sets.
     case configured
     /// At once.
     case immediate
-    /// It is only verified and downloaded.
+    /// Not now: the release is only verified and downloaded.
     case later
-    /// It is only verified.
+    /// Never: the release is only verified.
     case never
   }
 
-  /// Looks for a release, verifies it, and installs it. With an engine, the engine has loaded it when this returns.
+  /// Looks for a release, verifies it, and installs it. If there is an engine, it has loaded the release when this
+  /// function returns.
   /// - Parameters:
   ///   - minimum: a lower release counts as a failure, because the caller knows of a higher one.
-  ///   - retriesHeld: tries a release again that was refused before.
+  ///   - retriesHeld: whether a release that failed before is tried again.
   public func check(
     _ timing: Timing = .configured, minimum: Int64? = nil, retriesHeld: Bool = false
   ) async -> UpdateResult {
@@ -129,9 +130,9 @@ public final class Updater: Sendable {
       result.message = "the mirror has release \(version), and release \(minimum) was announced"
     }
     result.release = state?.installed
-    // What the end of the process has cut off says nothing about the mirror.
+    // A look that the end of the process has cut off says nothing about the mirror.
     guard !Task.isCancelled, !service.withLock({ $0.isEnding }) else { return result }
-    // A fault that lasts is told once.
+    // A fault that lasts is reported once.
     let told = state?.lastCheck?.message ?? history.newest(1).first?["message"]?.string
     if result.action == .failed, result.message != told {
       note(UpdateEvent(kind: .failed, message: result.message))
@@ -159,10 +160,10 @@ public final class Updater: Sendable {
     log(LogLine(level: level, stage: event.plugin, message: event.line))
   }
 
-  /// A message as the state and the history keep it: it may repeat what a mirror or a plugin has said.
+  /// The form in which the state and the history keep a message, because it can repeat text from a mirror or a plugin.
   static func words(_ message: String) -> String { PlainText.line(message, limitBytes: 2048) }
 
-  /// Keeps how a look ended, for the status.
+  /// Stores how a look ended, for the status.
   private func remember(_ result: UpdateResult) async {
     guard let session = try? await UpdateSession.begin(self) else { return }
     defer { session.end() }

@@ -3,7 +3,7 @@ import CSluice
 import SluicePipeline
 import SluicePluginImage
 
-/// A call and its exchange, or why the call was not found.
+/// A call and its exchange.
 struct CalledExchange {
   let call: Call
   /// A strong reference, so that a function retains it once and not at each use.
@@ -11,7 +11,7 @@ struct CalledExchange {
 }
 
 extension CallContext {
-  /// The call that a name refers to; nil, and a violation, unless it is a call of this thread.
+  /// The call that a name refers to. If it is not a call of this thread, reports a violation and returns nil.
   @inline(__always)
   static func find(_ handle: OpaquePointer?) -> CalledExchange? {
     if let call = current, call.pointee.name == UInt(bitPattern: handle), let exchange = call.pointee.exchange {
@@ -31,7 +31,7 @@ extension CallContext {
     return body(called)
   }
 
-  /// A posted function may have entered several exchanges.
+  /// A posted function can have entered several exchanges.
   @inline(never)
   private static func findEntered(_ handle: OpaquePointer?) -> CalledExchange? {
     var next = current
@@ -49,11 +49,11 @@ extension CallContext {
     let kind: Violation = current == nil ? .wrongThread : .keptExchange
     let name = UInt(bitPattern: handle)
     let named = name & 1 == 1 ? HostSeat.at(seatIndex(of: name)) : nil
-    // A name that was never given out is counted where it was used.
+    // The use of a name that was never given out counts for the instance of the current call.
     (named ?? current?.pointee.instance.seat)?.report(kind)
   }
 
-  /// A function's answer if ``find(_:)`` found nothing.
+  /// The status that a function returns if ``find(_:)`` found nothing.
   static var misuse: sluice_status { current == nil ? Status.wrongThread : Status.stale }
 }
 
@@ -91,7 +91,7 @@ private final class KeptBytes {
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// Bytes at an address that stays the same as long as this lives.
+/// Bytes at an address that stays the same as long as this object exists.
 final class LentBytes {
   private let memory: UnsafeMutableBufferPointer<UInt8>
   private var count = 0

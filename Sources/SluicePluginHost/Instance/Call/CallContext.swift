@@ -25,7 +25,7 @@ struct CallContext {
   let phase: CallPhase
   /// Set if the call runs on a thread of the pool, with a copy of the exchange.
   var isBlocking = false
-  /// Set in `on_trailer`, which may not suspend.
+  /// Set in `on_trailer`, which must not suspend.
   var isTrailer = false
   /// Set by `respond`.
   var hasResponded = false
@@ -93,7 +93,7 @@ struct CallContext {
 /// The objects of ``CallContext/kept``.
 final class KeptObjects {
   private let first: AnyObject
-  /// Apart from the first, because most calls keep only one.
+  /// Separate from the first object, because most calls keep only one.
   private var rest: [AnyObject] = []
 
   fileprivate init(_ first: AnyObject) { self.first = first }
@@ -177,7 +177,7 @@ extension CallContext {
     return call.pointee.name
   }
 
-  /// Called after a resumption: this function must not use the exchange any more.
+  /// Called after a resumption: the posted function must not use the exchange any more.
   static func leave(_ token: SuspensionToken) {
     var next = current
     while let call = next, call.pointee.scope == .entered {

@@ -31,7 +31,7 @@ final class CallOut: @unchecked Sendable {
   private var transfer: (any Transfer)?
   private var head: Response?
   private var isTimedOut = false
-  /// Ends the call when the exchange ends for which it was made.
+  /// The record of the exchange on whose behalf the call-out runs; the call-out ends when that exchange ends.
   private weak var record: InstanceRecord?
 
   init(_ id: UInt64, _ order: Order, of instance: PluginInstance, on environment: LoopEnvironment) {
@@ -43,7 +43,7 @@ final class CallOut: @unchecked Sendable {
 
   var loop: any EventLoop { environment.loop }
 
-  /// Sends the request, unless the call was cancelled. [loop]
+  /// Sends the request, unless the call-out was cancelled. [loop]
   func begin() {
     guard !instance.callOuts.isCancelled(id), !instance.runtime.gate.isClosed else { return complete(.cancelled) }
     let now = loop.now
@@ -74,7 +74,7 @@ final class CallOut: @unchecked Sendable {
       message: "\(order.request.url.origin): no whole response in time; raise the call's timeout, or the transaction's")
   }
 
-  /// Calls the plugin's completion, in which it may enter exchanges of this loop. [loop]
+  /// Calls the plugin's completion, in which the plugin can enter exchanges of this loop. [loop]
   private func complete(_ outcome: CallOutOutcome) {
     loop.disarm(timer)
     transfer = nil

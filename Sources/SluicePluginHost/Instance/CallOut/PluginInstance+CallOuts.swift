@@ -28,7 +28,7 @@ extension PluginInstance {
     case .failure(.closed): return .failure(.closing)
     case .failure(.tooMany(let count)): return refuse(count)
     }
-    // Read before it is posted: the call may be over when `post` returns.
+    // Read before the call is posted, because it can be over when `post` returns.
     let id = call.id
     guard runtime.post(to: environment.loop, { call.begin() }) else {
       _ = callOuts.remove(id)

@@ -2,7 +2,7 @@ import CSluice
 import SluiceMessages
 
 extension sluice_connection_facts {
-  /// The facts without the certificate; `lend` lends a text for as long as this is used.
+  /// The facts without the certificate; `lend` lends a text for as long as the facts are used.
   init(_ facts: ConnectionFacts, _ lend: (String) -> sluice_text) {
     self.init()
     size = UInt32(MemoryLayout<sluice_connection_facts>.size)

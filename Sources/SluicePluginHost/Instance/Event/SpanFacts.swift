@@ -5,8 +5,8 @@ import SluiceTraceContext
 
 extension sluice_span {
   /// - Parameters:
-  ///   - attributes: those of the span, which live as long as this.
-  ///   - copy: lends a text for as long.
+  ///   - attributes: the attributes of the span, which must live as long as the facts.
+  ///   - copy: lends a text for as long as the facts are used.
   init(
     _ span: StageSpan, _ attributes: UnsafePointer<sluice_attribute>?, _ copy: (String, SpanText) -> sluice_text
   ) {

@@ -11,7 +11,7 @@ import Synchronization
 final class ResponseStream: @unchecked Sendable {
   typealias Function = @convention(c) (UnsafeMutableRawPointer?, sluice_stream_event) -> Void
 
-  /// From this size on, no more is accepted until the queue is half empty.
+  /// From this size on, no more bytes are accepted until the queue is half empty.
   static let queueBytes = 256 << 10
   static let writeBytes = 1 << 20
 
@@ -39,7 +39,7 @@ final class ResponseStream: @unchecked Sendable {
       }
       let piece = Array(bytes[start...].prefix(maximum))
       start += piece.count
-      // Seldom enough that each byte moves once at most.
+      // Rare enough that each byte is moved at most once.
       if start * 2 >= bytes.count {
         bytes.removeFirst(start)
         start = 0
@@ -167,7 +167,7 @@ final class ResponseStream: @unchecked Sendable {
 
 /// The open streams of an instance, by id.
 final class ResponseStreamSet: Sendable {
-  /// For the whole process, so that no instance can take another's stream for its own.
+  /// Unique in the process, so that no instance can mistake another's stream for its own.
   private static let last = Atomic<UInt64>(0)
 
   private let streams = Locked<[UInt64: ResponseStream]>([:])

@@ -56,7 +56,7 @@ extension PluginInstance {
     seat.log(level, "ended the scheduled work \"\(name)\" with \(outcome.rawValue) after \(duration)")
   }
 
-  /// Logs the first, the tenth, the hundredth period and so on.
+  /// Logs the first, the tenth, the hundredth skipped period and so on.
   func leftOut(_ periods: Int, of name: String) {
     let count = scheduleReports.withLock { $0[name]?.countLeftOut(periods) ?? 0 }
     var rest = count

@@ -3,7 +3,7 @@ import SluiceSupport
 
 /// Calls `on_schedule` in every period until it is cancelled.
 ///
-/// Periods are counted from the start, so that a late call does not move later ones. A period is left out if the
+/// Periods are counted from the start, so that a late call does not move later ones. A period is skipped if the
 /// previous call has not returned, or is neither completed nor overdue.
 final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
   // Sendable: `timer` and `next` are touched only on the loop; the rest is constant or locked.
@@ -48,7 +48,8 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     }
   }
 
-  /// Returns true: it will not be called again. A call that has begun continues, and its outcome counts. [any]
+  /// Returns true, because the plugin will not be called again. A call that has begun continues, and its outcome
+  /// counts. [any]
   func cancel() -> Bool {
     let waiting = state.withLock { state in
       state.isCancelled = true

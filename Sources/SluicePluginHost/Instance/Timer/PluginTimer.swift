@@ -22,13 +22,13 @@ final class PluginTimer: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
     self.body = body
   }
 
-  /// Arms it. [loop]
+  /// Arms the timer. [loop]
   func start() {
     guard state.load(ordering: .relaxed) == .pending else { return }
     loop.arm(timer, at: loop.now + delay, for: self)
   }
 
-  /// True if this call prevents it from firing. [any]
+  /// True if this call prevents the timer from firing. [any]
   func cancel() -> Bool {
     guard state.compareExchange(expected: .pending, desired: .cancelled, ordering: .acquiringAndReleasing).exchanged
     else { return false }

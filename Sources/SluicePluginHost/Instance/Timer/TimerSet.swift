@@ -48,8 +48,8 @@ final class TimerSet: Sendable {
 
   func end() { state.update { $0.running -= 1 } }
 
-  /// Cancels all timers, accepts no further ones, and waits for those that are firing; false if one has not returned
-  /// within the limit.
+  /// Cancels all timers, accepts no further ones, and waits for those that are firing; false if a timer function has
+  /// not returned within the limit.
   func cancelAll(within limit: Duration) -> Bool {
     let timers = state.withLock { state in
       state.isClosed = true

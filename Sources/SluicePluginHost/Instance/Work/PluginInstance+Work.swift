@@ -37,12 +37,12 @@ extension PluginInstance {
       {
         return Status.ok
       }
-      // If it was dropped in the meantime, it completes, and `run` still succeeds.
+      // If other code has dropped the work in the meantime, the plugin gets its completion, so `run` must succeed.
       return self.work.drop(work.id) ? Status.closing : Status.ok
     }
   }
 
-  /// The exchange does not wait for it any more.
+  /// Drops the work of an exchange that does not wait for it any more.
   func dropWork(for parent: SuspensionToken) {
     for work in work.drop(for: parent) { work.complete(Status.stale) }
   }

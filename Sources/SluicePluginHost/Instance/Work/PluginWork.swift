@@ -53,7 +53,7 @@ final class PluginWork: @unchecked Sendable {
     complete(status)
   }
 
-  /// Called by the code that has removed it from the set.
+  /// Called by the code that has removed the work from the set.
   func complete(_ status: sluice_status) {
     let call: @Sendable () -> Void = { [self] in
       instance.runPosted { order.completion(order.context.address, status) }

@@ -3,7 +3,7 @@ import SluiceSupport
 
 /// The functions of an instance that wait for a thread of the pool, or run on one.
 final class WorkSet: Sendable {
-  /// The maximum number that may wait or run.
+  /// The maximum number of functions that wait or run.
   static let limit = 256
 
   private struct State: Sendable {
@@ -28,7 +28,7 @@ final class WorkSet: Sendable {
     }
   }
 
-  /// A thread is about to run it; false if it was dropped before.
+  /// Called when a thread is about to run the work; false if the work was dropped before.
   func begin(_ id: UInt64) -> Bool {
     state.withLock { state in
       guard state.waiting.removeValue(forKey: id) != nil else { return false }

@@ -7,7 +7,7 @@ import SluicePluginImage
 
 /// The body functions of an exchange.
 enum ExchangeBody {
-  /// The most bytes that one call may write.
+  /// The maximum number of bytes that one call can write.
   static let maximumWriteBytes = 64 << 20
 
   static func get(
@@ -207,7 +207,8 @@ extension CalledExchange {
     phase == .requestPiece && side == 0 || phase == .responsePiece && side == 1
   }
 
-  /// Whether the host lets the call read and set the whole body of the side. It may always do so for its own response.
+  /// Whether the host lets the call read and set the whole body of the side. It can always do so for a response that it
+  /// has made itself.
   func offersBody(of side: sluice_side) -> Bool {
     offers(.body(of: side)) || side == 1 && call.pointee.hasResponded
   }
@@ -223,7 +224,7 @@ extension CalledExchange {
 }
 
 extension HeaderFields {
-  /// An existing content length is set to that of the body, or removed if it is not known.
+  /// Sets an existing content length to the length of the body, or removes it if that length is not known.
   fileprivate mutating func follow(_ body: Body) {
     guard contains("content-length") else { return }
     self["content-length"] = body.byteCount.map { String($0) }

@@ -23,7 +23,7 @@ enum ExchangeDocument {
       return nil
     }
     guard let document = side == 0 ? request(called, flags) : response(called, flags) else { return nil }
-    // The form may be settled or replaced before the call returns.
+    // The document can be settled or replaced before the call returns.
     called.keep(document)
     return document
   }

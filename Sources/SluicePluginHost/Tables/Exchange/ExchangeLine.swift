@@ -84,7 +84,7 @@ enum ExchangeLine {
     document.json[key]?.withStringBytes { sluice_text($0) }
   }
 
-  /// The plugin may hold the old value until its call returns.
+  /// Replaces a value; the plugin may use the old one until its call returns.
   private static func replace(
     _ key: String, of document: LiveDocument, by value: JSONValue, _ called: CalledExchange
   ) {

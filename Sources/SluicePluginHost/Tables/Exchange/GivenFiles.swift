@@ -12,7 +12,7 @@ package enum GivenFiles {
     counts.withLock { $0[path, default: 0] += 1 }
     return FileBody(path: path, byteCount: byteCount) {
       counts.withLock { counts in
-        // `removeAll` has forgotten it.
+        // `removeAll` has already removed the file.
         guard let count = counts[path] else { return }
         counts[path] = count > 1 ? count - 1 : nil
         // Under the lock, so that the same file cannot be given at the same time.

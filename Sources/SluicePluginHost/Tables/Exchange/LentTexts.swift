@@ -11,8 +11,8 @@ final class LentTexts: @unchecked Sendable {
   let method: sluice_text
   let url: sluice_text
   let path: sluice_text
-  /// The request's id and the caller's trace, which do not change. Made when a plugin first asks, because making a request
-  /// id costs more than the rest.
+  /// The request's id and the caller's trace, which do not change. Created when a plugin first asks, because creating a
+  /// request id costs more than the other texts.
   private(set) var requestID = sluice_text.empty
   private(set) var traceparent = sluice_text.empty
   private(set) var tracestate = sluice_text.empty
@@ -37,11 +37,12 @@ final class LentTexts: @unchecked Sendable {
     let exchange = called.exchange
     let known = exchange.lentTexts.map { unsafeDowncast($0, to: LentTexts.self) }
     if let known, known.matches(exchange) {
-      // A posted function may use texts of an exchange that has meanwhile gone on.
+      // A posted function may use texts of an exchange that has continued in the meantime.
       if called.call.pointee.scope != .call { called.keep(known) }
       return known
     }
-    // Whoever got the old texts may hold them until its call returns: also the stage in whose call a tracer is called now.
+    // A plugin that got the old texts may use them until its call returns. This includes the stage during whose call a
+    // tracer is called now.
     if let known { CallContext.keep(known, inCallsWith: exchange) }
     let texts = LentTexts(method: exchange.nativeRequest.method, url: exchange.nativeRequest.url)
     exchange.lentTexts = texts
@@ -53,7 +54,7 @@ final class LentTexts: @unchecked Sendable {
     methodSource == exchange.nativeRequest.method && urlSource == exchange.nativeRequest.url.string
   }
 
-  /// Makes the texts of the request's id and of the caller's trace, unless they are there.
+  /// Makes the texts of the request's id and of the caller's trace, unless they exist.
   @inline(__always)
   func addIdentity(of exchange: Exchange) {
     if identity == nil { makeIdentity(of: exchange) }
