@@ -86,7 +86,7 @@ final class ChosenTransport: Transport {
   private lazy var usesProxyForHTTP = CurlTransport.usesProxy(for: .http, settings)
   private lazy var usesProxyForHTTPS = CurlTransport.usesProxy(for: .https, settings)
 
-  /// An environment with a proxy is not ignored.
+  /// Refuses an environment that names a proxy, instead of ignoring it.
   private func checkProxy() throws(TransportError) {
     guard settings.engine == .wire, usesProxyForHTTP || usesProxyForHTTPS else { return }
     throw TransportError(

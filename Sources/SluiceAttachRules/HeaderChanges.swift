@@ -1,7 +1,7 @@
 package import SluiceMessages
 
-/// What the request stages have done to the headers of a program, to do the same for later hops: libcurl begins each one
-/// with the program's own.
+/// The changes that request stages have made to the headers of a program, to repeat them in later hops: libcurl begins
+/// each hop with the program's own headers.
 package struct HeaderChanges: Sendable {
   private var added = HeaderFields()
   private var removed = HeaderFields()

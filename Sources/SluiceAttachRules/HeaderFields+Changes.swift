@@ -1,8 +1,8 @@
 import SluiceMessages
 
 extension HeaderFields {
-  /// Which fields another list lacks, and which of its fields this one lacks, by position. Fields are the same if name
-  /// and value are; of repeated ones, the first are taken for the same.
+  /// The positions of the fields that the other list lacks, and of the fields that only the other list has. Fields are
+  /// equal if name and value are; of repeated fields, the first ones are matched with each other.
   func changes(to other: HeaderFields) -> (lost: [Int], added: [Int]) {
     // Most changes only add fields at the end.
     let common = zip(indices, other.indices).first { !hasSameField(at: $0, as: other, at: $1) }?.0

@@ -10,7 +10,7 @@ package struct HeaderLines: Sendable {
     case field(Int)
     /// The line is the name and a colon.
     case suppression(nameCount: Int)
-    /// Neither; stages do not see it.
+    /// Any other line; stages do not see it.
     case other
   }
 
@@ -18,7 +18,7 @@ package struct HeaderLines: Sendable {
   private var lines: [(range: Range<Int>, form: Form)] = []
   /// What stages see: the fields of the lines, then those that libcurl makes from other options.
   package private(set) var fields = HeaderFields()
-  /// Without values: what libcurl must not make.
+  /// The names of the headers that libcurl must not add, without values.
   private var suppressed = HeaderFields()
 
   package init() {}
@@ -55,7 +55,7 @@ package struct HeaderLines: Sendable {
     let name = line.extracting(..<colon)
     let value = line.extracting(Self.trimmed(line, from: colon + 1))
     guard Self.isField(name, value) else { return }
-    // A line of the program takes its place, also one that keeps it from being sent.
+    // A line of the program replaces this header, even a line that only suppresses it.
     guard fields.firstIndex(named: name) == nil, suppressed.firstIndex(named: name) == nil else { return }
     fields.append(name, value)
   }
@@ -75,14 +75,14 @@ package struct HeaderLines: Sendable {
     return first..<end
   }
 
-  /// As the program gave them.
+  /// The lines as the program gave them.
   package var own: LineText {
     var own = LineText(capacity: text.count + lines.count)
     for line in lines { own.append(line.range, of: text) }
     return own
   }
 
-  /// The lines that make libcurl send these fields; nil if the program's own do.
+  /// The lines that make libcurl send these fields; nil if the program's own lines already do.
   package func lines(for wanted: HeaderFields) -> LineText? {
     let changes = fields.changes(to: wanted)
     if changes.lost.isEmpty, changes.added.isEmpty { return nil }

@@ -5,7 +5,7 @@ package struct LineText: Sendable {
 
   package init() {}
 
-  /// Begins with room for as many bytes, NULs included.
+  /// Reserves room for that many bytes, including NULs.
   init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
   package mutating func append(_ line: String) {
@@ -24,7 +24,7 @@ package struct LineText: Sendable {
 }
 
 extension [UInt8] {
-  /// Adds a line as it is, and tells where.
+  /// Adds a line unchanged, and returns its range.
   mutating func append(line: Span<UInt8>) -> Range<Int> {
     let start = count
     append(addingCapacity: line.count) { for index in line.indices { $0.append(line[index]) } }

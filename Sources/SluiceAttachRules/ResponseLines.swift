@@ -55,8 +55,8 @@ package struct ResponseLines: Sendable {
     }
   }
 
-  /// The lines with these fields; nil if they are those that came. A field with another value takes the place of the
-  /// one before, and what is new comes last.
+  /// The lines with these fields; nil if the fields are the received ones. A field with another value takes the place
+  /// of the earlier field, and new fields come last.
   package func lines(for wanted: HeaderFields) -> LineText? {
     let changes = fields.changes(to: wanted)
     if changes.lost.isEmpty, changes.added.isEmpty { return nil }

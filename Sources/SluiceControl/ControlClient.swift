@@ -33,7 +33,8 @@ public final class ControlClient: Sendable {
   public func close() async { await engine.shutdown(drain: .zero, deactivation: .zero) }
 
   /// Sends a command and returns the document that answers it.
-  /// - Parameter timeout: swaps can be slow: a build is tried out before it serves.
+  /// - Parameter timeout: how long to wait for the answer. Swaps can be slow, because a build goes through a trial
+  ///   first.
   public func send(
     _ method: String, _ target: String, _ document: JSONValue? = nil, timeout: Duration = .seconds(300)
   ) async throws(ControlError) -> JSONValue {

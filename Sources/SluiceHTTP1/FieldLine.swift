@@ -3,7 +3,7 @@ import SluiceMessages
 /// The parts of one field line, `name: value` (RFC 9112 §5).
 struct FieldLine {
   let name: Range<Int>
-  /// Without the spaces around it.
+  /// The value without the spaces around it.
   let value: Range<Int>
 
   /// nil if the line has no valid name directly before a colon.

@@ -36,7 +36,7 @@ struct FieldSection: Sendable {
 
   @inline(__always)
   mutating func next(in bytes: Span<UInt8>) throws(MessageViolation) -> Step {
-    // A name that is here as a whole is looked at once. It has no line end.
+    // A name that has arrived completely is checked in one pass; it contains no line end.
     let colon = lines.isAtStart ? FieldLine.endOfName(in: bytes, from: lines.position) : nil
     if let colon { lines.skip(to: colon + 1) }
     guard let line = try lines.next(in: bytes) else {

@@ -88,7 +88,7 @@ struct FramingFields: Sendable {
     }
   }
 
-  /// Only digits, and a value that fits into an `Int`.
+  /// Accepts only digits, and only a value that fits into an `Int`.
   private static func number(_ digits: Span<UInt8>) -> Int? {
     guard !digits.isEmpty else { return nil }
     var number = 0

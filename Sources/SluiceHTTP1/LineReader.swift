@@ -3,7 +3,7 @@ import SluiceMessages
 /// Finds the lines of a head in bytes that arrive piece by piece.
 ///
 /// A line ends with CRLF, or with LF alone (RFC 9112 §2.2). A CR without LF and a NUL are refused: other readers take
-/// them as an end. No byte is looked at twice, so a head that arrives byte by byte costs no more than one that arrives
+/// them as an end. No byte is examined twice, so a head that arrives byte by byte costs no more than one that arrives
 /// at once.
 struct LineReader: Sendable {
   /// Where the next line begins.
@@ -16,7 +16,7 @@ struct LineReader: Sendable {
     searched = position
   }
 
-  /// Whether no byte of the next line was looked at.
+  /// Whether no byte of the next line was examined.
   var isAtStart: Bool { searched == position }
 
   /// There is no line end before `index`, which is not before ``position``.
@@ -28,7 +28,7 @@ struct LineReader: Sendable {
   @inline(__always)
   mutating func next(in bytes: Span<UInt8>) throws(MessageViolation) -> Range<Int>? {
     while true {
-      // Fewer than eight bytes are left at the end, and are looked at one by one.
+      // Fewer than eight bytes are left at the end, and are examined one by one.
       while let word = bytes.word(at: searched) {
         if let offset = word.firstByte(below: 0x0E) {
           searched += offset

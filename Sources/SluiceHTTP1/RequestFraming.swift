@@ -8,7 +8,7 @@ package import SluiceMessages
 ///     let body = try framing.body(version: .http11)
 ///
 /// If a server and the client, or a proxy in between, disagree about the end of the body, the server reads the rest of
-/// the body as the next request. So each case in which two readers may disagree is an error: answer it with 400 and
+/// the body as the next request. So each case in which two readers can disagree is an error: answer it with 400 and
 /// close the connection.
 package struct RequestFraming: Sendable {
   /// What ends the body.

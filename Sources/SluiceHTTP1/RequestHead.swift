@@ -13,7 +13,7 @@ package struct RequestHead {
     case chunked
   }
 
-  /// The lines that every request to an origin begins with, unless it has such fields itself or omits them. An object,
+  /// The lines that every request to an origin begins with, unless it has such fields itself or omits them. A class,
   /// because it is passed on for every request.
   package final class Preamble: Sendable {
     /// The value of `Host`: `example.com`, or `example.com:8080` if the port is not the scheme's default.
@@ -42,7 +42,7 @@ package struct RequestHead {
       self.agent = agent
     }
 
-    /// The lines of these fields, except for some.
+    /// The lines of these fields, except for the omitted ones.
     func lines(_ omitted: DefaultFields) -> [UInt8] {
       var lines = ""
       if let accept, !omitted.contains(.accept) { lines += "Accept: \(accept)\r\n" }
@@ -94,7 +94,7 @@ package struct RequestHead {
     let facts = facts(of: fields, framing)
     let method = method.utf8.span
     let target = url.string.utf8.span.extracting(url.targetRange)
-    // The host that the fields may have is counted with them.
+    // A `Host` among the fields is counted with them.
     let lines = preamble.lines
     let bound = method.count + target.count + lines.count + fields.lineByteCount + fixedBytes
     buffer.append(addingCapacity: bound) { output in

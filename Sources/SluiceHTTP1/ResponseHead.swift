@@ -16,7 +16,7 @@ package import SluiceMessages
 /// Strict about everything that two readers could understand in two ways, since one of them would take a part of this
 /// response as the next one. Accepts a LF alone as a line end, and lines that continue a field (RFC 9112 §2.2, §5.2).
 ///
-/// An object, since a connection has one for all its responses.
+/// A class, since a connection uses one object for all its responses.
 package final class ResponseHead {
   private let limits: MessageLimits
   private var isAnswerToHead = false
@@ -65,10 +65,10 @@ package final class ResponseHead {
     return version == .http10 && !keepsAlive
   }
 
-  /// Reads on.
+  /// Continues to read the head.
   ///
   /// - Parameter bytes: everything received of the head so far: those of the last call, and the bytes received since.
-  ///   Bytes after the head are not looked at.
+  ///   Bytes after the head are not read.
   /// - Returns: whether the head is complete.
   package func read(_ bytes: Span<UInt8>) throws(MessageViolation) -> Bool {
     if status == 0 {

@@ -67,7 +67,7 @@ struct SchemaCompiler {
     return schemas.count - 1
   }
 
-  /// In the order in which violations are reported.
+  /// The keywords in the order in which violations are reported.
   private static let keywords = [
     "allOf", "anyOf", "const", "contains", "dependencies", "enum", "items", "if", "exclusiveMaximum", "maximum",
     "maxItems", "maxLength", "maxProperties", "exclusiveMinimum", "minimum", "minItems", "minLength", "minProperties",

@@ -109,7 +109,7 @@ struct SchemaDocuments {
 }
 
 extension JSONValue {
-  /// Identifies a value, and differs from that of an equal value as long as both exist.
+  /// Identifies a value, and differs from that of an equal value while both exist.
   typealias Place = UnsafeRawPointer
 
   var place: Place { withUnsafeJSON { UnsafeRawPointer($0) } }

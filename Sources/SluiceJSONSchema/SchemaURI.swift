@@ -29,7 +29,7 @@ struct SchemaURI {
     fragment = take(until: "")
   }
 
-  /// Without the fragment: what names a document.
+  /// The part that names a document: the URI without its fragment.
   var resource: String { scheme + authority + path + query }
 
   var text: String { resource + fragment }

@@ -89,8 +89,8 @@ public struct Attribute: Sendable, Hashable {
   }
 }
 
-/// The attributes of a transaction or a log record, in the order in which their names were first set. Empty, it takes no
-/// memory.
+/// The attributes of a transaction or a log record, in the order in which their names were first set. Empty, it takes
+/// no memory.
 public struct AttributeList: Sendable, Hashable {
   /// The maximum number of attributes.
   package static let maximumCount = 64

@@ -3,9 +3,9 @@
 public struct Backoff: Sendable, Hashable {
   /// The upper limit of the first delay; the limit doubles with each further attempt.
   public var base: Duration
-  /// The bound stops growing here.
+  /// The largest value of that limit.
   public var maximum: Duration
-  /// Whether each delay is its bound, and not a random time below it: for a program that sends one request.
+  /// Whether each delay is exactly its limit, instead of a random time below it: for a program that sends one request.
   package var isExact = false
 
   /// By default the first delay is at most 100 milliseconds, and every delay at most 20 seconds.

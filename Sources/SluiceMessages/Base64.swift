@@ -44,7 +44,7 @@ public enum Base64 {
 
   private static let padding = UInt8(ascii: "=")
   private static let alphabet = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-  /// The value of each letter, 64 for any other byte: that bit survives the union of all values.
+  /// The value of each letter, 64 for any other byte: after an OR of all values, that bit reveals an invalid byte.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 64, count: 256)
     for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
@@ -53,7 +53,8 @@ public enum Base64 {
 }
 
 // Without checks of the indices: with them, encoding takes three times as long, and decoding ten times. The loops above
-// end with the last group of both spans. An index into a table is smaller than the table: it has six bits, or is a byte.
+// end with the last group of both spans. An index into a table is smaller than the table: it has six bits, or is a
+// byte.
 
 extension Span<UInt8> {
   /// Three bytes as one number.
@@ -76,7 +77,7 @@ extension MutableSpan<UInt8> {
     if count > 3 { unsafe self[unchecked: start &+ 3] = alphabet[unchecked: Int(bits & 63)] }
   }
 
-  /// Writes the three bytes of a group of a text, of which the first `count` letters count.
+  /// Writes the three bytes that a group of a text encodes; of its four characters, only the first `count` are letters.
   @unsafe @inline(__always)
   fileprivate mutating func read(
     _ group: Int, of text: Span<UInt8>, letters count: Int, _ values: Span<UInt8>

@@ -34,7 +34,7 @@ public enum Body: Sendable {
     }
   }
 
-  /// Whether it can be sent again: by a retry, or by a redirect that keeps the method.
+  /// Whether the body can be sent again: by a retry, or by a redirect that keeps the method.
   package var isReplayable: Bool {
     if case .stream = self { false } else { true }
   }
@@ -69,8 +69,8 @@ public final class BodyStream: Sendable {
   /// Returns the next piece of at most `maximum` bytes; an empty piece if no data is available yet, `nil` at the end.
   /// Called on the loop of the transaction; must not block.
   package let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
-  /// Returns the fields that follow the last piece, in place of the trailers that the request was begun with; nil if
-  /// these stay. Called on the loop, once, after the end.
+  /// Returns the trailers that replace those with which the request began. Called on the loop, once, after the end. Nil
+  /// keeps the first ones.
   package let trailers: (@Sendable () -> HeaderFields)?
   private let reader = Mutex<Reader?>(nil)
 
@@ -106,7 +106,7 @@ public final class BodyStream: Sendable {
     reader.withLock { $0 = new }
   }
 
-  /// Creates a stream that reads this one through `read`, and is woken with it.
+  /// Creates a stream that reads this one through `read`, and is woken when this one is.
   package func mapped(
     _ read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) -> BodyStream {

@@ -41,9 +41,9 @@ public struct Challenge: Sendable, Hashable {
 }
 
 extension Challenge {
-  /// An honest server does not send more in one response.
+  /// The maximum number of challenges in one response; an honest server does not send more.
   package static let maximumCount = 16
-  /// A challenge with more is malformed.
+  /// A challenge with more parameters is malformed.
   static let maximumParameters = 64
 
   /// The challenges of a response in the order of its fields; at most ``maximumCount``.

@@ -4,7 +4,7 @@ public struct ChallengeOffer: Sendable, Hashable {
   public let status: Int
   /// The demand on offer; other challenges of the same response are offered one by one.
   public let challenge: Challenge
-  /// The number of demands that this attempt has answered already.
+  /// The number of challenges that this attempt has already answered.
   public let answered: Int
 
   package init(status: Int, challenge: Challenge, answered: Int) {

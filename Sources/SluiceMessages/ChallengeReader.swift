@@ -39,7 +39,7 @@ struct ChallengeReader {
     return Challenge(scheme: scheme, text: text(start..<max(start, end)), parameters: parameters, token68: nil)
   }
 
-  /// The parameters up to the next challenge, and the end of the last one.
+  /// The parameters up to the next challenge, and the position after the last parameter.
   private mutating func parameters() -> ([Challenge.Parameter], Int)? {
     var parameters: [Challenge.Parameter] = []
     var end = position

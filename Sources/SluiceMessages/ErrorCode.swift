@@ -1,6 +1,6 @@
 /// The kind of an error, for programs: compare with it, not with a message.
 ///
-/// An extensible set: plugins fail with codes of their own, and later versions have more. Codes can be written as text:
+/// An extensible set: plugins fail with codes of their own, and later versions add more. Codes can be written as text:
 /// `error.code == "quota_exceeded"`.
 public struct ErrorCode: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The code in results, events and metrics: lower-case words joined by `_`, such as `invalid_url`.
@@ -26,7 +26,7 @@ extension ErrorCode {
   public static let invalidMethod = Self(rawValue: "invalid_method")
   /// A field name or value that breaks RFC 9110 §5, or a wrong `Host`.
   public static let invalidHeader = Self(rawValue: "invalid_header")
-  /// A body that is not accepted, for instance one larger than `transport.maximumRequestBytes`.
+  /// A body that is not accepted, for instance one larger than `transport.maxRequestBytes`.
   public static let invalidBody = Self(rawValue: "invalid_body")
   /// Not JSON, or JSON that is not the expected document.
   public static let invalidDocument = Self(rawValue: "invalid_document")
@@ -62,7 +62,7 @@ extension ErrorCode {
   public static let resent = Self(rawValue: "resent")
   /// The server vouches that it did not process the request (RFC 9113 §8.7).
   public static let notProcessed = Self(rawValue: "not_processed")
-  /// A body could not be read, or a collected one not written.
+  /// The content of a body could not be read or produced, or a collected body could not be written.
   public static let bodyFile = Self(rawValue: "body_file")
   /// No room for a file: the disk, the quota or the limit of the file size is reached.
   public static let diskFull = Self(rawValue: "disk_full")
@@ -111,6 +111,6 @@ extension ErrorCode {
   public static let tooManyTransactions = Self(rawValue: "too_many_transactions")
   /// The engine has reached its limit of BLOCKING calls under way.
   public static let tooManyBlockingCalls = Self(rawValue: "too_many_blocking_calls")
-  /// The loop of the transaction did not come back from a stage, and another thread gave the result.
+  /// The loop of the transaction did not return from a stage, and another thread gave the result.
   public static let stalled = Self(rawValue: "stalled")
 }

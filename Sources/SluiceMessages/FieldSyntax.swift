@@ -9,7 +9,7 @@ package enum FieldSyntax {
       if !word.isLettersDigitsHyphens, !isToken(bytes, from: index, to: index + 8) { return false }
       index += 8
     }
-    // The last eight bytes, some of them for the second time: that costs less than the rest byte by byte.
+    // Checks the last eight bytes, some of them again: that costs less than checking the rest byte by byte.
     return last.isLettersDigitsHyphens || isToken(bytes, from: bytes.count - 8, to: bytes.count)
   }
 
@@ -76,7 +76,7 @@ package enum FieldSyntax {
 
   @usableFromInline
   static func isNamedTransportField(_ name: Span<UInt8>) -> Bool {
-    // As long as `Connection`, and part of most requests.
+    // `User-Agent`, which is as long as `Connection` and part of most requests.
     if name.count == 10, name[0] | 0x20 == UInt8(ascii: "u") { return false }
     return name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
   }
@@ -118,7 +118,7 @@ package enum FieldSyntax {
     }
   }
 
-  /// At most seven bytes each, and as many.
+  /// Both have the same length, at most seven bytes.
   private static func areEqualShort(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     if let ours = left.shortWord, let theirs = right.shortWord {
       return ours == theirs || ours.equalsIgnoringCase(theirs)

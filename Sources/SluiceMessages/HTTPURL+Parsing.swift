@@ -95,7 +95,7 @@ extension HTTPURL {
     firstIndex(in: bytes, start..<max(start, bytes.count), where: matches)
   }
 
-  /// The end of the range if no byte matches.
+  /// The position of the first matching byte; the end of the range if no byte matches.
   @inline(__always)
   static func firstIndex(in bytes: Span<UInt8>, _ range: Range<Int>, where matches: (UInt8) -> Bool) -> Int {
     var index = range.lowerBound

@@ -1,6 +1,6 @@
 extension HTTPURL {
-  /// The URL of a text that is the same as this one up to the path, so that scheme, user, host and port are not read again.
-  /// Nil for any other text, valid or not: ``init(_:hosts:)`` reads it or says what is wrong with it.
+  /// The URL of a text that is the same as this one up to the path, so that scheme, user, host and port are not read
+  /// again. Nil for any other text, valid or not: ``init(_:hosts:)`` reads it or says what is wrong with it.
   package func sibling(_ bytes: Span<UInt8>) -> HTTPURL? {
     let start = pathRange.lowerBound
     guard bytes.count > start, bytes.count <= Self.maximumBytes, bytes[start] == UInt8(ascii: "/") else { return nil }

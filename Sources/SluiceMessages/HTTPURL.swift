@@ -2,8 +2,8 @@
 /// same way.
 ///
 /// Parsed by RFC 3986; spaces, controls and backslashes are refused instead of being repaired, since two parsers that
-/// repair differently send a secret to the wrong host. An IRI is converted by RFC 3987 first. The fragment is kept in
-/// ``string`` and never sent.
+/// repair differently could send a secret to the wrong host. An IRI is converted by RFC 3987 first. The fragment is
+/// kept in ``string`` and never sent.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Stored behind one reference, so that a copy of a URL, and of a request, costs one retain.
   final class Parts: Sendable {
@@ -35,7 +35,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Where the URL leads; the port is the scheme's default if the URL names none.
   public var origin: Origin { parts.origin }
 
-  /// Whether the URL leads there. The same as comparing ``origin``, without a copy of it.
+  /// Whether the URL leads to the origin. The same as comparing ``origin``, without a copy of it.
   package func isAt(_ origin: Origin) -> Bool {
     parts.origin.port == origin.port && parts.origin.scheme == origin.scheme && parts.origin.host == origin.host
   }
@@ -61,7 +61,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The host in lower case, without brackets and without a final dot; a name beyond ASCII as A-labels.
   public var host: String { origin.host }
 
-  /// The same as ``string``, including user and password; ``SecretList/url(_:)`` makes a form that may be shown.
+  /// The same as ``string``, including user and password; ``SecretList/url(_:)`` makes a form that can be shown.
   public var description: String { string }
 
   private func text(_ range: Range<Int>) -> String {

@@ -1,18 +1,18 @@
 extension HeaderFields {
   /// Collects the fields of a head that was received as one block of bytes.
   ///
-  /// The block becomes the lines of the fields, in one copy: a line `name: value` already has the form of those,
-  /// except for the CR in place of a NUL. Lines in another form, such as one with two spaces after the colon, one that ends
-  /// without CR, or one that continues the line before it, are written again after the block.
+  /// The block becomes the lines of the fields, in one copy: a received line `name: value` already has the form of a
+  /// stored line, except for the CR in place of a NUL. Lines in another form, such as one with two spaces after the
+  /// colon, one that ends without CR, or one that continues the line before it, are written again after the block.
   ///
   ///     var block = HeaderFields.Block()
   ///     block.append(name: 0..<4, value: 6..<8, in: bytes)    // for each field
   ///     let fields = block.takeFields(from: bytes)
   ///
-  /// The ranges refer to the same block in every call; between two calls the block may only grow.
+  /// The ranges refer to the same block in every call; between two calls the block can grow.
   @usableFromInline
   package struct Block: Sendable {
-    /// The first ``count`` are fields of this head, the others are room that a head before it has left. An entry in
+    /// The first ``count`` entries are fields of this head; the others are room left by an earlier head. An entry in
     /// `rewritten` has a negative start: -1 means offset 0.
     @usableFromInline var entries: [Entry] = []
     /// The number of fields so far.
@@ -20,7 +20,7 @@ extension HeaderFields {
     @usableFromInline var rewritten: [UInt8] = []
     /// Room for more fields than this is not kept for the next head.
     private static let keptFields = 32
-    /// What stages add to a response then needs no other allocation.
+    /// Room for the fields that stages add to a response, so that these need no other allocation.
     private static let roomForFields = 8
     private static let roomForBytes = 256
 
@@ -72,7 +72,7 @@ extension HeaderFields {
         rewrite(last.start..<last.start + last.nameCount, value..<value + last.valueCount, in: block)
       }
       let moved = entries[count - 1]
-      // In place of the NUL and the LF. The last rewritten field is at the end of the bytes.
+      // Replaces the NUL and the LF of the last rewritten field, which ends the bytes.
       rewritten.removeLast(2)
       let space = moved.valueCount == 0 || value.isEmpty ? 0 : 1
       if space > 0 { rewritten.append(UInt8(ascii: " ")) }
@@ -105,7 +105,7 @@ extension HeaderFields {
       for index in 0..<count {
         let entry = entries[index]
         usedBytes &+= entry.byteCount
-        // A line that was written again has its NUL.
+        // A line that was written again already has its NUL.
         if entry.start >= 0 { bytes[lineOffset &+ entry.start &+ entry.byteCount &- 2] = 0 }
       }
       return usedBytes

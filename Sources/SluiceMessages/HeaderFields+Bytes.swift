@@ -65,7 +65,7 @@ extension HeaderFields {
       buffer.append(contentsOf: buffer[line])
       wastedBytes += last.byteCount
     }
-    // In place of the NUL and the LF.
+    // Replaces the NUL and the LF.
     let space = last.valueCount == 0 || value.isEmpty ? 0 : 1
     buffer.removeLast(2)
     if space > 0 { buffer.append(UInt8(ascii: " ")) }

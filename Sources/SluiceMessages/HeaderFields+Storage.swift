@@ -11,7 +11,7 @@ extension HeaderFields {
     let capacity = UInt32(Swift.max(fieldCapacity, count))
     let lineOffset = Int(capacity) * Self.entrySize
     let byteCount = lineOffset + Swift.max(byteCapacity, lines.count)
-    // An empty array is the same object for all threads, and to append nothing would write its count.
+    // All empty arrays share one object, and even appending nothing would write its count.
     guard byteCount > 0 else { return }
     // Not `Array(capacity:initializingWith:)`, which looks up the type of the array each time.
     buffer.append(addingCapacity: byteCount) { output in
@@ -50,7 +50,7 @@ extension HeaderFields {
     return unsafe buffer.span.bytes.unsafeLoadUnaligned(fromByteOffset: index &* Self.entrySize, as: Entry.self)
   }
 
-  /// Writes the entry of a field, or, at ``count``, the one of the next.
+  /// Writes the entry of a field; at ``count``, that of the next field.
   @inline(__always)
   mutating func setEntry(at index: Int, _ entry: Entry) {
     precondition(index >= 0 && index < Int(entryCapacity), "no room for such a field")

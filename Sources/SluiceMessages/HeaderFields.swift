@@ -1,16 +1,16 @@
 /// An ordered list of HTTP fields with case-insensitive names (RFC 9110 §5.1).
 ///
 /// All fields share one buffer, in one allocation: entries that say where each field is, and after them each field as
-/// `name: value`, a NUL and a LF. C code takes this form, and with a CR in place of the NUL it is that of HTTP/1.1, so
-/// lines are copied as they are. Copies are copy-on-write.
+/// `name: value`, a NUL and a LF. C code takes lines in this form. With a CR in place of the NUL, the form is that
+/// of HTTP/1.1, so lines are copied unchanged. Copies are copy-on-write.
 public struct HeaderFields: Sendable {
   /// The position of one field in the buffer, and its marks.
   @usableFromInline
   struct Entry: Sendable, BitwiseCopyable {
-    /// From the first byte of all lines.
+    /// The offset from the first byte of all lines.
     @usableFromInline let start: Int
     @usableFromInline let valueCount: Int
-    /// Both are in one word; otherwise a list of entries would be a third larger.
+    /// The count and the marks share one word; otherwise a list of entries would be a third larger.
     @usableFromInline var nameCountAndMarks: Int
 
     @inlinable
@@ -48,14 +48,14 @@ public struct HeaderFields: Sendable {
   /// The position of a field in the list.
   package typealias Index = Int
 
-  /// Room for ``entryCapacity`` entries, and then the lines. ``nameRange(at:)`` and ``valueRange(at:)`` say where names and
-  /// values are.
+  /// Room for ``entryCapacity`` entries, and then the lines. ``nameRange(at:)`` and ``valueRange(at:)`` say where names
+  /// and values are.
   ///
   /// Bytes outside these ranges may belong to removed fields.
   @usableFromInline package internal(set) var buffer: [UInt8] = []
   @usableFromInline var fieldCount: UInt32 = 0
   @usableFromInline var entryCapacity: UInt32 = 0
-  /// The number of bytes of lines to which no entry refers any more.
+  /// The number of bytes of lines to which no entry refers.
   @usableFromInline var wastedBytes = 0
 
   /// An empty list, which allocates nothing before the first field.

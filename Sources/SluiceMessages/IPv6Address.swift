@@ -96,7 +96,7 @@ struct IPv6Address: Sendable, Hashable, CustomStringConvertible {
     return isWhole ? (groups, count, gap ?? 8) : nil
   }
 
-  /// One to four hexadecimal digits.
+  /// Reads one to four hexadecimal digits.
   private static func group(_ text: Span<UInt8>) -> UInt16? {
     guard (1...4).contains(text.count) else { return nil }
     var value: UInt16 = 0

@@ -91,7 +91,7 @@ package struct JSONText: Sendable {
     }
     let hasComma = needsComma
     needsComma = true
-    // Everything at once: each separate append would check again whether there is room.
+    // Appends everything at once: each separate append would check again whether there is room.
     bytes.append(addingCapacity: name.count + 4) { output in
       if hasComma { output.append(UInt8(ascii: ",")) }
       output.append(UInt8(ascii: "\""))

@@ -2,7 +2,7 @@
 package struct MediaType: Sendable, Hashable {
   /// `type/subtype`, in lower case.
   package let essence: String
-  /// The parameter of that name, which must be in lower case. The value keeps its spelling.
+  /// The value of the `charset` parameter, as it is spelled; nil without one.
   package let charset: String?
 
   /// Nil if the value does not begin with a type and a subtype. Malformed parameters are ignored.

@@ -9,7 +9,7 @@ package struct PathReadings: Sendable, Hashable {
   /// The reading of servers that also read `%2F` and `%5C` as a slash and several slashes as one, and ignore the rest
   /// of a segment after a `;`. Nil if that makes no difference.
   package let lenient: String?
-  /// Whether ``lenient`` had dot segments to remove, so that the readings may be in different folders.
+  /// Whether ``lenient`` had dot segments to remove, so that the readings can be in different folders.
   package let hasDotSegments: Bool
 
   package init(_ path: Span<UInt8>) {

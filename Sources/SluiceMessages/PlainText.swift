@@ -1,9 +1,9 @@
-/// Makes foreign text, such as a plugin's message or a value from a file, safe to show: it cannot begin a new line or control
-/// a terminal, and its length is bounded. Valid UTF-8 stays readable.
+/// Makes foreign text, such as a plugin's message or a value from a file, safe to show: it cannot begin a new line or
+/// control a terminal, and its length is bounded. Valid UTF-8 stays readable.
 package enum PlainText {
-  /// The most bytes of a value that a message repeats.
+  /// The maximum number of bytes of a value that a message repeats.
   package static let quoteLimitBytes = 120
-  /// The most bytes of a path that a message repeats.
+  /// The maximum number of bytes of a path that a message repeats.
   private static let pathLimitBytes = 1024
 
   /// Marks the place where text was cut off.
@@ -32,8 +32,8 @@ package enum PlainText {
     return String(decoding: text.utf8.prefix(wholeCount(text.utf8, limitBytes - mark.utf8.count)), as: UTF8.self) + mark
   }
 
-  /// Returns a value between quotes, for a message that repeats it: `"GE T"`. A long value is cut, and its size follows:
-  /// `"aaa…" (70000 bytes)`.
+  /// Returns a value between quotes, for a message that repeats it: `"GE T"`. A long value is cut, and its size
+  /// follows: `"aaa…" (70000 bytes)`.
   package static func quote(_ text: some StringProtocol) -> String { quote(Array(text.utf8).span) }
 
   /// Like the function for text; bytes that are not UTF-8 are shown as `\xE9`.
@@ -93,7 +93,7 @@ package enum PlainText {
     }
   }
 
-  /// Whether a byte may be part of a character that acts on the display; false for every byte of most texts.
+  /// Whether a byte can be part of a character that acts on the display; false for every byte of most texts.
   private static func mayAct(_ byte: UInt8) -> Bool { byte < 0x20 || byte >= 0x7F }
 
   private static func escape(_ scalar: Unicode.Scalar) -> String {

@@ -1,5 +1,5 @@
-/// Names that can also be names of files and parts of URLs, without escapes: letters, digits, `-`, `_` and `.`. A hidden
-/// file, a separator and a way out of a folder are not such names.
+/// Names that can also be names of files and parts of URLs, without escapes: letters, digits, `-`, `_` and `.`. They
+/// have no separator and do not begin with a `.`, so they neither hide a file nor lead out of a folder.
 package enum PortableName {
   /// - Parameter limit: the largest number of characters.
   package static func isValid(_ name: String, limit: Int) -> Bool {
@@ -19,8 +19,8 @@ package enum PortableName {
     "1 to \(limit) letters, digits, \"-\", \"_\" and \".\", without a \".\" at the beginning"
   }
 
-  /// A short name for a text that is not one: 16 hex digits (FNV-1a, 64 bits). Two texts may have the same, so it must not
-  /// decide about trust.
+  /// A short name for a text that is not such a name: 16 hex digits (FNV-1a, 64 bits). Two texts can have the same
+  /// digest, so it must not decide about trust.
   package static func digest(of text: String) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

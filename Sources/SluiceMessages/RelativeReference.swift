@@ -17,7 +17,7 @@ package enum RelativeReference {
     return name.count < text.utf8.count && isScheme(name)
   }
 
-  /// RFC 3986 §3.1.
+  /// Whether the text is a scheme (RFC 3986 §3.1).
   static func isScheme(_ name: Substring.UTF8View) -> Bool {
     guard let first = name.first, isLetter(first) else { return false }
     return name.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }

@@ -64,13 +64,13 @@ extension Request {
     var options: SharedValue<RequestOptions>?
   }
 
-  /// Never an empty list.
+  /// Nil if there are no trailers; never an empty list.
   package var sharedTrailers: SharedValue<HeaderFields>? {
     get { extras?.value.trailers }
     set { setExtras { $0.trailers = newValue } }
   }
 
-  /// Never the default options.
+  /// Nil for the default options.
   package var sharedOptions: SharedValue<RequestOptions>? {
     get { extras?.value.options }
     set { setExtras { $0.options = newValue } }

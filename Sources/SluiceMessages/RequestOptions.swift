@@ -1,6 +1,6 @@
-/// What holds for one request in place of the settings of the engine. Nil leaves the setting.
+/// Options of one request, in place of the engine's settings. Nil keeps the setting.
 public struct RequestOptions: Sendable, Hashable {
-  /// The order in which requests to one host get a connection, where all are in use.
+  /// The order in which requests to one host get a connection while all connections are in use.
   public enum Priority: Int, Sendable, Hashable, CaseIterable {
     case low, normal, high
   }
@@ -12,16 +12,16 @@ public struct RequestOptions: Sendable, Hashable {
     /// The path of a PEM file; nil if the file of the certificate contains the key too.
     public var key: String?
 
-    /// Reads no file: the first connection fails with `tls` if one cannot be read.
+    /// Reads no file: the first connection fails with `tls` if a file cannot be read.
     public init(certificate: String, key: String? = nil) {
       self.certificate = certificate
       self.key = key
     }
   }
 
-  /// The longest time in which no byte of the bodies moves and no response comes, once the request is sent; then the
-  /// attempt fails with `timeout`. The time in which the caller does not read does not count. By default there is no such
-  /// limit.
+  /// The maximum time without progress, from the sending of the request on: if no byte of the bodies moves and no
+  /// response comes for this long, the attempt fails with `timeout`. Time in which the caller does not read does not
+  /// count. By default there is no such limit.
   public var idleTimeout: Duration?
   /// The time limit for one attempt, in place of `transport.timeout`.
   public var attemptTimeout: Duration?
@@ -31,12 +31,12 @@ public struct RequestOptions: Sendable, Hashable {
   public var decodesContent = true
   /// How many redirects are followed, in place of `redirects.max`; with 0 a redirect is the response.
   public var maximumRedirects: Int?
-  /// How often the request is sent at most, in place of `maxAttempts`.
+  /// The maximum number of attempts, in place of `maxAttempts`.
   public var maximumAttempts: Int?
   /// When the engine makes another attempt, in place of `retry`.
   public var retry: RetryPolicy?
-  /// Requests of a higher priority get a connection first, but every eighth is the one that has waited longest of all.
-  /// Over libcurl, all have the same.
+  /// Requests of a higher priority get a connection first, but every eighth one goes to the request that has waited
+  /// longest. The priority has no effect over libcurl.
   public var priority = Priority.normal
   /// The client certificate that servers get, in place of `transport.tls`. Such requests share connections only with
   /// those of the same identity. Not possible over libcurl.
@@ -45,17 +45,17 @@ public struct RequestOptions: Sendable, Hashable {
   /// libcurl.
   public var unixSocket: String?
 
-  /// Whether a body of more than 1 MiB waits over HTTP/1.1 until the server wants it, at most one second, so that a server
-  /// can refuse or redirect the request without it (RFC 9110 §10.1.1). A server that has let such a body wait for
-  /// nothing is not asked again. False sends the body at once. Over libcurl it is always sent at once.
+  /// Whether, over HTTP/1.1, a body of more than 1 MiB waits at most one second for a 100 response, so that a server
+  /// can refuse or redirect the request before the body is sent (RFC 9110 §10.1.1). A server that let such a body wait
+  /// in vain is not asked again. False sends the body at once. Over libcurl it is always sent at once.
   public var expectsContinue = true
 
-  /// Changes nothing.
+  /// Options that keep every setting.
   public init() {}
 }
 
 extension Request {
-  /// What holds for this request alone.
+  /// Options that apply to this request alone.
   public var options: RequestOptions {
     get { sharedOptions?.value ?? RequestOptions() }
     set { sharedOptions = newValue == RequestOptions() ? nil : SharedValue(newValue) }

@@ -1,11 +1,10 @@
 /// Decides when the engine itself makes another attempt, if no stage has decided.
 ///
-/// It decides about the final status after the response stages have run, and without a response after the failure
-/// stages have.
+/// It decides about a final status after the response stages, and about a missing response after the failure stages.
 public struct RetryPolicy: Sendable, Hashable {
   /// Final statuses after which another attempt is made.
   public var statuses: StatusSet
-  /// The methods of requests that may reach a server twice; case-sensitive.
+  /// The methods of requests that are allowed to reach a server twice; case-sensitive.
   public var methods: [String]
   /// Failures without a response after which another attempt is made.
   public var connectionErrors: ConnectionErrors
@@ -16,11 +15,11 @@ public struct RetryPolicy: Sendable, Hashable {
   public var budget: Double
   /// Whether another attempt is made after failures of any kind, except those of stages and of the caller's own limits.
   package var coversEveryFailure = false
-  /// After this time since the begin of the transaction no further attempt is decided on; nil sets no limit besides the
-  /// deadline.
+  /// The time from the beginning of the transaction after which no further attempt is decided on; nil sets no limit
+  /// besides the deadline.
   package var window: Duration?
 
-  /// By default no status, and of the failures only a kept connection that was already dead.
+  /// By default, another attempt is made only if a kept connection was already dead.
   public init(
     statuses: StatusSet = StatusSet([]), methods: [String] = RetryPolicy.idempotentMethods,
     connectionErrors: ConnectionErrors = .deadConnection, backoff: Backoff = Backoff(), budget: Double = 0.2

@@ -34,7 +34,7 @@ package struct SecretList: Sendable, Hashable {
     return Self.links.contains(name) ? url(value) : value
   }
 
-  /// A URL, absolute or not, in a form that may be shown: without user, password, values of secret parameters, and
+  /// A URL, absolute or not, in a form that can be shown: without user, password, values of secret parameters, and
   /// fragment.
   package func url(_ url: String) -> String {
     // The common case: no part of it can contain a secret.

@@ -1,6 +1,6 @@
 /// A value behind one reference, copied on write. For values that are passed on often, but seldom read or changed.
 package struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
-  /// Unchecked, since only a value that holds the single reference changes it.
+  /// Unchecked, because a value changes it only while it holds the only reference.
   private final class Storage: @unchecked Sendable {
     var value: Value
 

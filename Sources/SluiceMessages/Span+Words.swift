@@ -48,12 +48,12 @@ extension Span where Element == UInt8 {
       unsafe output.storeBytes(of: word.asciiLowercased.littleEndian, toByteOffset: index, as: UInt64.self)
       index += 8
     }
-    // Some of the last eight bytes again, because that costs less than the rest byte by byte.
+    // Writes some of the last eight bytes again, because that costs less than the rest byte by byte.
     unsafe output.storeBytes(of: last.asciiLowercased.littleEndian, toByteOffset: count - 8, as: UInt64.self)
   }
 
-  /// All of four to eight bytes, those in the middle twice: the first four in the lower half, the last four in the upper
-  /// one. Nil for another count.
+  /// All of four to eight bytes, those in the middle twice: the first four in the lower half, the last four in the
+  /// upper one. Nil for another count.
   @inline(__always)
   var shortWord: UInt64? {
     guard count >= 4, count <= 8 else { return nil }
@@ -113,7 +113,7 @@ extension UInt64 {
   @inline(__always)
   package var asciiLowercased: UInt64 { self | asciiLetters &>> 2 }
 
-  /// Whether all eight bytes are ASCII, none of them a control, a space or one of the three bytes.
+  /// Whether all eight bytes are ASCII, none of them a control, a space or one of the three given bytes.
   @inline(__always)
   func isPrintable(without first: UInt8, _ second: UInt8, _ third: UInt8) -> Bool {
     guard self & (Self.ones &* 0x80) == 0, firstByte(below: 0x21) == nil else { return false }
@@ -124,7 +124,7 @@ extension UInt64 {
   /// Whether both hold the same eight bytes, ASCII letters in upper or lower case.
   @inline(__always)
   func equalsIgnoringCase(_ other: UInt64) -> Bool {
-    // The bit that tells the cases apart may differ in letters alone.
+    // Only letters may differ, and only in the bit that distinguishes upper from lower case.
     (self ^ other) & ~(asciiLetters >> 2) == 0
   }
 
@@ -132,7 +132,7 @@ extension UInt64 {
   @inline(__always)
   var isPlainJSON: Bool { !hasControl && !contains(UInt8(ascii: "\"")) && !contains(UInt8(ascii: "\\")) }
 
-  /// Whether one of the eight bytes is that one.
+  /// Whether one of the eight bytes equals the given byte.
   @inline(__always)
   func contains(_ byte: UInt8) -> Bool { (self ^ Self.ones &* UInt64(byte)).firstByte(below: 1) != nil }
 

@@ -7,7 +7,7 @@ public struct TransferTimings: Sendable, Hashable {
   /// All phases and counts are zero; peer and version are unknown.
   package init() {}
 
-  /// All at once, which copies nothing.
+  /// Sets everything at once, which copies nothing.
   package init(
     _ nanoseconds: Nanoseconds, isConnectionReused: Bool, peerAddress: String?, version: HTTPVersion?,
     engine: TransportEngine?, bytesSent: Int, bytesReceived: Int
@@ -18,7 +18,7 @@ public struct TransferTimings: Sendable, Hashable {
         engine: engine, bytesSent: bytesSent, bytesReceived: bytesReceived))
   }
 
-  /// The phases as they are kept. A `Duration` takes twice the room, and longer to compute.
+  /// The phases as they are stored. A `Duration` takes twice the room, and longer to compute.
   package var nanoseconds: Nanoseconds { fields.value.nanoseconds }
 
   /// The time before the transport could begin: waiting for the name look-up and for a free connection.

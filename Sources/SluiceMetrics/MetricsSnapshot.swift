@@ -18,7 +18,7 @@ public struct MetricsSnapshot: Sendable, Hashable {
   public internal(set) var redirects: UInt64 = 0
   /// Requests on the wire, including those after redirects and challenges.
   public internal(set) var hops: UInt64 = 0
-  /// Those of the requests on the wire that libcurl carried; Sluice's own transport carried the others.
+  /// Requests on the wire that libcurl carried; Sluice's own transport carried the others.
   public internal(set) var hopsOverCurl: UInt64 = 0
   /// Bytes of all requests on the wire, heads and bodies.
   public internal(set) var bytesSent: UInt64 = 0

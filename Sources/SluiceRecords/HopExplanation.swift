@@ -1,7 +1,7 @@
 public import SluiceMessages
 
-/// What happened to the headers that stages set in one hop, and why. What request stages have set is in the first hop of
-/// the attempt. Only for requests that want an explanation (``SluiceMessages/Request/wantsExplanation``).
+/// What happened to the headers that stages set in one hop, and why. What request stages have set is in the first hop
+/// of the attempt. Only for requests that want an explanation (``SluiceMessages/Request/wantsExplanation``).
 public struct HopExplanation: Sendable, Hashable {
   /// The attempt of the hop, counted from 0.
   public let attempt: Int
@@ -29,7 +29,7 @@ public struct HeaderDecision: Sendable, Hashable {
   /// The reason as a code for programs; the raw value is the code in documents.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     case sent
-    /// The configuration leaves it out, or no trace begins here.
+    /// The configuration leaves the header out, or no trace begins here.
     case disabled
     case hostNotListed = "host_not_listed"
     /// The host is listed for other kinds of headers.
@@ -38,7 +38,7 @@ public struct HeaderDecision: Sendable, Hashable {
     case excludedEndpoint = "excluded_endpoint"
     /// The request has a signature, which another header could make invalid.
     case signedRequest = "signed_request"
-    /// The request already has it, or has the header that it belongs to.
+    /// The request already has the header, or the header that it belongs to.
     case alreadyPresent = "already_present"
     /// The request already has the header, and so the hop fails.
     case refused

@@ -2,7 +2,7 @@ public import SluiceMessages
 
 /// The answers of an interceptor.
 public enum Verdict: Sendable, Hashable {
-  /// Go on with the next stage.
+  /// Continue with the next stage.
   case proceed
   /// The exchange holds the response; the wire is skipped, response stages still run.
   case respond

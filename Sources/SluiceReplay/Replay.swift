@@ -24,7 +24,7 @@ public struct Replay: Sendable {
   public struct Build: Sendable {
     /// The text of a configuration file. It cannot include code of the program, because it runs in another process.
     package var configuration: [UInt8]
-    /// The base of relative paths in it.
+    /// The base of relative paths in the configuration.
     package var file: String?
     /// The files to load, by the library's path in the configuration; a library that is not listed is loaded from that
     /// path.

@@ -4,7 +4,7 @@ import SluiceRecords
 extension ReplayReport {
   /// The report for people, one difference on each line, without a final line end.
   ///
-  /// Shows a difference that several exchanges share once, with the numbers of those exchanges.
+  /// A difference that several exchanges share is shown once, with the numbers of those exchanges.
   ///
   /// - Parameter limit: maximum number of groups to show. The exchanges of a group have the same differences.
   public func text(showing limit: Int = 10) -> String {

@@ -5,9 +5,10 @@ import SluicePipeline
 
 /// The input of a replay's child process, in addition to that of every trial.
 struct ReplayRequest {
-  /// The text of the configuration; its references are resolved in the child, which has the environment of this process.
+  /// The text of the configuration; its references are resolved in the child, which has the environment of this
+  /// process.
   var configuration: String
-  /// The base of relative paths in it.
+  /// The base of relative paths in the configuration.
   var file: String?
   /// Where to look up libraries that it gives by name: the child may be a program of another installation.
   var pluginFolder: String?

@@ -1,12 +1,12 @@
 import SluiceSupport
 
-/// The threads on which the program's libcurl makes call-outs. They begin with the call-outs that need them, and wait
-/// for more until the process ends; a child of fork() makes its own.
+/// The threads on which the program's libcurl makes call-outs. A thread begins with the call-out that needs it, and
+/// then waits for more until the process ends; a child of fork() has its own threads.
 final class CallOutThreads: Sendable {
   /// A call-out, from the queue to its end.
   struct Job: Sendable {
     let exchange: ProgramExchange
-    /// Called on a thread of these, inside of `ProgramFunctions.work`.
+    /// Called on one of these threads, inside of `ProgramFunctions.work`.
     let completion: @Sendable (borrowing ProgramFunctions.Exchanged) -> Void
   }
 
@@ -14,15 +14,15 @@ final class CallOutThreads: Sendable {
     var waiting = FIFOQueue<Job>()
     var running: [ObjectIdentifier: ProgramExchange] = [:]
     var threads = 0
-    /// Threads that wait; one that was woken counts until it takes its job.
+    /// Waiting threads; a thread that was woken counts until it takes its job.
     var idle = 0
     var isClosed = false
   }
 
-  /// A collector that does not answer must not hold up a plugin that gets a token.
+  /// More than one, because a collector that does not answer must not delay a plugin that fetches a token.
   private static let maximumThreads = 4
   private static let maximumWaiting = 256
-  /// Libcurl and TLS libraries; the default of the process may be small.
+  /// Enough for libcurl and TLS libraries; the default of the process may be too small.
   private static let stackBytes = 1 << 20
 
   private let program: ProgramFunctions

@@ -29,7 +29,7 @@ final class CallOutTransfer: Transfer, @unchecked Sendable {
     } catch { end(.failure(Self.error(error))) }
   }
 
-  /// The thread may be in libcurl a moment longer.
+  /// The thread can stay in libcurl for a moment longer.
   func cancel() {
     exchange?.stop()
     loop.post { [self] in end(.failure(Self.cancelled)) }

@@ -7,7 +7,7 @@ import SluicePipeline
 ///
 /// Unchecked: everything is constant after `init`, except for the flag, which C reads and writes atomically.
 final class ProgramExchange: @unchecked Sendable {
-  /// Call-outs have times of their own, which end an exchange earlier.
+  /// A backstop: call-outs have time limits of their own, which end an exchange earlier.
   private static let limitMilliseconds: Int64 = 60 * 60 * 1000
 
   private var texts = TextMemory()
@@ -36,7 +36,7 @@ final class ProgramExchange: @unchecked Sendable {
 
   deinit { flag.deallocate() }
 
-  /// What libcurl would add by itself is left out where it changes what the plugin has asked for.
+  /// Suppresses the fields with which libcurl would change what the plugin has asked for.
   private static func lines(_ headers: HeaderFields, hasBody: Bool, agent: String?) -> LineText {
     var fields = HeaderFields()
     for (name, value) in headers where !FieldSyntax.isTransportField(name.utf8.span) { fields.append(name, value) }

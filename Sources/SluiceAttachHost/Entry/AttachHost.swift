@@ -108,7 +108,8 @@ enum AttachHost {
     Unmanaged<AttachedTransfer>.fromOpaque(transfer).takeRetainedValue().end(end.pointee)
   }
 
-  /// Drops the pipeline of the parent without releasing it: what it would wait for does not exist here.
+  /// Drops the pipeline of the parent without releasing it: the threads that a release would wait for do not exist
+  /// here.
   private static func forked() {
     if let pipeline = state.withLock({ $0.pipeline.take() }) { _ = Unmanaged.passRetained(pipeline) }
   }

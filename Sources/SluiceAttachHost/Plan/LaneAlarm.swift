@@ -2,8 +2,8 @@ import SluiceLoop
 import SluicePipeline
 import SluiceSupport
 
-/// Enters lanes when a timer is due or work was posted, and no thread of the program is there. Its thread begins with the
-/// first timer or post of a plugin: the transactions themselves need none.
+/// Enters lanes when a timer is due or work was posted while no thread of the program is in the lane. Its thread begins
+/// with the first timer or post of a plugin: the transactions themselves need none.
 final class LaneAlarm: Sendable {
   private struct State: Sendable {
     var isClosed = false
@@ -12,10 +12,10 @@ final class LaneAlarm: Sendable {
     var due: [Instant]
   }
 
-  /// Timers beyond it belong to transactions, which have no time limit here.
+  /// Timers that are due later belong to transactions, which have no time limit here.
   private static let horizon = Duration.seconds(24 * 60 * 60)
 
-  /// For stages; the default of the process may be small.
+  /// Enough for stages; the default of the process may be too small.
   private static let stackBytes = 1 << 20
 
   private let loops: [CallerLoop]
@@ -41,7 +41,7 @@ final class LaneAlarm: Sendable {
       defer { state.hasThread = true }
       return !state.hasThread
     }
-    // Without a thread, timers fire with the next transfer.
+    // If no thread can be started, timers fire with the next transfer.
     if starts { _ = SystemThread.start("sluice-timers", stackBytes: Self.stackBytes) { [self] in serve() } }
   }
 

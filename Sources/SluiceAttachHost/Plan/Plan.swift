@@ -2,8 +2,8 @@ import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 
-/// What the command has decided: the configuration, with references in place of secrets, and the checked private copy of
-/// each library.
+/// What the command has decided: the configuration, with references in place of secrets, and the checked private copy
+/// of each library.
 struct Plan: Sendable {
   struct Library: Sendable {
     /// The private copy, which the command holds.
@@ -11,14 +11,14 @@ struct Plan: Sendable {
     /// SHA-256 in hexadecimal.
     var hash: String
     var buildID: String?
-    /// That of the shared runtime of Swift that it was linked with; nil without one.
+    /// The build id of the shared Swift runtime that the library was linked with; nil without one.
     var swiftBuildID: String?
-    /// Whether it requires that it can make requests itself.
+    /// Whether the plugin requires call-outs.
     var callsOut: Bool
   }
 
   var configuration: Configuration
-  /// By the path in the configuration.
+  /// Indexed by the path in the configuration.
   var libraries: [String: Library]
   var explains: Bool
   /// The folder for the events of each process; nil for none.

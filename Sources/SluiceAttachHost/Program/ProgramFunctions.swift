@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// What the program's library does for its host.
 ///
-/// Unchecked: the functions may be called on any thread, and live as long as the process.
+/// Unchecked: the functions can be called on any thread, and live as long as the process.
 struct ProgramFunctions: @unchecked Sendable {
   private let table: sluice_attach_program
 
@@ -17,11 +17,11 @@ struct ProgramFunctions: @unchecked Sendable {
     return Exchanged(form: exchanged, release: table.release)
   }
 
-  /// Each thread of the host begins with it: the process ends when only such threads are left.
+  /// Each thread of the host calls this first: the process ends when only such threads are left.
   func noteThread() { work {} }
 
-  /// Runs what a thread of the host does, apart from waiting and exchanges. A fork() of the program waits for it: the
-  /// thread does not exist in the child, and what it was changing would stay half changed there.
+  /// Runs work of a thread of the host, other than waiting and exchanges. A fork() of the program waits for the work to
+  /// end: the thread does not exist in the child, where its changes would stay half done.
   func work<Result>(_ body: () -> Result) -> Result {
     table.enter?()
     defer { table.leave?() }

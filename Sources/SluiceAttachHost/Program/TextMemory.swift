@@ -2,13 +2,13 @@ import CAttachABI
 import Glibc
 import SluiceAttachRules
 
-/// Memory of texts that C reads, each with a NUL at its end. It lives until the next texts.
+/// Memory of texts that C reads, each with a NUL at its end. It lives until the next texts are held.
 struct TextMemory: ~Copyable {
   private var block: UnsafeMutableRawPointer?
 
   deinit { block?.deallocate() }
 
-  /// Copies of lines, which are found in one array by their NULs.
+  /// Copies lines, which are in one array, each with a NUL at its end.
   mutating func hold(_ lines: LineText) -> UnsafeMutablePointer<sluice_attach_text> {
     let (forms, text) = makeRoom(texts: lines.count, bytes: lines.bytes.count)
     lines.bytes.withUnsafeBytes { text.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(text), byteCount: $0.count) }
@@ -21,7 +21,7 @@ struct TextMemory: ~Copyable {
     return forms
   }
 
-  /// Copies of texts, each with a NUL at its end.
+  /// Copies texts, and adds a NUL to the end of each.
   mutating func hold(_ texts: [[UInt8]]) -> UnsafeMutablePointer<sluice_attach_text> {
     let (forms, text) = makeRoom(texts: texts.count, bytes: texts.reduce(0) { $0 + $1.count + 1 })
     var end = text

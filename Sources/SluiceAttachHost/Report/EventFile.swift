@@ -10,7 +10,7 @@ import Synchronization
 final class EventFile: Sendable {
   /// A longer file gets the name of the previous one, which is replaced.
   private static let limitBytes = 64 << 20
-  /// Events beyond it are dropped, as long as they cannot be written.
+  /// While events cannot be written, those beyond this size are dropped.
   private static let heldBytes = 1 << 20
 
   private let path: String
@@ -31,8 +31,8 @@ final class EventFile: Sendable {
     held.withLock { if $0.count + line.count <= Self.heldBytes { $0 += line } }
   }
 
-  /// Returns why the events could not be written, the first time; nil otherwise. They are kept for the next call, as far
-  /// as there is room.
+  /// Returns why the events could not be written, the first time; nil otherwise. They are kept for the next call, as
+  /// far as there is room.
   func flush() -> String? {
     held.withLock { held in
       guard !held.isEmpty else { return nil }

@@ -1,7 +1,7 @@
 import SluiceAttachRules
 import SluiceMessages
 
-/// What libcurl is to do differently from what the program has said.
+/// What libcurl must do differently from what the program has set.
 enum Answer {
   case proceed
   case lines(LineText)
@@ -15,7 +15,7 @@ enum Answer {
     self = changes.isEmpty ? .proceed : .request(changes)
   }
 
-  /// What the request stages have changed; nil for what stays.
+  /// What the request stages have changed; a nil member stays as it is.
   struct RequestChanges {
     var method: [UInt8]?
     var url: [UInt8]?

@@ -1,8 +1,8 @@
 import SluiceLoop
 import SluicePipeline
 
-/// One loop of a pipeline in a foreign program, with what belongs to it. Threads of the program that make transfers at
-/// the same time take different lanes.
+/// One loop of a pipeline in a foreign program, and the objects that belong to it. Threads of the program that make
+/// transfers at the same time take different lanes.
 ///
 /// Unchecked because of `pipeline`, which only the thread inside of the loop reads and replaces.
 final class AttachedLane: @unchecked Sendable {

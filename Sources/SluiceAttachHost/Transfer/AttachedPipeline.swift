@@ -9,7 +9,7 @@ import SluiceSupport
 import SluiceTraceContext
 import Synchronization
 
-/// The pipeline of a process that was never written for one: its lanes, its instances, and the plan that it has.
+/// The pipeline of a process that was not written for one: its lanes, its instances and its plan.
 ///
 /// A child of fork() gets its own, because threads, timers and locks of the parent's do not exist there.
 final class AttachedPipeline: Sendable {
@@ -27,7 +27,7 @@ final class AttachedPipeline: Sendable {
   private let next = Atomic<Int>(0)
   private let published = Locked<Snapshot?>(nil)
   private let generationCount = Atomic<Int>(0)
-  /// Replaced snapshots whose parts are being ended.
+  /// The number of replaced snapshots whose parts are being ended.
   private let ending = Monitor(0)
   let explains: Bool
 
@@ -47,7 +47,7 @@ final class AttachedPipeline: Sendable {
     ) { [reporter] in reporter.log(LogLine($0)) }
   }
 
-  /// Begins a transfer; nil if its request is not one for a pipeline. Without an answer, a stage is suspended.
+  /// Begins a transfer; nil if its request cannot go through a pipeline. A nil answer means that a stage is suspended.
   func begin(_ form: sluice_attach_request, blocks: Bool) -> (transfer: AttachedTransfer, answer: Answer?)? {
     let lane = freeLane()
     lane.loop.enter()
@@ -68,7 +68,7 @@ final class AttachedPipeline: Sendable {
     return lanes[turn % lanes.count]
   }
 
-  /// Makes the instances of a plan and publishes them; transfers that have begun stay on the instances before.
+  /// Makes the instances of a plan and publishes them; transfers that have begun keep the earlier instances.
   func take(_ plan: Plan) throws(EngineError) {
     let before = published.withLock { $0 }
     var generations: [String: LoadedGeneration] = [:]
@@ -133,8 +133,8 @@ final class AttachedPipeline: Sendable {
     return loaded
   }
 
-  /// A plugin with the shared runtime of Swift gets the one that the program has: glibc takes the first library of a
-  /// name, whatever the plugin was linked with.
+  /// A plugin that was linked with the shared Swift runtime gets the program's runtime: glibc uses the first library of
+  /// a name that was loaded, whatever the plugin was linked with.
   private static func checkRuntime(_ library: Plan.Library, _ path: String) throws(PluginError) {
     guard let wanted = library.swiftBuildID, let found = LoadedLibrary.buildID(ofMapped: "libswiftCore.so"),
       wanted != found
@@ -145,12 +145,12 @@ final class AttachedPipeline: Sendable {
       advice: "build it with --static-stdlib")
   }
 
-  /// What does not hold for transfers of a program: it decides itself about time limits, redirects and repetitions, and
-  /// takes the bodies of responses itself.
+  /// The configuration without what does not apply to transfers of a program: the program itself decides about time
+  /// limits, redirects and repetitions, and takes the bodies of responses.
   private static func prepared(_ configuration: Configuration) -> Configuration {
     var prepared = configuration
     prepared.transport.loops = laneCount
-    // Longer than the clock counts: no timer is set.
+    // Longer than the clock can count, so that no timer is set.
     prepared.transport.timeout = .seconds(Int64.max)
     prepared.deadline = nil
     prepared.maximumAttempts = 1
@@ -212,7 +212,7 @@ private final class OpenSnapshot: Sendable {
   func laneIsEmpty() {
     guard lanesLeft.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
     ending.update { $0 += 1 }
-    // Not here: the instances wait for calls that may need the lane.
+    // On another thread, because the instances wait for calls that may need this lane.
     let isStarted = SystemThread.start("sluice-end") { [parts, ending] in
       for part in parts.reversed() { part.end(within: .seconds(5)) }
       ending.update { $0 -= 1 }

@@ -5,7 +5,7 @@ import SluiceMessages
 import SluicePipeline
 
 extension AttachedTransfer {
-  /// Runs the response stages on the head of the response that the program gets, and waits for one that is suspended.
+  /// Runs the response stages on the head of the response that the program gets, and waits for suspended stages.
   func receive(_ form: sluice_attach_head) -> Answer {
     lane.loop.enter()
     defer { lane.loop.leave() }

@@ -4,7 +4,7 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 
-/// A transfer of the program, and the transaction that runs for it. It has all hops that libcurl makes.
+/// A transfer of the program, and the transaction that runs for it. It covers all hops that libcurl makes.
 ///
 /// Unchecked because it is confined to its loop, which each call enters.
 final class AttachedTransfer: Transfer, @unchecked Sendable {
@@ -13,24 +13,24 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   private let pipeline: AttachedPipeline
   let lane: AttachedLane
-  /// Of the last answer, as the ABI promises.
+  /// The memory of the last answer, which must stay valid as the ABI promises.
   private var memory = TextMemory()
   var transaction: Transaction?
   var observer: (any TransferObserver)?
-  /// As the program asks for it; nil without request stages, which alone change it.
+  /// The program's request; nil without request stages, because only they change it.
   private var original: Request?
   /// When the program has waited long enough for the request stages.
   private var limit = Instant.distantFuture
-  /// The request after the request stages; nil before it comes to the wire.
+  /// The request after the request stages; nil until they have decided.
   private var request: Request?
   private var changes = HeaderChanges()
-  /// Whether libcurl has lines in place of the program's.
+  /// Whether libcurl has header lines of the host in place of the program's.
   private var hasOwnLines = false
   var isIssued = false
-  /// Of the first hop; libcurl sends the program's credentials only to its origin.
+  /// The URL of the first hop; libcurl sends the program's credentials only to its origin.
   private var firstURL: HTTPURL?
   private var watch = HopWatch()
-  /// Whether somebody learns of timings, addresses and the fields of responses.
+  /// Whether response stages, tracers or an explanation get timings, addresses and the fields of responses.
   private var isObserved = false
   /// Whether the response stages run before the program gets anything of the response.
   private(set) var holdsResponse = false
@@ -45,8 +45,8 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   // MARK: Transfer
 
-  /// What the machine asks of the transfer has no effect on libcurl: the program decides how long it runs, and takes the
-  /// body itself.
+  /// What the machine asks of the transfer has no effect on libcurl: the program decides how long it runs, and takes
+  /// the body itself.
   func cancel() {}
   func resumeReceiving() {}
   func resumeSending() {}
@@ -87,7 +87,7 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     if blocks || lane.loop.now >= limit {
       lane.loop.enter()
     } else if !lane.loop.enterIfFree() {
-      // A stage of another thread runs, and the program's other transfers must not wait for it.
+      // Another thread runs a stage, and the program's other transfers must not wait for it.
       return nil
     }
     defer { lane.loop.leave() }
@@ -158,7 +158,8 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     return .lines(changed)
   }
 
-  /// Stages know nothing of a hop whose URL is not readable, and set nothing there.
+  /// Reports the next hop to the pipeline. A hop whose URL cannot be read is not reported, and stages set nothing
+  /// there.
   private func continueWith(
     _ hop: sluice_attach_hop, _ url: HTTPURL, _ fields: inout HeaderFields, _ observer: any TransferObserver
   ) -> Bool {
@@ -167,7 +168,7 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     changes.apply(to: &fields)
     let facts = hop.facts?.pointee
     let head = hop.previous.flatMap { Response($0.pointee, facts) }
-    // Otherwise it is the same request, whose URL libcurl may write in another way.
+    // Otherwise it is the same request, whose URL libcurl may spell in another way.
     if head.map({ Redirect.isRedirect($0.status) }) ?? false { next.url = url }
     next.method = hop.method.string
     next.headers = fields
@@ -187,10 +188,10 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     lane.loop.enter()
     defer { lane.loop.leave() }
     if result == nil { complete(end) }
-    // Response stages that learn of the failure.
+    // Waits for the response stages that are called about the failure.
     if result == nil, holdsResponse, !end.is_cancelled { wait { result != nil } }
     guard result == nil, let transaction else { return }
-    // A stage that is still suspended, or that wants what there is not here.
+    // A stage is still suspended, or wants something that does not exist here.
     transaction.cancel()
     _ = lane.loop.wait(until: lane.loop.now + .seconds(1)) { result != nil }
   }
@@ -205,7 +206,7 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     var head = isIssued && disposition == nil ? end.response.flatMap { Response($0.pointee, facts) } : nil
     let hasHead = head != nil || disposition != nil
     let error = TransportError(curlCode: end.code, end.reason.string, hasHead: hasHead)
-    // The program was not given a head that the response stages have not seen.
+    // If response stages hold the response and have not seen its head, the program has not got the head either.
     if let head = head.take(), !holdsResponse || error == nil { _ = observer.transferDidReceiveHead(head) }
     let missing = !hasHead && error == nil ? TransportError(.invalidResponse, "no response that libcurl shows") : nil
     observer.transferDidEnd(TransferEnd(error: error ?? missing, timings: timings(facts)))

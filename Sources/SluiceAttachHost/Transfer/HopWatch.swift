@@ -8,7 +8,7 @@ struct HopWatch {
   private var phases = TransferTimings.Nanoseconds()
   private var isConnectionReused = false
   private var address: String?
-  /// At the beginning of the hop: its connection is established.
+  /// The facts at the beginning of the hop, when its connection is established.
   private var start: sluice_attach_facts?
   private var began = Instant(nanoseconds: 0)
 
@@ -18,15 +18,15 @@ struct HopWatch {
     let before = start ?? sluice_attach_facts()
     isConnectionReused = facts.connections == before.connections
     phases = isConnectionReused ? TransferTimings.Nanoseconds() : Self.connecting(facts, since: before)
-    // Before its beginning, a later hop is not known to the pipeline.
+    // The pipeline does not know of a later hop before that hop begins.
     if start != nil { phases = TransferTimings.Nanoseconds() }
     address = facts.address.length == 0 ? nil : facts.address.string
     start = facts
-    // Borrowed.
+    // The text is only borrowed.
     start?.address = sluice_attach_text()
   }
 
-  /// When the hop has ended, or the transfer before its first hop.
+  /// Call it when the hop has ended, or when the transfer has ended before its first hop.
   func timings(_ end: sluice_attach_facts?, at now: Instant) -> TransferTimings {
     guard let end else { return TransferTimings() }
     guard let start else {
@@ -39,7 +39,7 @@ struct HopWatch {
       let sent = max(end.pretransfer - start.pretransfer, 0)
       phases.wait = Self.nanoseconds(end.first_byte - start.first_byte - sent)
     }
-    // Libcurl's total at the beginning may be that of an earlier moment.
+    // Libcurl's total at the beginning may have been measured earlier.
     let all = min(Self.nanoseconds(end.total - start.total), now.duration(since: began).nanoseconds)
     phases.wait = min(phases.wait, all)
     phases.receive = phases.wait > 0 && all > phases.wait ? all - phases.wait : 0

@@ -5,7 +5,7 @@ import SluiceMessages
 import SluicePipeline
 
 extension Request {
-  /// The request that a program asks libcurl for; nil if it is not one for a pipeline.
+  /// The request that a program asks libcurl for; nil if it cannot go through a pipeline.
   init?(_ form: sluice_attach_request, urls: LastURL) {
     guard let url = urls.read(form.url.borrowed) else { return nil }
     self.init(method: form.method.method, url: url, headers: HeaderLines(form).fields, body: Self.body(form))
@@ -21,7 +21,7 @@ extension Request {
     }
   }
 
-  /// Only a stage that wants the body reads it. The stage must not be passed over, so that fails.
+  /// Only a stage that wants the body reads it. Reading fails, because that stage must not be skipped.
   private static let hidden = BodyStream { _ in
     throw TransportError(
       .bodyFile,
@@ -31,12 +31,13 @@ extension Request {
 }
 
 extension sluice_attach_text {
-  /// Most requests have this one, and to make a string costs more than to compare three bytes.
+  /// Most requests use GET, and making a string costs more than comparing three bytes.
   fileprivate var method: String { length == 3 && memcmp(bytes, "GET", 3) == 0 ? "GET" : string }
 }
 
 extension HeaderLines {
-  /// - Parameter withoutCredentials: at another origin than that of the transfer, to which libcurl sends no `Authorization`.
+  /// - Parameter withoutCredentials: whether the hop is at another origin than the transfer's; libcurl sends no
+  ///   `Authorization` there.
   init(_ form: sluice_attach_request, withoutCredentials: Bool = false) {
     self.init()
     for line in UnsafeBufferPointer(start: form.lines, count: form.line_count) { append(line: line.characters.span) }

@@ -4,7 +4,7 @@ import SluiceSupport
 /// The file of a jar: read with checks, replaced as a whole, and locked against other processes. Every function blocks
 /// until the disk has answered.
 struct CookieFile: Sendable {
-  /// More than 3,000 cookies of the largest size take.
+  /// More than what 3,000 cookies of the largest size take.
   static let maximumBytes = 32 << 20
   private static let pause = Duration.milliseconds(10)
 
@@ -57,7 +57,7 @@ struct CookieFile: Sendable {
     syncFolder()
   }
 
-  /// The name is on disk too. If it cannot be, the file is there all the same.
+  /// Writes the name to the disk too. If that fails, the file exists nevertheless.
   private func syncFolder() {
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
     if let folder = FileDescriptor(opening: folder, O_RDONLY | O_DIRECTORY) { fsync(folder.raw) }
@@ -65,8 +65,8 @@ struct CookieFile: Sendable {
 
   // MARK: Locking
 
-  /// Runs the body while no other jar with this file runs one, in any process. The lock is a file beside the jar's, which
-  /// stays there.
+  /// Runs the body while no other jar with this file runs one, in any process. The lock is a file beside the jar's,
+  /// which stays there.
   func withLock<Result>(
     timeout: Duration, _ body: () throws(CookieJarError) -> Result
   ) throws(CookieJarError) -> Result {

@@ -1,4 +1,4 @@
-/// Why the file of a jar cannot be read or written. The file is as it was.
+/// Why the file of a jar cannot be read or written. The file is unchanged.
 public struct CookieJarError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of the error. More kinds may be added.
   public struct Code: RawRepresentable, Sendable, Hashable {
@@ -9,9 +9,9 @@ public struct CookieJarError: Error, Sendable, Hashable, CustomStringConvertible
 
     /// The content is not that of a cookie file; ``CookieJarError/line`` is the first wrong line.
     public static let damaged = Self(rawValue: "damaged")
-    /// A link, not a regular file, of another user, or open to other users.
+    /// The file is a link, is not a regular file, belongs to another user, or is open to other users.
     public static let unsafe = Self(rawValue: "unsafe")
-    /// Another process holds the lock, and the time to wait is over.
+    /// Another process held the lock until the timeout.
     public static let locked = Self(rawValue: "locked")
     /// The system refuses: no such folder, no permission, a full disk, no thread.
     public static let system = Self(rawValue: "system")

@@ -6,9 +6,10 @@ import SluiceSupport
 ///
 /// Can be used from any thread, and by several clients. No call waits for a disk, except the two that say so.
 ///
-/// A server can set a cookie for its own host, and for the domains above it that are not public suffixes (by libpsl). Without
-/// a list of public suffixes, only cookies for the server's own host are kept. At most 4,096 bytes of name and value, 180
-/// cookies for a domain and 3,000 in all are kept; the cookies that were not used for the longest time are dropped.
+/// A server can set a cookie for its own host, and for the domains above it that are not public suffixes (by libpsl).
+/// Without a list of public suffixes, only cookies for the server's own host are kept. At most 4,096 bytes of name and
+/// value, 180 cookies for a domain and 3,000 in all are kept; the cookies that were not used for the longest time are
+/// dropped.
 public final class CookieJar: Sendable {
   private struct State {
     var store = CookieStore()
@@ -36,9 +37,9 @@ public final class CookieJar: Sendable {
 
   /// A jar with the cookies of a file, in the form that curl reads and writes. Without such a file it is empty.
   ///
-  /// The file is read now, and written by ``save(timeout:)`` alone. It must belong to the user of the process and must not
-  /// be readable or writable by other users. A symbolic link is not followed. Expired cookies, and cookies that break the
-  /// rules about prefixes and public suffixes, are not used.
+  /// The file is read now, and written by ``save(timeout:)`` alone. It must belong to the user of the process and must
+  /// not be readable or writable by other users. A symbolic link is not followed. Expired cookies, and cookies that
+  /// break the rules about prefixes and public suffixes, are not used.
   ///
   /// - Parameters:
   ///   - path: the file; its folder must exist.
@@ -152,25 +153,25 @@ public final class CookieJar: Sendable {
 
   // MARK: The file
 
-  /// All cookies, those of the session too, in the form that curl reads.
+  /// All cookies, including session cookies, in the form that curl reads.
   package var text: [UInt8] { CookieFileText.write(cookies) }
 
-  /// Writes all cookies, those of the session too, into a file in place of what it has (mode 0600). Waits for the disk, on
-  /// a thread of its own.
+  /// Replaces the content of a file with all cookies, including session cookies (mode 0600). Waits for the disk, on a
+  /// thread of its own.
   package func write(to path: String) async throws(CookieJarError) {
     let (file, bytes) = (CookieFile(path: path), text)
     try await Self.onThread(path) { () throws(CookieJarError) in try file.replace(with: bytes) }
   }
 
-  /// Writes what has changed into the file, and leaves what other processes have written there. Waits for the disk, on a
-  /// thread of its own; does nothing for a jar without a file.
+  /// Writes what has changed into the file, and leaves what other processes have written there. Waits for the disk, on
+  /// a thread of its own; does nothing for a jar without a file.
   ///
-  /// The new content replaces the file at once (mode 0600): a crash leaves the old file or the new. A file that is damaged is
-  /// not written.
+  /// The new content replaces the file atomically (mode 0600): a crash leaves the old file or the new. A file that is
+  /// damaged is not written.
   ///
-  /// - Parameter timeout: for how long to wait for a process that writes the same file.
-  /// - Throws: `locked`, `damaged` with the line, `unsafe` or `system`. Then the file is as it was, and the next call writes
-  ///   the changes.
+  /// - Parameter timeout: how long to wait for a process that writes the same file.
+  /// - Throws: `locked`, `damaged` with the line, `unsafe` or `system`. Then the file is as it was, and the next call
+  ///   writes the changes.
   public func save(timeout: Duration = .seconds(5)) async throws(CookieJarError) {
     guard let file else { return }
     try await Self.onThread(file.path) { [self] () throws(CookieJarError) in

@@ -1,10 +1,10 @@
 /// A cookie as a jar keeps it (draft-ietf-httpbis-rfc6265bis-22 §5.7).
 ///
-/// Name and value are bytes on the wire. ``name`` and ``value`` show bytes that are not UTF-8 as U+FFFD; they are sent as
-/// they came.
+/// Name and value are bytes on the wire. ``name`` and ``value`` show bytes that are not UTF-8 as U+FFFD; they are sent
+/// as they came.
 public struct Cookie: Sendable, Hashable {
-  /// To which requests from other sites a browser would restrict the cookie (§5.6.7). Has no effect here: a program has no
-  /// site, so each of its requests counts as one of the cookie's own site.
+  /// The sites from whose pages a browser would send the cookie (§5.6.7). Has no effect here: a program has no site, so
+  /// each of its requests counts as one from the cookie's own site.
   public enum SameSite: String, Sendable, Hashable, CaseIterable {
     case strict = "Strict"
     case lax = "Lax"
@@ -23,12 +23,12 @@ public struct Cookie: Sendable, Hashable {
   public internal(set) var path: String
   /// Whether the cookie is sent over https alone.
   public internal(set) var isSecure = false
-  /// Whether scripts of a page may not see it. Has no effect here.
+  /// Whether scripts of a page must not see it. Has no effect here.
   public internal(set) var isHTTPOnly = false
   /// See ``SameSite-swift.enum``.
   public internal(set) var sameSite = SameSite.unspecified
-  /// When it expires, in seconds since 1970-01-01T00:00:00Z; nil for a cookie that ends with the program. At most 400 days
-  /// after the response that set it.
+  /// When it expires, in seconds since 1970-01-01T00:00:00Z; nil for a cookie that ends with the program. At most 400
+  /// days after the response that set it.
   public internal(set) var expires: Int64?
 
   /// Counts the cookies of a store in the order of their creation.
@@ -43,12 +43,12 @@ public struct Cookie: Sendable, Hashable {
     self.path = path
   }
 
-  /// May be empty: then the value alone is sent.
+  /// If it is empty, the value alone is sent.
   public var name: String { String(decoding: nameBytes, as: UTF8.self) }
   /// A secret in most cases.
   public var value: String { String(decoding: valueBytes, as: UTF8.self) }
 
-  /// Whether its time is over at a moment, in seconds since 1970.
+  /// Whether the cookie has expired at a moment, in seconds since 1970.
   package func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
 
   /// Compares what a server can set, and neither the order of creation nor the last use.
@@ -62,7 +62,7 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension Cookie {
-  /// What a store has at most one cookie of (§5.7 step 23).
+  /// Identifies a cookie: a store has at most one cookie with each key (§5.7 step 23).
   package struct Key: Sendable, Hashable {
     let name: [UInt8]
     let domain: String

@@ -15,7 +15,7 @@ enum CookieBytes {
 
   static func lowercased(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
 
-  /// Without blanks and tabs at both ends.
+  /// The bytes without the spaces and tabs at both ends.
   static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var bytes = bytes
     while let first = bytes.first, isBlank(first) { bytes.removeFirst() }

@@ -1,5 +1,5 @@
-/// The date of an `Expires` attribute (draft-ietf-httpbis-rfc6265bis-22 §5.1.1), which is read far more loosely than the
-/// dates of RFC 9110.
+/// The date of an `Expires` attribute (draft-ietf-httpbis-rfc6265bis-22 §5.1.1), which is read far more loosely than
+/// the dates of RFC 9110.
 package enum CookieDate {
   private struct Fields {
     var time: (hour: Int, minute: Int, second: Int)?
@@ -24,7 +24,7 @@ package enum CookieDate {
     return days(from1970To: year, month, day) * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second)
   }
 
-  /// Step 2: each token is the first of these that it looks like and that is not found yet.
+  /// Step 2: a token is the first of these parts that it matches and that has not been found yet.
   private static func take(_ token: some Collection<UInt8>, _ fields: inout Fields) {
     if fields.time == nil, let time = time(token) {
       fields.time = time
@@ -45,7 +45,7 @@ package enum CookieDate {
     }
   }
 
-  /// `hms-time`: three fields of one or two digits, and anything behind a byte that is not a digit.
+  /// `hms-time`: three numbers of one or two digits; what follows the last one is ignored.
   private static func time(_ token: some Collection<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
     let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
     guard fields.count == 3, fields[0].allSatisfy(CookieBytes.isDigit), fields[1].allSatisfy(CookieBytes.isDigit),
@@ -55,7 +55,7 @@ package enum CookieDate {
     return (hour, minute, second)
   }
 
-  /// The number at the start, of that many digits, with anything behind a byte that is not a digit.
+  /// The number that the token begins with; nil if its digits are fewer or more. What follows the digits is ignored.
   private static func number(_ token: some Collection<UInt8>, digits: ClosedRange<Int>) -> Int? {
     let found = token.prefix(while: CookieBytes.isDigit)
     guard digits.contains(found.count) else { return nil }

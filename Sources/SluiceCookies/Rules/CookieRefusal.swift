@@ -10,7 +10,7 @@ package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
   case empty
   /// §5.7 step 8: the domain is not ASCII.
   case domainNotASCII
-  /// §5.7 step 9: the domain is a public suffix, or may be one, because the list is missing.
+  /// §5.7 step 9: the domain is a public suffix, or could be one, because the list is missing.
   case publicSuffix
   /// §5.7 step 10: the host of the request is not in the domain.
   case otherHost

@@ -1,14 +1,14 @@
 import CPSL
 
-/// The list of domains under which anyone can register names (publicsuffix.org), such as `com` and `co.uk`. No cookie may
-/// be for all hosts below such a domain.
+/// The list of domains under which anyone can register names (publicsuffix.org), such as `com` and `co.uk`. A cookie
+/// must not be for all hosts below such a domain.
 package struct PublicSuffixes: Sendable {
   /// Whether a domain, in lower case and in A-labels, is a public suffix. A domain of one label always is.
   let contains: @Sendable (String) -> Bool
   /// Whether there is a list at all.
   let isKnown: Bool
 
-  /// No list: every domain may be a public suffix.
+  /// No list: every domain could be a public suffix.
   package static let unknown = PublicSuffixes(contains: { _ in true }, isKnown: false)
 
   /// A list of these domains, for tests.
@@ -16,8 +16,8 @@ package struct PublicSuffixes: Sendable {
     PublicSuffixes(contains: { domains.contains($0) || !$0.utf8.contains(CookieBytes.dot) }, isKnown: true)
   }
 
-  /// The list of libpsl: the newer one of the file that the system updates and the copy in the library. Reads the file once
-  /// in the life of the process.
+  /// The list of libpsl: the newer one of the file that the system updates and the copy in the library. Reads the file
+  /// once in the life of the process.
   package static let system: PublicSuffixes = {
     let list = SystemList()
     return list.isUsable ? PublicSuffixes(contains: { list.contains($0) }, isKnown: true) : unknown
@@ -30,7 +30,8 @@ private final class SystemList: @unchecked Sendable {
 
   init() { list = psl_latest(nil) ?? psl_builtin() }
 
-  /// Without data, libpsl knows only the rule that each last label is a suffix. So it is asked for a suffix by name.
+  /// Without data, libpsl knows only the rule that each last label is a suffix, so this asks for a suffix of two
+  /// labels.
   var isUsable: Bool {
     list != nil && psl_is_public_suffix2(list, "co.uk", PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) == 1
   }

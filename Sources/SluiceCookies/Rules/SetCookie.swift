@@ -1,9 +1,10 @@
-/// A `Set-Cookie` field, taken apart (draft-ietf-httpbis-rfc6265bis-22 §5.6). Nothing is checked yet that depends on the
-/// request.
+/// A `Set-Cookie` field, taken apart (draft-ietf-httpbis-rfc6265bis-22 §5.6). Nothing is checked yet that depends on
+/// the request.
 package struct SetCookie: Sendable, Hashable {
-  /// Of name and value together, in bytes (§5.6 step 5).
+  /// The limit for name and value together, in bytes (§5.6 step 5).
   package static let maximumBytes = 4096
-  /// Of the value of an attribute, in bytes; a longer one is ignored with its attribute (§5.6, attributes, step 6).
+  /// The limit for the value of an attribute, in bytes; an attribute with a longer value is ignored (§5.6, attributes,
+  /// step 6).
   package static let maximumAttributeBytes = 1024
   /// 400 days, in seconds: no cookie lives longer (§5.5).
   package static let maximumAge: Int64 = 400 * 86_400
@@ -69,7 +70,7 @@ package struct SetCookie: Sendable, Hashable {
     expiresEnd = min(seconds, Self.latest(now))
   }
 
-  /// §5.6.2. A number beyond 64 bits is as good as the largest.
+  /// §5.6.2. A number beyond 64 bits counts as the largest.
   private mutating func takeMaximumAge(_ value: ArraySlice<UInt8>, _ now: Int64) {
     let isNegative = value.first == UInt8(ascii: "-")
     let digits = isNegative ? value.dropFirst() : value

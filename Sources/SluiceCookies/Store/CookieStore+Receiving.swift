@@ -38,7 +38,7 @@ extension CookieStore {
     return cookie
   }
 
-  /// Steps 7 to 10: the domain for which the cookie is; nil for the host alone.
+  /// Steps 7 to 10: the domain of the cookie; nil for the host alone.
   private static func domain(
     _ attribute: [UInt8], _ host: String, _ suffixes: PublicSuffixes
   ) throws(CookieRefusal) -> String? {
@@ -61,7 +61,7 @@ extension CookieStore {
     guard keepsNamelessRule(cookie) else { throw .namelessPrefix }
   }
 
-  /// Whether a cookie, from a file for instance, keeps the rules about prefixes (steps 20 to 22) and public suffixes.
+  /// Whether a cookie, from a file for instance, follows the rules about prefixes (steps 20 to 22) and public suffixes.
   package static func keepsRules(_ cookie: Cookie, _ suffixes: PublicSuffixes) -> Bool {
     keepsSecurePrefix(cookie) && keepsHostPrefix(cookie) && keepsNamelessRule(cookie)
       && (cookie.isHostOnly || !CookieScope.isAddress(cookie.domain) && !suffixes.contains(cookie.domain))

@@ -23,7 +23,7 @@ package struct CookieStore: Sendable {
 
   // MARK: Changes
 
-  /// §5.7 steps 23 and 24, and the limits. An expired cookie only removes the one in whose place it would be.
+  /// §5.7 steps 23 and 24, and the limits. An expired cookie only removes the cookie that it would replace.
   package mutating func insert(_ cookie: Cookie, now: Int64) {
     var cookie = cookie
     cookie.creation = remove(cookie.key)?.creation ?? tick()
@@ -48,8 +48,8 @@ package struct CookieStore: Sendable {
     for cookie in domains.values.joined() where cookie.isExpired(at: now) { remove(cookie.key) }
   }
 
-  /// Too many for one domain: expired ones go first, then those that http may read, then the others; of equals the one that
-  /// was not used for the longest time.
+  /// Drops cookies of a domain that has too many: expired ones first, then those that are also sent over http, then the
+  /// others; among equals, the one that was not used for the longest time.
   private mutating func shrink(_ domain: String, _ now: Int64) {
     for cookie in domains[domain, default: []] where cookie.isExpired(at: now) { remove(cookie.key) }
     while let cookies = domains[domain], cookies.count > Self.maximumPerDomain {
@@ -61,7 +61,7 @@ package struct CookieStore: Sendable {
     }
   }
 
-  /// Too many in all, and no domain has too many: expired ones go first, then the one that was not used for the longest
+  /// Drops cookies if there are too many in all: expired ones first, then those that were not used for the longest
   /// time.
   private mutating func shrink(_ now: Int64) {
     removeExpired(now: now)

@@ -15,7 +15,7 @@ extension CurlFailure {
     return make(.connectionLost, "\(what) \(moment): \(words("without a reason")); \(advice)")
   }
 
-  /// This side ended the connection because the data on it is not HTTP/2, or breaks a rule of it. Libcurl 7.88 only
+  /// This side ended the connection because the data on it is not HTTP/2, or breaks its rules. Libcurl 7.88 only
   /// reports that nothing came, or takes it as the end of the body.
   var brokenHTTP2: TransportError { ruleFailure("what came \(moment) is not valid HTTP/2") }
 

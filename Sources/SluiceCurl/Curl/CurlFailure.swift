@@ -110,7 +110,7 @@ struct CurlFailure {
   var names: SettingNames { settings.names }
 
   func words(_ otherwise: String) -> String {
-    // It quotes the proxy, with its password.
+    // Libcurl's message quotes the proxy, with its password.
     if detail.hasPrefix("Unsupported proxy syntax") { return "the URL of the proxy is not valid" }
     if !detail.isEmpty { return detail }
     guard let text = curl_easy_strerror(code) else { return otherwise }

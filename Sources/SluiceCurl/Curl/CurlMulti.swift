@@ -13,7 +13,7 @@ import Synchronization
 /// connection costs no `epoll_ctl`. The registration ends when the socket is closed, or when an event arrives for which
 /// libcurl does not wait.
 final class CurlMulti {
-  /// What libcurl is told; a server that allows fewer gets more connections (RFC 9113 §6.5.2 asks for 100).
+  /// The limit that libcurl is told; a server that allows fewer gets more connections (RFC 9113 §6.5.2 asks for 100).
   static let streamsPerConnection = 100
 
   let handle: UnsafeMutableRawPointer

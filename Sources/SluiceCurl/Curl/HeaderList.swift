@@ -100,7 +100,7 @@ struct HeaderList: ~Copyable {
   /// Room for the lines of ``Suppressed``, and for the field names of ``Defaults``.
   private static let ownBytes = 80
 
-  /// Whether the field is left out. If it replaces a default, that default is not suppressed any more.
+  /// Whether the field is left out. If it replaces a default, that default is no longer suppressed.
   private static func isLeftOut(_ name: Span<UInt8>, _ suppressing: inout Suppressed) -> Bool {
     switch name.count {
     case 6 where !suppressing.isEmpty && FieldSyntax.equals(name, "expect"): suppressing.remove(.expect)
@@ -146,7 +146,7 @@ struct HeaderList: ~Copyable {
   /// Begins a line: in the open run if it may be there, otherwise in a new node.
   private mutating func openLine(isPlain: Bool) {
     if isPlain, isRunOpen {
-      // In place of the NUL.
+      // The line break replaces the NUL.
       textCount -= 1
       write(UInt8(ascii: "\r"))
       write(UInt8(ascii: "\n"))

@@ -5,7 +5,7 @@ import SluiceTransport
 
 extension CurlHandle {
   /// What libcurl knows about the transfer's connection. Call it in the transfer's pre-request callback: later, libcurl
-  /// does not give the TLS session any more.
+  /// no longer gives the TLS session.
   /// - Parameter id: the connection's id, if it is known.
   func connectionFacts(id: UInt64?, isSecure: Bool) -> ConnectionFacts {
     var facts = ConnectionFacts()

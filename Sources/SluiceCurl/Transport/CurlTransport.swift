@@ -29,7 +29,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   @exclusivity(unchecked) private var postponed: [CurlTransfer] = []
   /// Transfers that could not start because libcurl was on the stack.
   @exclusivity(unchecked) private var unstarted: [(CurlTransfer, Route)] = []
-  /// Routes on whose gates something has changed.
+  /// Routes whose gates have changed.
   @exclusivity(unchecked) private var changed: [Route] = []
   private var isClosed = false
 
@@ -87,7 +87,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     return transfer
   }
 
-  /// A request with trailers is not sent without them.
+  /// Refuses a request with trailers, because libcurl cannot send them.
   private func trailerRefusal(_ request: borrowing Request) -> TransportError? {
     guard request.hasTrailers else { return nil }
     let names = settings.names

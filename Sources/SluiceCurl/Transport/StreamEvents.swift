@@ -9,7 +9,7 @@ enum StreamEvents {
   /// The handles of all transports that may use HTTP/2: streams of other users of libcurl are ignored.
   private static let handles = Locked<Set<UInt>>([])
 
-  /// Begins to watch; once for the process, whoever asks for it.
+  /// Begins to watch, once for the process, however often it is called.
   static func watch() { watching }
 
   private static let watching: Void = {

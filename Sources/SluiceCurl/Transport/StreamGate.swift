@@ -4,8 +4,8 @@ import SluiceSupport
 /// HTTP/2.
 ///
 /// Libcurl opens a connection for each transfer that finds all connections full of streams, a hundred at once if need
-/// be. Here, as long as all open connections are full, only one transfer at a time starts and opens a connection; the
-/// others follow when it is established. The local port of a transfer identifies its connection. With HTTP/1.1, each
+/// be. Here, while all open connections are full, only one transfer at a time starts and opens a connection; the others
+/// follow when it is established. The local port of a transfer identifies its connection. With HTTP/1.1, each
 /// connection carries one transfer, but each new one adds so much room that transfers do not wait for long.
 struct StreamGate {
   private var inFlight = 0

@@ -5,7 +5,8 @@ package import SluiceMessages
 extension BodyDocument {
   static let jsonMediaType = "application/json"
 
-  /// Adds `content-type: application/json` to the fields of a document with a `json` body, unless they have a content type.
+  /// Adds `content-type: application/json` to the fields of a document with a `json` body, unless they have a content
+  /// type.
   ///
   /// - Parameter original: the fields of the message before stages changed its document. A content type that a stage
   ///   has removed is not added again.

@@ -29,7 +29,7 @@ package enum BodyDocument {
   ///
   /// Content that does not parse, or that has a duplicate key, U+0000 or a number out of range, stays text, so that
   /// nothing is lost, and is marked `unreadable`. A body that a stage has set stays unchanged, except that text or
-  /// base64 may become `json`.
+  /// base64 can become `json`.
   package static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) {
     guard filling != .none else { return }
     let wantsJSON = filling == .parsed && hasJSONMediaType(document)

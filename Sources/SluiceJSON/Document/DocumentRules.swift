@@ -14,9 +14,9 @@ package struct DocumentRules: OptionSet, Sendable {
   /// Accepts `{"file": "…"}` as a body: the file is read when the message is sent, with the rights of this process.
   package static let files = DocumentRules(rawValue: 4)
 
-  /// For a line of input.
+  /// The rules for a line of input.
   package static let line: DocumentRules = [.knownKeysOnly, .namesInAnyCase, .files]
-  /// For a document that stages may have changed in place.
+  /// The rules for a document that stages may have changed in place.
   package static let live: DocumentRules = [.files]
 }
 

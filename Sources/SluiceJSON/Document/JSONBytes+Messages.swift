@@ -1,7 +1,7 @@
 import SluiceMessages
 
 extension JSONBytes {
-  /// What ``ResponseDocument`` makes of a response.
+  /// Appends what ``ResponseDocument`` makes of a response.
   mutating func append(_ response: Response) throws(JSONError) {
     write("{\"status\":")
     append(response.status)
@@ -18,7 +18,7 @@ extension JSONBytes {
   /// With more fields than this, finding those of one name takes longer than building the document.
   private static let maximumFields = 64
 
-  /// What ``HeadersDocument`` makes of fields.
+  /// Appends what ``HeadersDocument`` makes of fields.
   mutating func append(_ fields: HeaderFields) throws(JSONError) {
     guard fields.count <= Self.maximumFields else { return try append(HeadersDocument.make(fields)) }
     write("{")
@@ -37,14 +37,14 @@ extension JSONBytes {
     write("}")
   }
 
-  /// One bit for a name: names that are equal without case have the same.
+  /// One bit for a name: names that are equal without case have the same bit.
   @inline(__always)
   private static func kind(_ name: UnsafeBufferPointer<UInt8>) -> UInt64 {
     guard let first = name.first, let last = name.last else { return 1 }
     return 1 &<< (UInt64(name.count) &* 7 ^ UInt64(first | 0x20) ^ UInt64(last | 0x20) &* 5)
   }
 
-  /// The bits of more than one field. A name whose bit is not among them occurs once, and need not be looked for.
+  /// The bits that several fields have. A name whose bit is not among them occurs once, so no search for it is needed.
   private static func repeatedKinds(_ fields: HeaderFields, _ buffer: UnsafeBufferPointer<UInt8>) -> UInt64 {
     var seen: UInt64 = 0
     var repeated: UInt64 = 0

@@ -28,7 +28,7 @@ package struct JSONBytes: ~Copyable {
   /// Removes what was written after the first `count` bytes.
   package mutating func truncate(to count: Int) { self.count = min(count, self.count) }
 
-  /// Removes everything, and keeps at most so much memory for what follows.
+  /// Removes everything, and keeps at most that much memory for what follows.
   package mutating func removeAll(keepingCapacity kept: Int) {
     count = 0
     guard capacity > kept else { return }
@@ -150,7 +150,7 @@ package struct JSONBytes: ~Copyable {
 
   // MARK: Escapes
 
-  /// So much room is made at a time, for the case that each byte takes six.
+  /// Room is made for one block of this size at a time, in case each byte takes six.
   private static let blockBytes = 1024
 
   private mutating func appendEscaped(_ source: UnsafeRawBufferPointer, _ range: Range<Int>) {
@@ -159,7 +159,7 @@ package struct JSONBytes: ~Copyable {
     while index &+ 8 <= range.upperBound {
       let word = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
       let found = Self.escapes(in: word)
-      // The bytes after the first one to escape are written again.
+      // If a byte must be escaped, it and the bytes after it are overwritten below.
       start.storeBytes(of: word, toByteOffset: count, as: UInt64.self)
       guard found != 0 else {
         index &+= 8
@@ -175,7 +175,7 @@ package struct JSONBytes: ~Copyable {
     let rest = range.upperBound &- index
     guard rest > 0 else { return }
     if range.upperBound >= 8 {
-      // The last eight bytes, of which those that are written already are shifted out, and spaces follow the rest.
+      // The last eight bytes, without those that are already written, filled up with spaces.
       let last = source.loadUnaligned(fromByteOffset: range.upperBound &- 8, as: UInt64.self)
       let shift = UInt64(64 &- rest &* 8)
       let word = UInt64(littleEndian: last) &>> shift | 0x2020_2020_2020_2020 &<< (64 &- shift)
@@ -191,8 +191,8 @@ package struct JSONBytes: ~Copyable {
     }
   }
 
-  /// The highest bit of the first of eight bytes that is a control, a quote or a backslash; 0 without one. Bits of later
-  /// bytes may be wrong.
+  /// The highest bit of the first of eight bytes that is a control, a quote or a backslash; 0 without one. Bits of
+  /// later bytes may be wrong.
   @inline(__always)
   private static func escapes(in littleEndian: UInt64) -> UInt64 {
     let word = UInt64(littleEndian: littleEndian)
@@ -234,7 +234,7 @@ package struct JSONBytes: ~Copyable {
 
   // MARK: The buffer
 
-  /// There must be room.
+  /// The caller must have made room.
   @inline(__always)
   private mutating func put(_ byte: UInt8) {
     start.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)

@@ -10,7 +10,7 @@ package struct PlainRequestLine {
   package let id: ResultID?
   package private(set) var request: Request
 
-  /// - Parameter sibling: the URL of an earlier line: a URL that begins like it takes less time.
+  /// - Parameter sibling: the URL of an earlier line: a URL with the same beginning takes less time.
   package init?(_ text: UnsafeRawBufferPointer, sibling: HTTPURL? = nil) {
     var scanner = PlainScanner(text)
     var members = Members()
@@ -33,7 +33,7 @@ package struct PlainRequestLine {
     id = members.id.map { ResultID(text: Array($0)) }
   }
 
-  /// In lower case and with both slashes, so that no base URL has a part in it.
+  /// Reads a URL that begins with `http://` or `https://` in lower case, so that no base URL plays a part.
   private static func absolute(_ url: UnsafeBufferPointer<UInt8>) -> HTTPURL? {
     guard PlainScanner.begins(url, with: "http://") || PlainScanner.begins(url, with: "https://") else { return nil }
     return try? HTTPURL(string(url))
@@ -58,7 +58,7 @@ private struct Members {
 private struct PlainScanner {
   private let text: UnsafeBufferPointer<UInt8>
   private var index = 0
-  /// Finding a name twice takes longer with each.
+  /// The search for duplicate names takes longer with each header.
   private static let maximumHeaders = 32
 
   init(_ text: UnsafeRawBufferPointer) { self.text = text.assumingMemoryBound(to: UInt8.self) }

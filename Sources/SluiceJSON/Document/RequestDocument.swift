@@ -50,7 +50,7 @@ package enum RequestDocument {
 
   /// Updates a request from the document that was made from it and that stages may have changed.
   ///
-  /// Unknown keys are ignored. If the document is not a valid request any more, this fails and does not change the
+  /// Unknown keys are ignored. If the document is no longer a valid request, this fails and does not change the
   /// request.
   /// - Parameters:
   ///   - bodyWasFilled: whether the document got its body; if not, a missing `body` leaves the body alone.

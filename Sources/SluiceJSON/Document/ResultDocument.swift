@@ -6,7 +6,8 @@ package import SluiceMessages
 ///      "attempts": 1, "attributes": { … }, "metadata": { … }, "explain": [ … ], "durationMs": 1.93, "requestId": "…"}
 ///
 /// `error` is present only if the request failed, and its `stage` only if a stage is to blame. `response` is present if
-/// there was one, `line` if the request came from a line, `attributes` if stages have set any, `metadata` and `explain` only if they were requested.
+/// there was one, `line` if the request came from a line, `attributes` if stages have set any, `metadata` and `explain`
+/// only if they were requested.
 package struct ResultDocument {
   /// Why a request failed.
   package struct Failure: Sendable, Hashable {
@@ -84,8 +85,9 @@ extension JSONBytes {
     case given(String)
   }
 
-  /// A ``ResultDocument`` on one line, with its line feed. Written straight into bytes: a tree of values, or a copy of the
-  /// response, would cost more than all else that a short result takes. After a failure, part of the line is written.
+  /// A ``ResultDocument`` on one line, with its line feed. Written straight into bytes: a tree of values, or a copy of
+  /// the response, would cost more than everything else in a short result. After a failure, part of the line is
+  /// written.
   package mutating func append(
     resultOf id: ResultID, line: Int?, response: Response?, failure: ResultDocument.Failure?, attempts: Int,
     duration: Duration, requestID: RequestID?, attributes: JSONValue?, metadata: JSONValue?, explanation: JSONValue?
@@ -138,7 +140,7 @@ extension JSONBytes {
 }
 
 extension Response {
-  /// About what it takes in a line, if few characters need an escape.
+  /// The approximate size in a line, if few characters need an escape.
   fileprivate var approximateBytes: Int {
     let bodyBytes = if case .bytes(let bytes) = body { bytes.count } else { 0 }
     return headers.lineByteCount + headers.count * 4 + bodyBytes + bodyBytes / 4

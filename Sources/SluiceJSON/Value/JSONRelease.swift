@@ -14,9 +14,9 @@ enum JSONRelease {
     json_decref(json)
   }
 
-  /// Whether everything that is released with a container has at most that many levels, itself included. No other thread can
-  /// reach it, so it is safe to inspect. A part that others also hold is not inspected and makes the result false,
-  /// because this release may drop its last reference.
+  /// Whether everything that is released with a container has at most that many levels, itself included. No other
+  /// thread can reach it, so it is safe to inspect. A part that others also hold is not inspected and makes the result
+  /// false, because this release may drop its last reference.
   private static func isFlat(_ container: UnsafeMutablePointer<json_t>, levels: Int) -> Bool {
     if container.pointee.type == JSON_ARRAY {
       for index in 0..<json_array_size(container) {

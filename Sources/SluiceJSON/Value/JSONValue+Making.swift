@@ -63,7 +63,7 @@ extension JSONValue {
 }
 
 extension Duration {
-  /// In milliseconds, rounded to microseconds: the clock is not more precise.
+  /// The duration in milliseconds, rounded to microseconds: the clock is not more precise.
   var roundedMilliseconds: Double { (self / .microseconds(1)).rounded() / 1000 }
 }
 

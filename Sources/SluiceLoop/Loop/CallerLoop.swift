@@ -4,17 +4,17 @@ package import SluicePipeline
 import SluiceSupport
 import Synchronization
 
-/// An event loop without a thread and without a descriptor: it runs inside the calls of whoever enters it, one thread at
-/// a time. For a host inside a program that was never written for it, which may close every descriptor, fork, and has
-/// no thread to give.
+/// An event loop without a thread and without a descriptor: it runs inside the calls of the threads that enter it, one
+/// thread at a time. For a host inside a program that was not written for it, which may close every descriptor, fork,
+/// and has no thread to give.
 ///
 ///     loop.enter()
 ///     begin()                                          // on the loop
 ///     loop.wait(until: limit) { isDone }               // lets others in while it sleeps
 ///     loop.leave()
 ///
-/// What is posted from elsewhere runs when a thread enters, waits or leaves. Timers fire at these times too; whoever
-/// wants them in between enters at ``nextDeadline``, which ``onWork`` tells.
+/// What is posted from elsewhere runs when a thread enters, waits or leaves. Timers fire at these times too; to fire
+/// them in between, a thread must enter at ``nextDeadline``, which ``onWork`` reports.
 ///
 /// Unchecked because the mutex protects what belongs to the loop, and the inbox has a lock of its own.
 package final class CallerLoop: EventLoop, @unchecked Sendable {
@@ -27,8 +27,8 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
   private let hasPosted = Atomic<Bool>(false)
   private var local: [Job] = []
   private var timers = TimerQueue()
-  /// Called by the thread that leaves while a timer is armed, with the time at which somebody must enter; and by a thread
-  /// that posts while nobody is inside, with the time of the post. Set before the first thread enters.
+  /// Called by the thread that leaves while a timer is armed, with the time at which a thread must enter; and by a
+  /// thread that posts while no thread is inside, with the time of the post. Set before the first thread enters.
   package var onWork: ((Instant) -> Void)?
 
   /// In a structure, because a generic container would wrap a bare function once more on each access.
@@ -38,7 +38,7 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
 
   private struct Inbox {
     var jobs: [Job] = []
-    /// How often they were taken: a thread that waits may have its work done by another one.
+    /// How often the jobs were taken; from this, a waiting thread learns that another thread has done its work.
     var takes = 0
   }
 
@@ -60,7 +60,7 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
   package func post(_ job: @escaping @Sendable () -> Void) {
     if isCurrent { return local.append(Job(run: job)) }
     inbox.update { $0.jobs.append(Job(run: job)) }
-    // In one order with `leave`, so that one of the two threads sees what the other has stored.
+    // In one memory order with `leave`, so that at least one of the two threads sees what the other has stored.
     hasPosted.store(true, ordering: .sequentiallyConsistent)
     if owner.load(ordering: .sequentiallyConsistent) == 0 { onWork?(now) }
   }
@@ -104,13 +104,13 @@ extension CallerLoop {
     runWork()
   }
 
-  /// Runs the work that is left, and lets other threads in.
+  /// Runs the remaining work, and lets other threads in.
   package func leave() {
     runWork()
     if let deadline = timers.nextDeadline { onWork?(deadline) }
     owner.store(0, ordering: .sequentiallyConsistent)
     pthread_mutex_unlock(mutex)
-    // Posted after the last look into the inbox, by a thread that has still seen this one inside.
+    // Work was posted after the last look into the inbox, by a thread that still saw this one inside.
     if hasPosted.load(ordering: .sequentiallyConsistent) { onWork?(now) }
   }
 
@@ -147,7 +147,7 @@ extension CallerLoop {
 
   private func takePosted() {
     guard hasPosted.load(ordering: .relaxed) else { return }
-    // Before the inbox is read: what is posted afterwards sets it again.
+    // Cleared before the inbox is read: a later post sets it again.
     hasPosted.store(false, ordering: .sequentiallyConsistent)
     local += inbox.update { inbox in
       defer { inbox.jobs = [] }

@@ -15,8 +15,8 @@ import Synchronization
 /// The descriptor is readable when the loop has something to do: a socket is ready, a timer is due, another thread has
 /// posted. Wait for it level-triggered, and call ``turn()`` when it is readable. A turn at another time does no harm.
 ///
-/// One thread at a time runs the loop: the first that calls ``turn()``, until it calls ``handOver()``. It must do that, or
-/// ``close(within:)``, before it ends; otherwise no other thread can take the loop.
+/// One thread at a time runs the loop: the first that calls ``turn()``, until it calls ``handOver()``. It must do that,
+/// or ``close(within:)``, before it ends; otherwise no other thread can take the loop.
 public final class HostedLoop: Sendable {
   /// Runs transactions, posted work, timers and tasks, all inside ``turn()``.
   package let loop: Loop
@@ -38,8 +38,8 @@ public final class HostedLoop: Sendable {
   /// tasks, and stages, and returns soon if none of them blocks.
   ///
   /// - Returns: false when the loop has ended. Do not wait for the descriptor after that.
-  /// - Throws: ``TransportError`` with the code `wrong_thread` if another thread has the loop, or if the caller is itself
-  ///   called by a loop. Nothing has run then.
+  /// - Throws: ``TransportError`` with the code `wrong_thread` if another thread has the loop, or if the caller is
+  ///   itself called by a loop. Nothing has run then.
   public func turn() throws(TransportError) -> Bool {
     try checkIsOutside("turn")
     guard hosting.claim() else {
@@ -66,7 +66,8 @@ public final class HostedLoop: Sendable {
   ///
   /// - Parameter limit: the time limit for the end. Posted work that has not begun by then is dropped. A call that does
   ///   not return is not interrupted.
-  /// - Returns: false when another thread has the loop and did not call ``turn()`` in time. Its next turn ends the loop.
+  /// - Returns: false when another thread has the loop and did not call ``turn()`` in time. Its next turn ends the
+  ///   loop.
   /// - Throws: ``TransportError`` with the code `wrong_thread` inside of a turn.
   @discardableResult
   public func close(within limit: Duration = .seconds(5)) throws(TransportError) -> Bool {

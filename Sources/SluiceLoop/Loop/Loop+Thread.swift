@@ -7,8 +7,8 @@ import Synchronization
 
 extension Loop {
   /// Ends the loop: transfers are cancelled, queued work runs, the thread is joined. From any thread but the loop's
-  /// own; a second call waits for the first. A hosted loop ends in its next turn, or in this call if no other thread runs
-  /// it.
+  /// own; a second call waits for the first. A hosted loop ends in its next turn, or in this call if no other thread
+  /// runs it.
   package func shutdown() { _ = shutdown(within: nil) }
 
   /// Like ``shutdown()``, but waits at most `limit` for the thread. Returns false if the thread is in a call that does

@@ -108,7 +108,7 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// The time of the clock that all loops use. Whoever has a loop only as a member of another object asks here, which
+  /// The time of the clock that all loops use. For code that has a loop only as a member of another object: asking here
   /// retains nothing.
   package static var now: Instant {
     var time = timespec()

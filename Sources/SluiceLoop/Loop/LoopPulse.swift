@@ -27,7 +27,7 @@ package struct LoopPulse: Sendable, Hashable {
 }
 
 extension Loop {
-  /// From any thread; does not affect the loop.
+  /// The present state of the loop. From any thread; does not affect the loop.
   package var pulse: LoopPulse {
     let life = life.withLock { $0 }
     // A loop that has ended as told has nothing left to do, so it counts as asleep.

@@ -6,7 +6,7 @@ package protocol LoopSource: AnyObject {
   /// Everything else of this turn has run. [loop]
   func finishTurn()
 
-  /// Whether ``finishTurn()`` has to run again before the loop may sleep. [loop]
+  /// Whether ``finishTurn()`` has to run again before the loop can sleep. [loop]
   var hasWork: Bool { get }
 
   /// The loop ends; nothing is called afterwards. [loop]

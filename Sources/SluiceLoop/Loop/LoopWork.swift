@@ -1,4 +1,4 @@
-/// Something that a loop is to run once.
+/// Something that a loop must run once.
 enum LoopWork {
   case call(@Sendable () -> Void)
   case job(UnownedJob)

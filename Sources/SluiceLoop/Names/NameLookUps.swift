@@ -10,8 +10,9 @@ import SluiceSupport
 ///                              ▲ └───► nil: the thread ends      │
 ///                              └─────────────────────────────────┘
 ///
-/// Each name gets a thread at once, up to a limit; beyond it, names wait in the order of their questions. Names whose last
-/// look-up was slow may not take all threads and wait in a line of their own, so that they cannot stall the others.
+/// Each name gets a thread at once, up to a limit; beyond it, names wait in the order of their questions. Names whose
+/// last look-up was slow must not take all threads and wait in a line of their own, so that they cannot stall the
+/// others.
 struct NameLookUps<Reply> {
   struct Limits {
     /// Look-ups at the same time.
@@ -20,7 +21,7 @@ struct NameLookUps<Reply> {
     var slowThreads = 24
     /// Names that wait for a thread.
     var waitingNames = 16_384
-    /// Names that are remembered as failed, and as many that are remembered as slow.
+    /// The maximum number of names that are remembered as failed, and of names that are remembered as slow.
     var rememberedNames = 4096
   }
 
@@ -37,7 +38,7 @@ struct NameLookUps<Reply> {
 
   /// A look-up that takes at least this long is slow.
   static var slowness: Duration { .seconds(1) }
-  /// For how long a name counts as slow. Longer than an address is used; otherwise it would be forgotten before the
+  /// How long a name counts as slow. Longer than an address is used; otherwise the name would be forgotten before its
   /// next look-up.
   static var slownessMemory: Duration { .seconds(600) }
 

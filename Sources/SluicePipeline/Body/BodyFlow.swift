@@ -28,7 +28,7 @@ struct BodyFlow: Sendable {
   enum Action: Sendable, Equatable {
     /// A stage or the receiver must continue first.
     case wait
-    /// The source may give the next piece.
+    /// The source can give the next piece.
     case pull
     case callChunk(stage: Int, [UInt8])
     case callEnd(stage: Int)

@@ -2,7 +2,7 @@ public import SluiceMessages
 
 /// Gets a response body piece by piece, so that it is not collected. Called on the loop of the transaction.
 ///
-/// It gets nothing if a stage wants the whole body; then the body is in the result.
+/// The sink gets nothing if a stage wants the whole body; the body is then in the result.
 public protocol BodySink: AnyObject, Sendable {
   /// The head has arrived. Called before any piece, and again for each further attempt, in which the body starts again.
   /// - Parameter head: the response with an empty body.
@@ -11,8 +11,8 @@ public protocol BodySink: AnyObject, Sendable {
   /// - Returns: ``BodyProgress/pause`` to get no more pieces until `Cancellation.resumeReceiving()` is called, and
   ///   ``BodyProgress/stop`` to end the transaction: with ``failure``, or as cancelled.
   func receive(_ piece: [UInt8]) -> BodyProgress
-  /// Why the sink cannot accept the body; read after it has answered ``BodyProgress/stop``. Nil means that its user
-  /// wants no more, which is not a failure.
+  /// Why the sink cannot accept the body; read after the sink has answered ``BodyProgress/stop``. Nil means that the
+  /// user of the sink wants no more pieces, which is not a failure.
   var failure: TransactionError? { get }
 }
 

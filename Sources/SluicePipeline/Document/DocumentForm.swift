@@ -14,12 +14,13 @@ package protocol MessageDocument: AnyObject {
 
 /// A document beside the native form of a message, and which of the two is the truth.
 ///
-/// An object, because few exchanges have one.
+/// A class, because few exchanges have a document: the others keep only an empty reference.
 package final class DocumentForm {
   package let document: any MessageDocument
-  /// Set once a stage asked for it to write; from then on the native form is behind until the phase ends.
+  /// True once a stage has asked for the document in order to write it; from then on the native form is out of date
+  /// until the phase ends.
   package var isTruth: Bool
-  /// The stage that wrote last, who is at fault when the document turns out invalid.
+  /// The stage that last asked to write, which is at fault if the document turns out to be invalid.
   package var lastWriter: String
 
   package init(document: any MessageDocument, isTruth: Bool, lastWriter: String) {

@@ -3,8 +3,8 @@ import SluiceMessages
 extension HeaderFields {
   private static let secretFields = ["authorization", "cookie", "cookie2", "proxy-authorization"]
 
-  /// Removes what must not be sent to another origin: credentials, cookies, fields marked as secret, fields that a stage
-  /// added, and `Host`; `redirects.keep` names exceptions.
+  /// Removes what must not be sent to another origin: credentials, cookies, fields marked as secret, fields that a
+  /// stage added, and `Host`; `redirects.keep` names exceptions.
   mutating func dropSecrets(_ settings: RedirectSettings) {
     remove("host")
     for index in indices.reversed() {

@@ -3,7 +3,7 @@ import SluiceMessages
 /// What an attempt remembers about its earlier hops; created with the first redirect or challenge. Confined to the
 /// loop.
 final class HopState {
-  /// The most demands that one attempt answers; a server that sends more would probably never stop.
+  /// The maximum number of challenges that one attempt answers; a server that sends more would probably never stop.
   static let maximumAnswers = 8
 
   /// Redirects that were followed in this attempt.
@@ -18,7 +18,7 @@ final class HopState {
 
   /// Notes the source and the target of a redirect; false if the next request would repeat an earlier one.
   ///
-  /// A response that sets a cookie changes the meaning of the same request, so requests before it do not count.
+  /// A response that sets a cookie can change the answer to the same request, so earlier requests are forgotten.
   func isNew(_ redirect: Redirect, from request: Request, _ response: Response) -> Bool {
     if response.headers.contains("set-cookie") {
       visited = []

@@ -2,11 +2,11 @@ package import SluiceTraceContext
 
 /// Where a hop belongs in a trace, as far as it is known.
 package struct HopTraceContext: Sendable, Hashable {
-  /// Of the hop, else of the caller.
+  /// The trace that the hop has sent, otherwise the caller's trace.
   package var traceID: TraceID?
-  /// Of the hop; nil where none was sent.
+  /// The span that the hop has sent; nil if it has sent none.
   package var spanID: UInt64?
-  /// Of the caller, where the hop is in the caller's trace.
+  /// The caller's span; nil if the caller has none, or if the hop is in another trace.
   package var parentSpanID: UInt64?
   package var flags: TraceParent.Flags = []
 }

@@ -7,7 +7,8 @@ package struct IssuedFields: Sendable {
 
   init(_ headers: HeaderFields) { self.headers = headers }
 
-  /// The trace and the span of the hop, as a valid `traceparent` tells the server. Of more than one, none is valid.
+  /// The trace and the span of the hop, from its `traceparent`; nil if the field is missing, invalid or present more
+  /// than once.
   var trace: TraceParent? {
     let name = "traceparent"
     guard let index = headers.firstIndex(named: name.utf8.span),

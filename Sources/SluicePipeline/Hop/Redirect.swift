@@ -19,7 +19,7 @@ extension Redirect {
       isCrossOrigin: url.origin != request.url.origin, keepsBody: response.status != 303 && !becomesGet)
   }
 
-  /// With 300 the user must choose, 304 answers a condition, 305 and 306 are obsolete.
+  /// 300 lets the user choose, 304 answers a condition, and 305 and 306 are obsolete: none of these is a redirect here.
   package static func isRedirect(_ status: Int) -> Bool {
     switch status {
     case 301, 302, 303, 307, 308: true
@@ -53,7 +53,7 @@ extension Redirect {
 
 /// How redirects are followed.
 public struct RedirectSettings: Sendable, Hashable {
-  /// The maximum number in one attempt; with 0 none is followed, and the redirect is the response.
+  /// The maximum number of redirects in one attempt; with 0 the redirect itself is the response.
   public var maximum: Int
   /// Names of headers, in lower case, that are sent to another origin although they would be removed.
   package var kept: [String]

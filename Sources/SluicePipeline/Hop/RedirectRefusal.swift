@@ -1,7 +1,7 @@
 /// Why a redirect is not followed, although its response names a target.
 package struct RedirectRefusal: Error, Sendable, Hashable, CustomStringConvertible {
   package let status: Int
-  /// The values of `Location` in a form that may be shown: without user, password, query and fragment. Two values if
+  /// The values of `Location` in a form that can be shown: without user, password, query and fragment. Two values if
   /// they differ.
   package let locations: [String]
   /// The mistake in these values.

@@ -4,7 +4,7 @@ package import SluiceMessages
 package struct JournalSettings: Sendable {
   /// Text up to this size is shown; for larger content, size and hash are shown.
   static let shownBytes = 256
-  /// The maximum size of a field value.
+  /// The maximum number of bytes that are shown of a field value.
   static let shownValueBytes = 1024
 
   private static let processKey = MessageHash.Key.random()
@@ -57,7 +57,7 @@ package struct JournalSettings: Sendable {
       var digest = BodyDigest()
       digest.update(bytes)
       return digest.texts
-    // Files and streams are not read here: a journal performs no input.
+    // Files and streams are not read here: a journal performs no I/O.
     case .file(let file): return ["\(file.byteCount) bytes in a file"]
     case .stream(let stream): return [stream.byteCount.map { "a stream of \($0) bytes" } ?? "a stream"]
     }
@@ -77,7 +77,7 @@ struct BodyDigest {
     if room > 0 { beginning += bytes.prefix(room) }
   }
 
-  /// A small text in quotation marks, size and hash for anything else; empty without bytes.
+  /// A small text in quotation marks; the size and hash of anything else; empty for no bytes.
   var texts: [String] {
     if count == 0 { return [] }
     if count <= JournalSettings.shownBytes, let text = String(validating: beginning, as: UTF8.self), isPrintable(text) {

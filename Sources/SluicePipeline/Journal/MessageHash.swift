@@ -11,7 +11,7 @@ package struct MessageHash {
       self.high = high
     }
 
-    /// For contents that are not secret: the same bytes have the same hash everywhere.
+    /// For contents that are not secret: the same bytes have the same hash in every journal.
     package static let fixed = Key(low: 0, high: 0)
 
     package static func random() -> Key {

@@ -29,9 +29,9 @@ final class StageJournal {
     self.watcher = watcher
   }
 
-  /// - Parameter messages: as they are now; the same in the functions below.
+  /// - Parameter messages: the messages as they are now, here and in the functions below.
   func begin(_ call: StageCall, _ messages: @autoclosure () -> MessageState) {
-    // A call that was suspended and then cut off, by the timeout of its attempt.
+    // The open call was suspended, and then ended by the timeout of its attempt.
     if open != nil { end(.suspended, messages()) }
     watcher?(call.stage, call.callback)
     open = OpenCall(call: call, before: messages())
@@ -40,7 +40,7 @@ final class StageJournal {
   /// The call answered that it will resume.
   func suspend() { open?.call.wasSuspended = true }
 
-  /// The call has its answer. One that comes when it has one already is what the rules made of that.
+  /// The call has its answer. A fault that comes after the answer replaces it: the rules did not allow the answer.
   func end(_ verdict: Verdict, _ messages: @autoclosure () -> MessageState) {
     guard var ended = open else {
       if case .fault = verdict, let last = calls.indices.last { calls[last].verdict = verdict }
@@ -85,7 +85,7 @@ final class StageJournal {
     flows.removeAll { $0.side == side }
   }
 
-  /// All that was written down, the transaction being over.
+  /// Returns everything that was written down. Call it when the transaction has ended.
   func finish(_ messages: @autoclosure () -> MessageState) -> [StageCall] {
     if open != nil { end(.suspended, messages()) }
     endFlows(.request)

@@ -10,13 +10,13 @@ import SluiceMessages
 ///       did_validate_response ─ did_extract ─ did_validate_payload
 ///     did_complete
 ///
-/// A `did_end_span` may come anywhere between the first and the last event. From some point on, the other events
-/// between them may be missing, except where one event needs another before it. The log must have every kind of event:
-/// a tracer that gets only some kinds sees gaps in the sequence. Memory grows only with the number of open
-/// transactions.
+/// A `did_end_span` can come anywhere between the first and the last event. If a transaction ends early, the events
+/// from some point up to `did_complete` are missing, but never an event that a later one needs before it. The log must
+/// have every kind of event: a tracer that gets only some kinds sees gaps in the sequence. Memory grows only with the
+/// number of open transactions.
 package struct LedgerChecker: Sendable {
   /// The number of ended transactions that are remembered, to distinguish their late events from events of unknown
-  /// ones.
+  /// transactions.
   static let remembered = 65_536
 
   private var open: [TransactionID: OpenTransaction] = [:]
@@ -32,7 +32,7 @@ package struct LedgerChecker: Sendable {
 
   /// Takes the next event.
   /// - Parameter line: its position in the log, for the violation; nil counts the events.
-  /// - Throws: the rule that it breaks. Events after a violation cannot be checked reliably.
+  /// - Throws: the rule that the event breaks. Events after a violation cannot be checked reliably.
   package mutating func check(_ entry: LedgerEntry, line: Int? = nil) throws(LedgerViolation) {
     events += 1
     let line = line ?? events
@@ -46,7 +46,7 @@ package struct LedgerChecker: Sendable {
     }
   }
 
-  /// The log is over.
+  /// Checks that every transaction has ended, at the end of the log.
   /// - Throws: if a transaction has no end; the error names the one that began first.
   package func finish() throws(LedgerViolation) {
     guard let (id, first) = open.min(by: { $0.value.line < $1.value.line }) else { return }

@@ -5,7 +5,7 @@ package import SluiceMessages
 package struct LedgerEntry: Sendable, Hashable {
   package var kind: TraceEvent.Kind
   package var transaction: TransactionID
-  /// Position among the events of the transaction, from 0; nil in a log that has none.
+  /// Position among the events of the transaction, from 0; nil if the log has no positions.
   package var sequence: Int?
   package var time: Instant
   package var attempt: Int
@@ -16,17 +16,17 @@ package struct LedgerEntry: Sendable, Hashable {
   package var receivedStatus: Int?
   /// Set in `didComplete`.
   package var outcome: TransactionOutcome?
-  /// Of a `didEndHop`, a `willRetry` or a `didComplete`; nil without an error.
+  /// The error of a `didEndHop`, a `willRetry` or a `didComplete`; nil if there is none.
   package var errorCode: ErrorCode?
   package var errorStage: String?
-  /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`.
+  /// The delay of a `willRetry`, the duration of the hop in `didEndHop`, or of the transaction in `didComplete`.
   package var duration: Duration
   package var timings: TransferTimings?
   package var requestID: String
   /// The method and URL of the request at that moment.
   package var method: String
   package var url: String
-  /// Without ``HopTraceContext/flags``, which no rule concerns.
+  /// Without ``HopTraceContext/flags``, which no rule checks.
   package var trace = HopTraceContext()
   /// Set in `didEndSpan`.
   package var span: LedgerSpan?

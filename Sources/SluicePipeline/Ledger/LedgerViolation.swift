@@ -2,7 +2,7 @@ package import SluiceMessages
 
 /// The first event in a log that breaks a rule of the ledger.
 package struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The rule; the text is for programs.
+  /// The rule; its raw value is meant for programs.
   package enum Rule: String, Sendable, Hashable {
     /// Every `will_execute` has one `did_complete`, and every other event is between the two.
     case balance

@@ -3,7 +3,7 @@ import SluiceMessages
 /// The state of one hop in its log.
 struct OpenHop: Sendable {
   let number: Int
-  /// The latest time at which the hop can have begun; its phases must fit into the time since then.
+  /// The earliest time at which the hop can have begun; its phases must fit into the time since then.
   var started: Instant
   /// The time of its `didIssue`; nil before it.
   var issued: Instant?
@@ -17,7 +17,7 @@ struct OpenHop: Sendable {
   var status = 0
   /// Its `willRedirect` has come.
   var isRedirected = false
-  /// The server did not process its request, so the request may be sent again.
+  /// The server did not process its request, so the request can be sent again.
   var isRefused = false
   /// Its `didReceive` or its `didEndHop` had timings.
   var hasTimings = false
@@ -31,11 +31,11 @@ struct OpenHop: Sendable {
 
   var isAnswered: Bool { status != 0 }
 
-  /// Whether it is a redirect. A stage or a limit can still make the redirect the response.
+  /// Whether the response is a redirect. A stage or a limit can still make the redirect the response.
   var mayRedirect: Bool { Redirect.isRedirect(status) }
 
-  /// Whether another hop of the attempt can follow: a redirect was decided, credentials were demanded, or the request was not
-  /// processed.
+  /// Whether another hop of the attempt can follow: a redirect was decided, credentials were demanded, or the request
+  /// was not processed.
   var leadsOn: Bool { isRedirected || isRefused || isChallenged }
 
   /// Whether its head decided the next step, so that a later loss of the connection does not fail the attempt.

@@ -109,7 +109,7 @@ extension OpenTransaction {
     }
   }
 
-  /// A hop lasts from its beginning, which is at an unknown time before its `didIssue`, to its end.
+  /// A hop lasts from its beginning, at an unknown time before its `didIssue`, to its end.
   func checkLength(of entry: LedgerEntry) throws(LedgerBreach) {
     let longest = entry.time.duration(since: hop.started)
     let shortest = hop.issued.map { entry.time.duration(since: $0) } ?? .zero

@@ -17,7 +17,7 @@ struct OpenTransaction: Sendable {
   private(set) var sequence: Int?
   private(set) var attempt = 0
   private(set) var hop: OpenHop
-  /// The request of the attempt, from its `didConfigure` on; nil if the next event may name another request.
+  /// The request of the attempt, from its `didConfigure` on; nil if the next event can name another request.
   private(set) var request: (method: String, url: String)?
   private(set) var isConfigured = false
   /// The timings of the last `didEndHop`; nil before the first one, or if it has none.
@@ -66,7 +66,7 @@ struct OpenTransaction: Sendable {
     last = (entry.kind, entry.time)
   }
 
-  /// A span may end at any time, in the attempt and the hop that have begun or are about to begin.
+  /// A span can end at any time, in the attempt and the hop that have begun or are about to begin.
   private mutating func take(_ span: LedgerSpan, of entry: LedgerEntry) throws(LedgerBreach) {
     let isNextAttempt = pendingRetry != nil && entry.attempt == attempt + 1 && entry.hop == 0
     let isNextHop = entry.attempt == attempt && entry.hop == hop.number + 1 && hop.leadsOn
@@ -133,7 +133,7 @@ struct OpenTransaction: Sendable {
     guard isNext, hop.leadsOn else {
       throw LedgerBreach(.numbering, "\(entry.kind.name) has hop \(entry.hop); expected \(expectedHop)")
     }
-    // Credentials are demanded for the same request.
+    // Only a redirect changes the request; an answered challenge and a resend keep it.
     if hop.isRedirected { request = nil }
     hop = OpenHop(hop.number + 1, at: last.time)
   }
@@ -207,7 +207,7 @@ struct OpenTransaction: Sendable {
   private mutating func retry(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
     try requireEndOfHop(entry)
-    // The error is that of a hop. If a stage asks for another attempt, there may be no error.
+    // The error is that of a hop. A retry that a stage asked for need not have an error.
     if entry.errorCode != nil {
       try require(hop.isEnded, entry, "did_end_hop of hop \(hop.number) before it, since it has an error")
     }

@@ -6,7 +6,8 @@ package protocol EventLoop: AnyObject, Sendable {
   /// Whether the caller runs on this loop's thread.
   var isCurrent: Bool { get }
 
-  /// Runs the job on the loop's thread, once, after earlier jobs. From any thread; never runs the job at once.
+  /// Runs the job on the loop's thread, once, after earlier jobs. From any thread; never runs the job before it
+  /// returns.
   func post(_ job: @escaping @Sendable () -> Void)
 
   /// The monotonic clock, read now. [loop]

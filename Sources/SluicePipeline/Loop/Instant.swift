@@ -11,7 +11,7 @@ package struct Instant: Sendable, Hashable, Comparable {
 
   @inlinable package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// Saturates at ``distantFuture``; a negative duration counts as none.
+  /// Saturates at ``distantFuture``; a negative duration counts as zero.
   package static func + (instant: Instant, duration: Duration) -> Instant {
     instant.advanced(byNanoseconds: duration.nanoseconds)
   }

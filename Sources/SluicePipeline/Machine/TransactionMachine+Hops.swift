@@ -9,11 +9,11 @@ extension TransactionMachine {
   /// A head that is a redirect or a challenge, and the transaction's findings about it.
   struct Crossing: Sendable, Equatable {
     var isChallenge = false
-    /// The number of calls that may ask whether to follow the redirect or how to answer the challenge.
+    /// The number of calls that can decide whether to follow the redirect or how to answer the challenge.
     var stages = 0
     /// Whether the body can be sent in the next hop.
     var isReplayable = true
-    /// Why a redirect cannot be followed; then no stage is asked.
+    /// Why a redirect cannot be followed. If it is set, no stage is called.
     var failure: TransactionError?
   }
 

@@ -1,14 +1,14 @@
 import SluiceMessages
 import SluiceRecords
 
-/// The way of one transaction as pure decisions: it takes an event and says what to do next.
+/// The course of one transaction as pure decisions: it takes an event and says what to do next.
 ///
 ///     begin ─ request stages ─ send ─ issue ─ head ─ response stages ─ end ─ validate ─ complete
 ///        ▲         │ respond ──────────────────────────▲   │retry          │failure stages
 ///        └─────────┴── retry ◄─────────────────────────────┴───────────────┘
 ///
-/// If all stages were called and none has decided, the retry policy is asked: about the status before the body is read,
-/// about a failure before the end.
+/// If no stage has decided, the retry policy is asked: about a status before the body is read, about a failure before
+/// the transaction ends.
 ///
 /// In every case ``Action/complete(_:)`` is returned exactly once; later events are answered with wait.
 struct TransactionMachine: Sendable {
@@ -19,7 +19,7 @@ struct TransactionMachine: Sendable {
     var maximumAttempts: Int
     /// The caller takes the body piece by piece.
     var streamsBody: Bool
-    /// At least one response stage may want to see the pieces of the body.
+    /// At least one response stage might want to see the pieces of the body.
     var passesBody = false
     var isReplayable: Bool
     /// What the retry policy must decide about.
@@ -60,14 +60,14 @@ struct TransactionMachine: Sendable {
     /// The server did not process the request, which is sent again after a pause.
     case resendNotice(Duration)
     case waitingToResend
-    /// The hop is not needed any more. The next step waits for its end, so that its events are not taken for those of
-    /// the next hop.
+    /// The hop is no longer needed. The next step waits until the hop has ended, so that the hop's events are not taken
+    /// for those of the next one.
     case endingHop(Next)
     case validating
     case done
   }
 
-  /// The next step after the end of a hop that is not needed any more.
+  /// The next step after the end of a hop that is no longer needed.
   enum Next: Sendable, Equatable {
     case fail(TransactionError)
     /// Like ``fail(_:)``, after the response has gone through its stages.
@@ -95,9 +95,9 @@ struct TransactionMachine: Sendable {
   /// How often a request was sent again because the server had not processed it.
   private(set) var resends = 0
 
-  /// The most refusals by a server; after that the request fails.
+  /// The maximum number of times that a request is sent again; after one more refusal it fails.
   static let maximumResends = 100
-  /// How often a request is sent again without a pause: a server that closes a connection has room on the next one.
+  /// How often a request is sent again without a pause: a server that closes a connection accepts it on the next one.
   static let promptResends = 5
   /// The first pause; each one is twice as long as the one before, up to ``longestPause``.
   private static let firstPause = Duration.milliseconds(10)
@@ -110,14 +110,14 @@ struct TransactionMachine: Sendable {
 
   enum Event: Sendable {
     case begin
-    /// The stages of a list from the one that was called on have answered, and each wants to go on.
+    /// The called stage of a list and all after it have answered, and none has decided anything.
     case proceeded
     /// A stage has answered, at once or by resuming.
     case answered(Verdict, stage: String)
     /// An action that has no answer is done.
     case done
     case head
-    /// The head is a redirect that may be followed, or a challenge that may be answered.
+    /// The head is a redirect that can be followed, or a challenge that can be answered.
     case crossed(Crossing)
     case ended(TransactionError?)
     /// The hop has ended. The server has stated that it did not process the request, so the request can be sent again.
@@ -193,8 +193,8 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  // What happens in every transaction can also be said without an event, which takes less time: ``begin()``,
-  // ``performed()``, ``proceeded(to:)``, ``head()`` and ``ended(_:)``, each only while the transaction has not ended.
+  // The steps of every transaction also have functions of their own, which take less time than an event: ``begin()``,
+  // ``performed()``, ``proceeded(to:)``, ``head()`` and ``ended(_:)``. Call them only before the transaction has ended.
 
   mutating func begin() -> Action {
     phase = .starting
@@ -309,7 +309,7 @@ extension TransactionMachine {
     return .receive(streamsBody ? .stream : .collect)
   }
 
-  /// Passes the body through the remaining stages. Every stage sees it, independent of its source.
+  /// Passes the body through the remaining stages, so that every stage sees it, wherever the body comes from.
   private mutating func passRest() -> Action {
     guard plan.passesBody || streamsOwnBody else {
       phase = .validating

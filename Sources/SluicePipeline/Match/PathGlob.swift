@@ -1,6 +1,7 @@
 import SluiceMessages
 
-/// A pattern for a URL's path: `*` matches any characters except a slash, `**` matches any characters, and everything else matches itself.
+/// A pattern for a URL's path: `*` matches any characters except a slash, `**` matches any characters, and everything
+/// else matches itself.
 ///
 /// Escapes in the pattern are decoded before they are compared: `/%7Ea` is `/~a`, and `/a%2fb` is `/a%2Fb`.
 public struct PathGlob: Sendable, Hashable {
@@ -72,7 +73,8 @@ public struct PathGlob: Sendable, Hashable {
     return index == path.count
   }
 
-  /// Follows every position that the parts so far can have reached, so that no pattern takes more than parts × bytes steps.
+  /// Follows every position that the parts so far can have reached, so that no pattern takes more than parts × bytes
+  /// steps.
   private func follow(_ path: Span<UInt8>, from start: Int, parts first: Int) -> Bool {
     var reached = PositionSet(upTo: path.count)
     reached[start] = true
@@ -88,8 +90,8 @@ public struct PathGlob: Sendable, Hashable {
     return reached[path.count]
   }
 
-  /// Moves every position past the text if it follows there; from the last to the first, so that no new position is
-  /// read.
+  /// Moves every position past the text if the text follows there; from the last to the first, so that no new position
+  /// is read.
   private static func step(over text: [UInt8], in path: Span<UInt8>, _ reached: inout PositionSet) {
     var position = path.count
     while position >= 0 {
@@ -122,7 +124,7 @@ public struct PathGlob: Sendable, Hashable {
   }
 }
 
-/// Positions in a path. Up to 511 they take no memory of their own.
+/// Positions in a path. Positions up to 511 need no allocation.
 private struct PositionSet {
   private var near = InlineArray<8, UInt64>(repeating: 0)
   private var far: [UInt64] = []

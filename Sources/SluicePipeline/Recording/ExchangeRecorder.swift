@@ -8,7 +8,7 @@ final class ExchangeRecorder: @unchecked Sendable {
   private var exchange: RecordedExchange
   private var hops: [HopRecorder] = []
   private var requestBody: RecordedBody?
-  /// Pieces that were read and not passed on; a nil element is the end.
+  /// The piece that was read and is not passed on yet; an inner nil is the end of the body.
   private var heldPiece: [UInt8]??
   private var readBytes = 0
   private var hasReadRequest = false
@@ -76,7 +76,7 @@ final class ExchangeRecorder: @unchecked Sendable {
   /// The complete recording, after the end of the transaction.
   func finish() -> RecordedExchange {
     exchange.hops = hops.map { $0.finish() }
-    // Breaks a cycle: these refer to the transaction, which refers to this object.
+    // Breaks a cycle: the hop recorders refer to the transaction, which refers to this object.
     hops = []
     if exchange.isRequestStreamed {
       requestBody?.finish()

@@ -1,6 +1,6 @@
 import SluiceRecords
 
-/// What a result has of a journal and a recording.
+/// The journal and the recording in a result.
 final class ResultNotes: Sendable {
   let calls: [StageCall]?
   let exchange: RecordedExchange?

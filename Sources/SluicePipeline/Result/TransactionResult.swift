@@ -57,7 +57,7 @@ public struct TransactionResult: Sendable {
   /// The number of attempts; 0 if the transaction was refused before it began.
   public var attempts: Int { record.attempts }
 
-  /// The number of the snapshot that it ran on, counted by the engine from 1; 0 if it never began.
+  /// The number of the snapshot that the transaction ran on, counted by the engine from 1; 0 if it never began.
   public var snapshot: Int { record.snapshot }
 
   /// The time from submission to the end.
@@ -136,7 +136,7 @@ final class ResultRecord: @unchecked Sendable {
 }
 
 extension ResultRecord {
-  /// Notes what a hop sends, save for its headers. The request is read in place: to pass it would copy it.
+  /// Notes what a hop sends, except its headers. Reads the request in place, because passing the request would copy it.
   @inline(__always)
   func noteSent(_ request: inout Request) {
     if !request.isSent(like: originalRequest) {
@@ -146,10 +146,10 @@ extension ResultRecord {
     }
   }
 
-  /// Here, where the request is read in place.
+  /// Defined here, where the request is read in place and not copied.
   func validateRequest() throws(MessageError) { try originalRequest.validate() }
 
-  // Made when somebody asks, because few callers do.
+  // Computed on access, because few callers need it.
   /// Nil if nothing was sent.
   var issuedRequest: Request? {
     guard let issuedHeaders else { return nil }
@@ -165,7 +165,7 @@ extension ResultRecord {
 enum GivenRequestID: Sendable {
   /// Nil if the id is the transaction's.
   case text(String?)
-  /// The headers, in which nobody has looked for the named one yet.
+  /// The headers, which nobody has yet searched for the named field.
   case unread(HeaderFields, named: String)
 
   var text: String? {
@@ -177,8 +177,8 @@ enum GivenRequestID: Sendable {
 }
 
 extension Request {
-  /// Whether method, URL and body are those of the other request. False also if there is a body, which would take longer
-  /// to compare.
+  /// Whether method, URL and body are those of the other request. Also false if there is a body, because comparing
+  /// bodies would take longer.
   @inline(__always)
   func isSent(like other: borrowing Request) -> Bool {
     guard case .empty = body, case .empty = other.body else { return false }

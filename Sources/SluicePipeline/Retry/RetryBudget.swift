@@ -6,7 +6,7 @@ import SluiceMessages
 /// that it gains one per second. So of n transactions in t seconds at most n × ratio + floor + t are retried.
 struct RetryBudget: Sendable {
   static let floor = 10.0
-  /// The most that the bucket holds.
+  /// The capacity of the bucket.
   static let ceiling = 100.0
 
   private var balance = floor

@@ -3,7 +3,7 @@ import SluiceMessages
 extension RetryPolicy {
   var concernsFailures: Bool { connectionErrors != .never || coversEveryFailure }
 
-  /// Whether another attempt may succeed after that failure.
+  /// Whether another attempt can succeed after that failure.
   func wants(_ failure: TransactionError) -> Bool {
     guard failure.stage == nil else { return false }
     if coversEveryFailure, !Self.finalCodes.contains(failure.code) { return true }

@@ -10,7 +10,7 @@ struct SpanTable: Sendable {
     let handle: SpanHandle
     /// The instance that began the span.
     let owner: ObjectIdentifier
-    /// False if the trace was not known when it began.
+    /// False if the trace was not known when the span began.
     let isTraceKnown: Bool
     var span: StageSpan
   }

@@ -11,10 +11,11 @@ package struct StageSpan: Sendable, Hashable {
   package internal(set) var traceID: TraceID
   /// Never 0.
   package let id: UInt64
-  /// The span of the hop during which it began; the caller's if it began before the hop was issued. Nil without one.
+  /// The span of the hop during which this span began; the caller's span if that hop has sent none. Nil if there is
+  /// neither.
   package let parentID: UInt64?
   package let start: Instant
-  /// The beginning, as long as the span is open.
+  /// Equal to ``start`` while the span is open.
   package internal(set) var end: Instant
   package internal(set) var status = SpanStatus.unset
   /// Empty unless ``status`` is an error.

@@ -5,8 +5,8 @@ import Synchronization
 ///     free ── open ── ended by its holder ─► ended ────► free, in a later generation
 ///               └─── withdrawn by the host ─► expired ──┘
 ///
-/// Places come in chunks, each twice as large as the one before, and never move: any thread may look into them. The owner
-/// keeps the list of free places, and one thread at a time grows the table.
+/// Places come in chunks, each twice as large as the one before, and never move, so that any thread can read them. The
+/// owner keeps the list of free places, and one thread at a time grows the table.
 package final class TokenSlots<Occupant>: Sendable {
   package static var maximumChunks: Int { 16 }
 
@@ -54,7 +54,7 @@ package final class TokenSlots<Occupant>: Sendable {
 
 /// One place. `state` is generation × 4 + phase.
 ///
-/// Unchecked because of `occupant`: it is written before the slot opens, and taken by the one that ends it.
+/// Unchecked because of `occupant`: it is written before the slot opens, and taken by whichever caller ends the token.
 package final class TokenSlot<Occupant>: @unchecked Sendable {
   package enum Phase: UInt64 {
     case free = 0

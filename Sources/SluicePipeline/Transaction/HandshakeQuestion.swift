@@ -1,9 +1,9 @@
 package import SluiceMessages
 
-/// A question to the delegates of a transaction, for which the handshake of its connection waits.
+/// A question to the delegates of a transaction; the handshake of its connection waits for the answer.
 ///
-/// The delegates that answer such questions are asked in turn, until one does not leave the decision. The answer is given
-/// once: also if the deadline of a delegate passes, or if the transaction ends before.
+/// The delegates that answer this kind of challenge are asked in turn, until one makes the decision. The answer is
+/// given exactly once, even if a delegate misses its deadline or the transaction ends first.
 ///
 /// Unchecked because it is confined to the loop of the transaction.
 package final class HandshakeQuestion: @unchecked Sendable {
@@ -33,7 +33,7 @@ package final class HandshakeQuestion: @unchecked Sendable {
       transaction.loop.arm(timer, at: transaction.loop.now + deadline, for: self)
     }
     let withdraw = observer.decide(self, transaction.exchange)
-    // It may have been answered already, and another delegate asked.
+    // By now the delegate may have answered, and another one may have been asked.
     if !isDecided, answer != nil, self.asked === asked { self.withdraw = withdraw }
   }
 
@@ -71,7 +71,8 @@ package final class HandshakeQuestion: @unchecked Sendable {
     finish(.refuse)
   }
 
-  /// The handshake goes on in a later turn of the loop: a delegate may have cancelled its own call before it answered.
+  /// The handshake continues in a later turn of the loop, because a delegate may have cancelled its own call before it
+  /// answered.
   private func finish(_ decision: HandshakeDecision) {
     guard !isDecided else { return }
     isDecided = true
@@ -102,7 +103,7 @@ extension HandshakeQuestion: LoopTimerTarget {
 }
 
 extension Transaction {
-  /// Which challenges of a handshake its delegates answer; nil for none.
+  /// Which challenges of a handshake the transaction's delegates answer; nil for none.
   var handshakePolicy: HandshakePolicy? {
     .merge(delegate?.observer?.handshakePolicy, pipeline.delegate?.observer?.handshakePolicy)
   }

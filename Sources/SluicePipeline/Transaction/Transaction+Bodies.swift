@@ -66,7 +66,7 @@ extension Transaction {
     return (first..<max(first, end)).filter { isPieceStage(bindings[$0], isRequest ? .requestPieces : .responsePieces) }
   }
 
-  // MARK: Bodies that are here
+  // MARK: Bodies that have arrived
 
   /// Passes the body through the stages before `end` that have not seen it yet, and gathers their output.
   ///
@@ -279,8 +279,8 @@ extension Transaction {
 
   var openPassages: [BodyPassage] { [requestPassage, responsePassage].compactMap(\.self) }
 
-  /// The time for which a body waits for a stage, the sink or the caller's stream does not count as the server's time:
-  /// the clock of the attempt stops during this wait.
+  /// While a body waits for a stage, the sink or the caller's stream, the clock of the attempt stops: that time is not
+  /// the server's.
   func bodyHoldChanged() {
     let isHeld = requestPassage?.isHeld == true || responsePassage?.isHeld == true
     if isHeld {
@@ -304,7 +304,7 @@ private final class PassageSlot: @unchecked Sendable {
     return try passage.read(maximum)
   }
 
-  /// The caller's trailers, as the stages have left them, and those of the stages.
+  /// The trailers of the caller and of the stages, as the stages have left them.
   var trailers: HeaderFields { passage?.transaction?.exchange.nativeRequest.trailers ?? HeaderFields() }
 }
 

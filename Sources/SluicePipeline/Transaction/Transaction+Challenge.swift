@@ -40,7 +40,7 @@ extension Transaction {
     return true
   }
 
-  /// The answer of a stage or the responder is sent with the next hop, and counts as a secret from here on.
+  /// Sends the answer of a stage or the responder with the next hop; from here on the answer counts as a secret.
   func sendCredentials(_ hops: HopState) {
     hops.answered += 1
     hops.forgetVisited()

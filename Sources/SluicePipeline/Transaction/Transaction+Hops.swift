@@ -22,8 +22,8 @@ extension Transaction {
   /// The body of this hop before stages change its pieces.
   var hopBody: Body { unroutedBody ?? exchange.nativeRequest.body }
 
-  /// Asks about the redirect or the challenges from a position on: for each challenge all stages, then the next
-  /// challenge, and after the last one the engine's responder.
+  /// Asks the stages from a position on. All stages get a challenge before any stage gets the next one; the engine's
+  /// responder is asked last.
   func callHopStages(from first: Int) -> TransactionMachine.Event? {
     guard let hops else { return .answered(.proceed, stage: "") }
     let bindings = pipeline.hopStages + delegates

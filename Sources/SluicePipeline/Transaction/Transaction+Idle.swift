@@ -10,7 +10,7 @@ extension Transaction {
     armTimer()
   }
 
-  /// A byte has moved, or the caller reads on. The deadline is moved when it passes.
+  /// A byte has moved, or the caller reads on. ``idleDeadline`` is moved only when it passes.
   func noteActivity() {
     if idleDeadline != .distantFuture { lastActivity = loop.now }
   }
@@ -19,7 +19,7 @@ extension Transaction {
 
   func idlePassed(at now: Instant) {
     guard let limit = options?.value.idleTimeout else { return endIdle() }
-    // The attempt's clock is stopped while the transfer waits for this side.
+    // The attempt's clock stops while the transfer waits for a stage, the sink or the caller's stream.
     let due = attemptRest == nil && !isSuspended ? lastActivity + limit : now + max(limit, .milliseconds(1))
     guard due <= now else {
       idleDeadline = due

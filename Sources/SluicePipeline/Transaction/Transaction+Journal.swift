@@ -12,7 +12,7 @@ final class TransactionNotes {
   }
 }
 
-// None of this is inlined into what every transaction runs through.
+// None of these functions is inlined into code that every transaction runs.
 extension Transaction {
   @inline(never)
   func makeNotes() {
@@ -84,12 +84,12 @@ extension Transaction {
 }
 
 extension Request {
-  /// Whether the request wants more than every result has.
+  /// Whether the request wants an explanation, a journal or a recording.
   var wantsNotes: Bool { wantsExplanation || wantsJournal || wantsRecording }
 }
 
 extension Exchange {
-  /// As they are now, whichever form is the truth; the forms are left alone.
+  /// The messages as they are now, from whichever form is the truth; neither form is changed.
   fileprivate var messages: MessageState {
     var state = MessageState(request: nativeRequest, response: nativeResponse)
     if let form = requestDocument, form.isTruth { state.request = try? form.document.request(from: nativeRequest) }
@@ -106,7 +106,7 @@ extension StageBinding {
 }
 
 extension StageCall.Callback {
-  /// Nil for events, which are no calls of stages that change anything.
+  /// Nil for the phase in which tracers get events, because tracers change nothing.
   fileprivate init?(_ phase: Exchange.Phase) {
     switch phase {
     case .request: self = .request

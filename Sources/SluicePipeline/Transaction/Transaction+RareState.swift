@@ -1,7 +1,7 @@
 import SluiceMessages
 
-/// What few transactions have, behind one reference: a larger transaction would cost each request more to make and to
-/// end.
+/// State that few transactions have, behind one reference: with a larger transaction object, every request would take
+/// longer to begin and to end.
 final class RareState {
   /// The connection of the hop, after its transfer has ended; only if such facts are wanted.
   var endedConnection: ConnectionFacts?
@@ -17,7 +17,7 @@ final class RareState {
   var retryNote: String?
   /// The original request body if stages change its pieces, for a hop that needs it again.
   var unroutedBody: Body?
-  /// The trailers that belong to it.
+  /// The trailers of the request with ``unroutedBody``.
   var unroutedTrailers: SharedValue<HeaderFields>?
   /// The body that the caller streamed, if a stage wanted all of it.
   var gatheredBody: Body?
@@ -76,7 +76,7 @@ extension Transaction {
     set { rareState(toKeep: newValue)?.hops = newValue }
   }
 
-  /// The object that keeps a value, made for the first one; nil if there is nothing to keep and nothing to forget.
+  /// The object that keeps a value, created for the first one; nil if there is nothing to keep and nothing to forget.
   private func rareState<Value>(toKeep value: borrowing Value?) -> RareState? {
     if rareState == nil, value != nil { rareState = RareState() }
     return rareState

@@ -11,7 +11,7 @@ extension Transaction {
     perform(machine.handle(event))
   }
 
-  /// Performs an action of the machine and those that follow from it at once.
+  /// Performs an action of the machine, and the actions that follow from it at once.
   func perform(_ first: consuming TransactionMachine.Action) {
     var action = first
     while true {
@@ -20,9 +20,9 @@ extension Transaction {
     }
   }
 
-  /// Performs one action. Returns the action that follows at once; to wait, if it comes later.
+  /// Performs one action. Returns the action that follows at once, or the one to wait if the next comes later.
   ///
-  /// Here are the actions of every transaction, of which most have no outcome but that they are done.
+  /// Handles the actions of every transaction; most of them only need to be performed.
   @inline(__always)
   private func step(_ action: consuming TransactionMachine.Action) -> TransactionMachine.Action {
     switch consume action {
@@ -169,7 +169,7 @@ extension Transaction {
     var options = pipeline.settings.transfer
     if let own = self.options?.value {
       own.apply(to: &options)
-      // A certificate is a credential, which another party does not get.
+      // A client certificate is a credential, so another origin does not get it.
       options.isElsewhere = exchange.nativeRequest.url.origin != result.originalRequest.url.origin
     }
     if isObserved {

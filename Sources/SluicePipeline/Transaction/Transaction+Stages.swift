@@ -56,7 +56,7 @@ extension Transaction {
       started = ended
       if case .proceed = verdict, token == nil {
         if isObserved { noteAnswer(.proceed) }
-        // The stage may have begun to stream the body of the response.
+        // The stage can have begun to stream the body of the response.
         if !mayWait, machine.streamsOwnBody { mayWait = mayWantBody(kind) }
         continue
       }
@@ -109,7 +109,7 @@ extension Transaction {
       return nil
     }
     if let token {
-      // The token was taken and not used: it must not be resumed any more.
+      // The token was taken and not used: it must not be resumed later.
       _ = environment.suspensions.expire(token)
       self.token = nil
     }
@@ -180,7 +180,7 @@ extension Transaction {
     return token
   }
 
-  /// A suspended stage was resumed. Does nothing if the transaction does not wait for that token any more.
+  /// A suspended stage was resumed. Does nothing if the transaction no longer waits for that token.
   func wasResumed(_ resumed: SuspensionToken, _ verdict: Verdict) {
     guard token == resumed else {
       _ = passage(with: resumed) { $0.wasResumed(resumed, verdict) }

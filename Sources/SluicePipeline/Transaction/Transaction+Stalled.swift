@@ -1,11 +1,11 @@
 import SluiceMessages
 
-// Gives results to transactions whose loop does not come back from a stage.
+// Gives results to transactions whose loop does not return from a stage.
 extension LoopEnvironment {
   /// Whether a transaction that has begun here has no result yet. From any thread.
   package var owesResults: Bool { answers.owesResults }
 
-  /// Gives transactions their result in place of a loop that stands still: each completion is called once, on this
+  /// Gives transactions their result in place of a loop that is blocked: each completion is called once, on this
   /// thread, and a later result of the loop is dropped. From any thread except the loop's.
   ///
   /// - Parameters:

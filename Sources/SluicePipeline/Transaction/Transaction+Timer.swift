@@ -4,7 +4,7 @@ extension Transaction: LoopTimerTarget {
   /// Sets the one timer to the nearest of the deadlines. A timer that fires too early is set again, which is cheaper
   /// than moving it with each phase.
   func armTimer() {
-    // By then the timer belongs to another transaction.
+    // The timer of an ended transaction can already belong to another one.
     if machine.isDone { return }
     var nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, min(retryAt, idleDeadline)))
     if let requestPassage { nearest = min(nearest, requestPassage.nextDeadline) }

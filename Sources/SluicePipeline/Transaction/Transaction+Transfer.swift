@@ -34,8 +34,8 @@ extension Transaction: TransferObserver {
     return failure
   }
 
-  /// Whether the fields may have another `Host` than the request that was checked. A transport may have changed them too,
-  /// which their bytes show; unchanged, both share them, so there is nothing to compare.
+  /// Whether the fields can have a `Host` other than that of the request that was checked. A transport can also have
+  /// changed the fields; then their lines differ from those of the original request.
   private func mayHaveOtherHost(_ fields: borrowing HeaderFields) -> Bool {
     pipeline.changesRequests || hop > 0 || !fields.hasSameLines(as: result.originalRequest.headers)
   }
@@ -96,7 +96,7 @@ extension Transaction: TransferObserver {
     return verdict
   }
 
-  /// Calls a stage that may give no explanation, such as a plugin, and explains which headers it added. Nil if its
+  /// Calls a stage that might give no explanation, such as a plugin, and explains which headers it added. Nil if its
   /// match does not hold.
   private func explainedIssue(_ binding: StageBinding) -> Verdict? {
     guard matches(binding) else {
@@ -196,7 +196,7 @@ extension Transaction: TransferObserver {
     if let event = wireEnded() { run(event, at: clock) }
   }
 
-  /// Trailers that stages have added to the pieces come after these.
+  /// Trailers that stages have added with the pieces come after the received ones.
   private func addTrailers(_ received: HeaderFields) {
     var trailers = received
     let added = exchange.nativeResponse?.trailers ?? HeaderFields()
@@ -216,12 +216,12 @@ extension Transaction: TransferObserver {
   @inline(never)
   private func noteTrailers() { result.changedRequest?.sharedTrailers = exchange.nativeRequest.sharedTrailers }
 
-  /// The hop is over; its result has what it sent.
+  /// The hop is over: moves the headers that it has sent into the result.
   func forgetIssued() {
     if let sent = issued.take() { result.issuedHeaders = sent.headers }
   }
 
-  /// The sending of the request has ended. If a stage failed its body, that failure is why the hop ended.
+  /// The sending of the request has ended. If a stage made its body fail, that failure is why the hop ended.
   private func noteRequestFailure() {
     if requestPassage != nil, exchange.issued != nil { noteTrailers() }
     if case .failed(let error, cause: nil) = requestPassage?.outcome, hopFailure == nil { hopFailure = error }

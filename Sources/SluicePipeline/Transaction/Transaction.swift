@@ -19,16 +19,16 @@ package final class Transaction: Exchange, @unchecked Sendable {
   /// The result for the completion; contains the original request.
   let result: ResultRecord
   var machine: TransactionMachine
-  /// What holds for this request alone.
+  /// Options that apply to this request alone.
   let options: SharedValue<RequestOptions>?
   let sink: (any BodySink)?
   let checks: ResponseChecks?
   /// Records the stages' actions and the answers from the wire, if the request wants this. The code for it is in
   /// separate functions, so that the functions that every transaction runs stay small.
   var notes: TransactionNotes?
-  /// Asked about redirects and challenges before the engine's own; held until the transaction ends.
+  /// The transaction's own delegate, asked about redirects and challenges before the engine's; held until the end.
   private(set) var delegate: StageBinding?
-  /// Told at the end.
+  /// The object that is told when the transaction ends.
   package var holder: (any TransactionHolder)?
   private var completion: Finish?
   /// Its timer, and the slot that decides which thread gives the result.
@@ -49,13 +49,13 @@ package final class Transaction: Exchange, @unchecked Sendable {
   /// The position in each list up to which the stages that see pieces have seen the body of this attempt.
   var requestPassedTo = 0
   var responsePassedTo = 0
-  /// Whether every response stage has seen the response and its body; then the caller may get all of it.
+  /// Whether every response stage has seen the response and its body; only then can the caller get all of it.
   var hasPassedResponseStages = false
   /// Whether a request of this attempt may have reached a server and must not be sent twice.
   var hasSentUnrepeatable = false
   /// Whether the previous attempt used a kept connection that was dead: others may be dead too.
   var usesFreshConnection = false
-  /// What few transactions have; nil until there is some.
+  /// State that few transactions have; nil until it is needed.
   var rareState: RareState?
   /// The number of events so far, including events that no tracer got.
   var eventCount = 0
@@ -67,15 +67,15 @@ package final class Transaction: Exchange, @unchecked Sendable {
   var token: SuspensionToken?
   /// The place that took the token.
   var tokenPlace: StagePlace?
-  /// The time that this run of the machine last read: the next stage begins when one ends, and events that follow from
-  /// one another have the same time.
+  /// The last reading of the clock in this run of the machine: the next stage begins when the previous one ends, and
+  /// events that follow from one another have the same time.
   var clock: Instant?
 
   // The deadlines that share one timer.
   var attemptDeadline = Instant.distantFuture
-  /// When the hop fails unless a byte moves before; moved lazily, see ``lastActivity``.
+  /// When the hop fails if no byte moves until then; moved lazily, see ``lastActivity``.
   var idleDeadline = Instant.distantFuture
-  /// When a byte moved last, or when the caller read on.
+  /// When a byte last moved, or the caller last read on.
   var lastActivity = Instant.distantFuture
   /// The nanoseconds left to the attempt while its clock is stopped.
   var attemptRest: UInt64?
@@ -192,7 +192,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
 
   /// The end: releases everything, then reports the result.
   func finish(_ failure: TransactionError?) {
-    // Runs after the result was reported: then the objects behind this pipeline may end.
+    // Runs after the result was reported: then the objects that the pipeline keeps alive can end.
     defer { pipeline.giveBackLease(on: loop.index) }
     withdrawTokens()
     if notes != nil { finishNotes() }
@@ -202,7 +202,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
       if isObserved { tellHopEnd(result.timings ?? TransferTimings(), endedConnection, failure) }
       transfer.cancel()
     }
-    // After the transfer, so that it is not asked again.
+    // Ended after the transfer was cancelled, so that the transport does not ask this transaction again.
     handshakeQuestion?.end()
     transfer = nil
     let error = failure ?? settleLastForms()

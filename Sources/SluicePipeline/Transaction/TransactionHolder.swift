@@ -1,7 +1,7 @@
-/// Something that keeps a reference to a running transaction, to cancel it, and must release it at its end.
+/// An object that keeps a reference to a running transaction, to cancel it, and must release the reference at its end.
 ///
-/// A sink holds what it cancels and resumes its transaction with, and the transaction holds its sink; without this, both
-/// would hold each other permanently.
+/// A sink keeps the object with which it cancels and resumes its transaction, and the transaction keeps its sink.
+/// Without the release, they would keep each other alive permanently.
 package protocol TransactionHolder: AnyObject, Sendable {
   /// The transaction has ended, or is about to give its result. [loop]
   func transactionDidEnd()

@@ -18,7 +18,7 @@ public struct ClientCertificateRequest: Sendable, Hashable {
 
 /// What a delegate decides about a server's request for a client certificate.
 public enum ClientCertificateDecision: Sendable, Hashable {
-  /// The certificate of the request's options or of the settings is sent; none if they have none.
+  /// The certificate of the request's options or of the settings is sent; no certificate if neither has one.
   case performDefaultHandling
   /// This certificate is sent.
   case use(RequestOptions.Identity)

@@ -23,9 +23,9 @@ package enum HandshakeDecision: Sendable, Hashable {
   case refuse
 }
 
-/// Which challenges of a handshake the delegates of a transaction answer, and with whom it shares connections for that.
+/// Which challenges of a handshake the delegates of a transaction answer, and which calls can share its connections.
 package struct HandshakePolicy: Sendable, Hashable {
-  /// Those whose answers hold for one another.
+  /// Calls with the same scope share the answers of their delegates.
   package struct Scope: Sendable, Hashable {
     /// The number of the client; 0 for the engine.
     package var client: UInt64
@@ -44,7 +44,7 @@ package struct HandshakePolicy: Sendable, Hashable {
   package var decidesTrust: Bool
   /// Whether a delegate chooses client certificates.
   package var choosesCertificate: Bool
-  /// Whether it is a delegate of the call itself: such a connection speaks in the name of this call alone.
+  /// Whether a delegate of the call itself chooses the client certificate; then the connection serves this call alone.
   package var choosesForCall: Bool
 
   package init(_ scope: Scope, decidesTrust: Bool, choosesCertificate: Bool, choosesForCall: Bool) {
@@ -61,7 +61,7 @@ package struct HandshakePolicy: Sendable, Hashable {
     }
   }
 
-  /// Both together. The scope is that of the first.
+  /// Combines both policies. The scope is that of the first.
   static func merge(_ first: HandshakePolicy?, _ second: HandshakePolicy?) -> HandshakePolicy? {
     guard var merged = first ?? second, first != nil, let second else { return first ?? second }
     merged.decidesTrust = merged.decidesTrust || second.decidesTrust

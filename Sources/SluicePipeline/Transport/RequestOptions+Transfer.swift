@@ -1,7 +1,7 @@
 import SluiceMessages
 
 extension RequestOptions {
-  /// Sets what concerns the transport.
+  /// Copies the options that concern the transport.
   func apply(to options: inout TransferOptions) {
     if idleTimeout != nil { options.tellsProgress = true }
     if let maximumResponseBytes {

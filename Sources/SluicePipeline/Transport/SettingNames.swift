@@ -15,7 +15,7 @@ package struct SettingNames: Sendable, Hashable {
   /// The setting that selects HTTP/1.1.
   package var http11 = "transport.httpVersion \"1.1\""
   package var proxy = "transport.proxy"
-  /// Which transport carries requests.
+  /// The setting that selects the transport.
   package var engine = "transport.engine"
 
   package init() {}

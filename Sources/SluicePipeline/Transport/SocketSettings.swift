@@ -32,7 +32,7 @@ package struct SocketSettings: Sendable, Hashable {
     }
   }
 
-  /// Where a socket begins.
+  /// The local end of a socket.
   package enum Source: Sendable, Hashable {
     /// A network interface (`SO_BINDTODEVICE`).
     case interface(String)
@@ -42,11 +42,11 @@ package struct SocketSettings: Sendable, Hashable {
 
   /// Which addresses of a name are used.
   package var family = AddressFamily.any
-  /// The numeric addresses of places, which are not looked up then. An empty host stands for every host.
+  /// The numeric addresses of places whose names are not looked up. An empty host means every host.
   package var addresses: [Place: [String]] = [:]
-  /// The first one that fits counts.
+  /// The first detour that fits is used.
   package var detours: [Detour] = []
-  /// Nil leaves it to the system.
+  /// Nil lets the system choose.
   package var source: Source?
 
   package init() {}
@@ -64,7 +64,7 @@ package struct SocketSettings: Sendable, Hashable {
 
   package var isDefault: Bool { self == SocketSettings() }
 
-  /// What is set, for a message.
+  /// Names one of the settings that differ from the defaults, for messages.
   package var words: String {
     if !addresses.isEmpty { return "the address of a host is given" }
     if !detours.isEmpty { return "the connection leads to another host" }

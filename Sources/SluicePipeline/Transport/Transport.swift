@@ -121,13 +121,13 @@ package protocol Transfer: AnyObject {
   /// waiting for the stream.
   func resumeSending()
 
-  /// Which transport carries the hop; nil if it is neither of the two.
+  /// Which transport carries the hop, ``TransportEngine/wire`` or ``TransportEngine/curl``; nil for any other.
   var engine: TransportEngine? { get }
 
   /// The timings so far, before the end; nil if the transport does not measure them.
   var timings: TransferTimings? { get }
 
-  /// The connection, from the moment the transfer has one; nil before, and if such facts are not wanted
+  /// The connection, from the moment the transfer has one; nil before, or if such facts are not wanted
   /// (``TransferOptions/collectsConnection``).
   var connection: ConnectionFacts? { get }
 
@@ -157,8 +157,8 @@ package protocol TransferObserver: AnyObject {
   /// - Returns: false ends the transfer with ``ErrorCode/cancelled``.
   func transferWillIssue(_ headers: inout HeaderFields) -> Bool
 
-  /// The handshake of a new connection waits; called only for challenges that ``TransferOptions/handshake`` names, and at
-  /// most for one at a time.
+  /// The handshake of a new connection waits. Called only for challenges that ``TransferOptions/handshake`` names, and
+  /// for one challenge at a time.
   ///
   /// - Parameter answer: called once, on the loop, possibly before this returns; with nil if the observer has no more
   ///   interest in the connection.

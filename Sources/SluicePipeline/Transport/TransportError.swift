@@ -2,7 +2,7 @@ public import SluiceMessages
 
 /// Why a hop got no complete response.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Behind one reference: every transfer has room for an error, and few have one.
+  /// Stored behind one reference: every transfer has room for an error, and few have one.
   private var parts: SharedValue<Parts>
 
   private struct Parts: Sendable, Hashable {

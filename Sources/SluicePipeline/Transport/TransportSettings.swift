@@ -11,11 +11,11 @@ public struct TransportSettings: Sendable {
   /// The number of event loops; each has its own thread and connections.
   public var loops = 1
   /// The maximum number of connections to one origin over all loops; each loop gets an equal share, at least one. Nil
-  /// sets no limit. Connections for a client certificate, a Unix socket or delegates of their own are counted apart.
+  /// sets no limit. Connections for a client certificate, a Unix socket or their own delegates are counted separately.
   public var maximumConnectionsPerHost: Int?
   /// The highest version spoken. ``HTTPVersion/http2`` is offered only over TLS; clear text uses HTTP/1.1.
   public var httpVersion = HTTPVersion.http2
-  /// Whether servers in clear text are taken to speak HTTP/2 too, without asking them (RFC 9113 §3.3).
+  /// Whether `http:` servers are assumed to speak HTTP/2, without asking them (RFC 9113 §3.3).
   public var assumesHTTP2 = false
   /// A request body that is known to be longer fails with ``ErrorCode/requestTooLarge`` before anything is
   /// sent. Nil limits only bodies that are held: those in memory, and those that a stage wants whole. A file or a
@@ -24,7 +24,7 @@ public struct TransportSettings: Sendable {
   /// A longer response body fails with ``ErrorCode/responseTooLarge``. Nil limits only collected bodies; a
   /// streamed body has no limit then.
   public var maximumResponseBytes: Int?
-  /// A collected body of more bytes goes to a temporary file without a name in `TMPDIR`, or `/tmp`.
+  /// A longer collected body goes to an unnamed temporary file in `TMPDIR`, or in `/tmp`.
   public var spillBytes = 1_048_576
   /// URL of a proxy (`http`, `https`, `socks4`, `socks5`, `socks5h`). Nil takes it from the environment as curl does
   /// (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`); with an empty text no proxy is used.
@@ -42,15 +42,15 @@ public struct TransportSettings: Sendable {
   public var responseLimits = ResponseLimits()
   /// Where and how sockets are connected.
   package var sockets = SocketSettings()
-  /// A connection of HTTP/2 on which nothing has come for this time is tried with a PING before its next request.
+  /// An HTTP/2 connection that was silent for this long is tested with a PING before its next request.
   package var trustedSilence = Duration.seconds(10)
   /// How long the answer to that PING may take.
   package var pingLimit = Duration.seconds(2)
   /// The names of these settings in errors.
   package var names = SettingNames()
   /// Called with every request head as it is written, including those to proxies, for requests whose options have
-  /// ``SluicePipeline/TransferOptions/tellsHead``; nil costs nothing. On the loop, from inside libcurl: it must not
-  /// block. The head contains secrets, and the fields that libcurl adds.
+  /// ``SluicePipeline/TransferOptions/tellsHead``; nil costs nothing. Called on the loop, in part from inside libcurl:
+  /// it must not block. The head contains secrets, and the fields that the transport adds.
   package var onSentHead: (@Sendable ([UInt8]) -> Void)?
 
   /// The defaults of a configuration without `transport`, but without a `User-Agent`.
@@ -110,7 +110,7 @@ public struct TLSSettings: Sendable, Hashable {
   package var versions = TLSVersion.tls12...TLSVersion.tls13
   /// OpenSSL's lists of ciphers; nil for its default.
   package var ciphers = CipherLists()
-  /// SHA-256 hashes of the public keys (SubjectPublicKeyInfo) that the server may have, whatever ``verify`` says; empty
+  /// SHA-256 hashes of the accepted public keys (SubjectPublicKeyInfo) of the server, whatever ``verify`` says; empty
   /// accepts any key.
   package var keyHashes: Set<[UInt8]> = []
 

@@ -4,8 +4,8 @@ package import SluiceMessages
 ///
 ///     status or validate ─ didValidateResponse ─ extract ─ didExtract ─ validatePayload ─ didValidatePayload ─ success
 ///
-/// Each function is called at most once for a transaction, on its loop, with the final response and its body, and must not
-/// block. If one throws, its error is that of the transaction, whose result keeps the response.
+/// Each function is called at most once for a transaction, on its loop, with the final response and its body, and must
+/// not block. If one throws, its error is that of the transaction, whose result keeps the response.
 package final class ResponseChecks: Sendable {
   /// Checks the response in place of the accepted statuses; throws if it is not a success.
   package typealias Validate = @Sendable (Response) throws(TransactionError) -> Void

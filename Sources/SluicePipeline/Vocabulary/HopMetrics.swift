@@ -35,8 +35,8 @@ public struct HopMetrics: Sendable, Hashable {
 }
 
 extension HopMetrics: CustomStringConvertible {
-  /// One line for people to read: `GET https://example.com/: 200 in 12.3 ms (…), 80 bytes sent, 2 received; connection 3 to
-  /// 127.0.0.1:443, HTTP/2, TLSv1.3`. The query and the user of the URL are left out, since they may be secret.
+  /// One line for people to read: `GET https://example.com/: 200 in 12.3 ms (…), 80 bytes sent, 2 received; connection
+  /// 3 to 127.0.0.1:443, HTTP/2, TLSv1.3`. The query and the user of the URL are left out, since they may be secret.
   public var description: String {
     let outcome = status.map(String.init) ?? error.map { $0.code.rawValue } ?? "no response"
     let place = connection.map { "; \($0)" } ?? ""

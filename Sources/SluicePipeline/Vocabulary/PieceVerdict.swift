@@ -2,7 +2,7 @@ package import SluiceMessages
 
 /// A stage's answer to a piece of a body.
 package enum PieceVerdict: Sendable, Hashable {
-  /// It goes on as it is.
+  /// The piece is passed on unchanged.
   case pass
   /// The output replaces the piece.
   case taken

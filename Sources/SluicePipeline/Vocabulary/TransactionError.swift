@@ -2,7 +2,7 @@ public import SluiceMessages
 
 /// Why a transaction failed.
 public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Behind one reference: every event, action and result has room for an error, and few have one.
+  /// Stored behind one reference: every event, action and result has room for an error, and few have one.
   private var parts: SharedValue<Parts>
 
   private struct Parts: Sendable, Hashable {
@@ -29,7 +29,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     set { parts.value.message = newValue }
   }
 
-  /// The stage at fault, or the stage whose own answer is the failure; nil where it was the server, the transport, the
+  /// The stage at fault, or the stage whose own answer is the failure; nil if it was the server, the transport, the
   /// request or the caller.
   public var stage: String? {
     get { parts.value.stage }

@@ -1,6 +1,6 @@
 /// How much of a body has been transferred in one hop.
 public struct TransferProgress: Sendable, Hashable {
-  /// The bytes so far, as they are on the wire: before they are decoded.
+  /// The bytes so far, counted on the wire, where a body is still encoded.
   public let bytes: Int
   /// The bytes of the whole body; nil if the length is not known.
   public let total: Int?

@@ -22,8 +22,8 @@ package struct FileDescriptor: ~Copyable {
     return fstat(raw, &status) == 0 ? status : nil
   }
 
-  /// Reads up to the end of the file, but at most `capacity` bytes; nil with `errno` set. Takes memory only as the bytes
-  /// come: a program may have little.
+  /// Reads up to the end of the file, but at most `capacity` bytes; nil with `errno` set. Allocates memory only as the
+  /// bytes come, because a program may have little.
   package func readAll(capacity: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     while bytes.count < capacity {

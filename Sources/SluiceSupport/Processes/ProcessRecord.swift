@@ -5,7 +5,7 @@ package struct ProcessRecord {
   /// A letter; `Z` is a process that has ended and was not waited for.
   package let state: Character
   package let parent: Int32
-  /// In ticks of the clock since the machine started.
+  /// The start of the process, in clock ticks since the machine started.
   package let startTicks: UInt64
 
   /// Nil if there is no such process, or it is hidden from this one.

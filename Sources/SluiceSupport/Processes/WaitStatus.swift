@@ -1,6 +1,6 @@
 import Glibc
 
-/// How a process ended, as waitpid(2) says it.
+/// How a process ended, as waitpid(2) reports it.
 package enum WaitStatus: Equatable, Sendable {
   case exited(Int32)
   case killed(signal: Int32)

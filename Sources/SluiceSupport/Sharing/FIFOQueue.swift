@@ -7,8 +7,8 @@ public struct FIFOQueue<Element> {
   /// The least number of empty places for which the rest moves to the front; they must also be half of all places.
   @inlinable static var emptyPlaces: Int { 1024 }
 
-  // Public and inlinable, as are all members: what is for the package alone is not inlined into other modules, and each
-  // call of a generic member would look up its type.
+  // Public and inlinable, as are all members: package members are not inlined into other modules, and each call of a
+  // generic member would look up its type.
   /// An empty queue, which allocates nothing before the first element.
   @inlinable public init() {}
 

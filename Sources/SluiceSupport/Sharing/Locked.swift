@@ -1,6 +1,6 @@
 import Glibc
 
-/// A value that one thread at a time may touch.
+/// A value that only one thread at a time can access.
 ///
 /// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer knows only the pthread mutex, and would report
 /// false races with the other. Unchecked because the compiler cannot see that the lock protects the value.

@@ -66,7 +66,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     }
   }
 
-  /// At most 68 years ahead, so that no sum overflows; now for a negative duration.
+  /// The time after the duration, at most 68 years ahead, so that no sum overflows; now for a negative duration.
   private static func deadline(after limit: Duration) -> timespec {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -5,7 +5,7 @@ struct Datadog {
   static let priorityHeader = "x-datadog-sampling-priority"
   static let originHeader = "x-datadog-origin"
   static let tagsHeader = "x-datadog-tags"
-  /// The most that Datadog's own libraries send.
+  /// The maximum number of bytes that Datadog's own libraries send.
   static let maximumTagsBytes = 512
   /// The tag with the upper half of the trace id, 16 digits.
   static let upperHalfTag = "_dd.p.tid"

@@ -18,8 +18,8 @@ public struct BaggagePropagator: Propagator {
     parent.content?.placeBaggage(&headers)
   }
 
-  /// Reads all `baggage` lines as one list. Invalid members are left out and reported; beyond the limits all members
-  /// are.
+  /// Reads all `baggage` lines as one list. Invalid members are left out and reported; beyond the limits, all members
+  /// are left out.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     let text = carrier.values(of: "baggage").joined(separator: ",")
     let content = Baggage.content(text.utf8.span)

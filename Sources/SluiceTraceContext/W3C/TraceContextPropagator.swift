@@ -8,7 +8,8 @@ public struct TraceContextPropagator: Propagator {
   /// Requires nothing: the propagator has no settings and no state.
   @inlinable public init() {}
 
-  /// Sets `traceparent`, and `tracestate` if the trace is the caller's and has a valid one; otherwise takes it out.
+  /// Sets `traceparent`, and `tracestate` if the trace is the caller's and has a valid one; otherwise removes
+  /// `tracestate`.
   ///
   /// Does nothing without a trace. Does not change `tracestate` if the sink keeps another `traceparent`.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {

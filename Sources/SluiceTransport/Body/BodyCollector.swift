@@ -9,7 +9,7 @@ struct BodyCollector {
   /// The size that the head announced; 0 if it is unknown or too large to make room for.
   private let expectedBytes: Int
 
-  /// - Parameter expectedBytes: the size that the head announced, or 0. A false one costs at most 64 KiB.
+  /// - Parameter expectedBytes: the size that the head announced, or 0. A wrong size costs at most 64 KiB.
   init(spillBytes: Int, expectedBytes: Int) {
     self.spillBytes = spillBytes
     self.expectedBytes = expectedBytes <= min(spillBytes, 65_536) ? expectedBytes : 0

@@ -1,6 +1,6 @@
 import SluiceContentCoding
 
-/// Passes a body through its decoder. Keeps the input that libcurl has delivered and that is not decoded yet.
+/// Passes a body through its decoder. Keeps the input that is not decoded yet.
 final class DecodedBody {
   /// The largest piece of output: the same size as the pieces of an uncoded body that libcurl delivers.
   private static let pieceBytes = 16_384

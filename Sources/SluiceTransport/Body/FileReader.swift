@@ -15,7 +15,7 @@ final class FileReader: @unchecked Sendable {
   }
 
   func read(_ maximum: Int) throws(TransportError) -> [UInt8]? {
-    // What was added since is no part of the body.
+    // Bytes that were added to the file since then are not part of the body.
     let count = min(maximum, byteCount - offset)
     guard count > 0 else { return nil }
     var failure: TransportError?

@@ -34,7 +34,7 @@ final class SpillFile: Sendable {
     var descriptor: Int32 = -1
     var failure: TransportError?
 
-    /// Returns whether the awaited condition is true now; if it is, no condition is awaited any more.
+    /// Returns whether the awaited condition is true now; if it is, no condition is awaited from then on.
     mutating func takeWait() -> Bool {
       guard let wait else { return false }
       let hasCome = failure != nil || (wait == .room ? waitingBytes <= SpillFile.roomBytes : !isScheduled)
@@ -88,7 +88,7 @@ final class SpillFile: Sendable {
     return FileBody(path: Self.path(descriptor), byteCount: byteCount) { close(descriptor) }
   }
 
-  /// Drops the pieces that wait to be written, because the file is not needed any more.
+  /// Drops the pieces that wait to be written, because the file is no longer needed.
   func abandon() {
     state.withLock { state in
       state.isAbandoned = true
@@ -125,7 +125,7 @@ final class SpillFile: Sendable {
     return descriptor
   }
 
-  /// Returns false if the file is not needed any more.
+  /// Returns false if the file is no longer needed.
   private func write(_ piece: [UInt8], to descriptor: Int32) throws(TransportError) -> Bool {
     var offset = 0
     while offset < piece.count {
@@ -165,7 +165,7 @@ final class SpillFile: Sendable {
   /// Creates a file that only its owner can read, with no name in the folder.
   private static func make() throws(TransportError) -> Int32 {
     var descriptor = sluice_open_unnamed(TemporaryFiles.folder)
-    // Not every file system supports this, and old kernels do not know it.
+    // Not every file system supports files without a name, and old kernels do not know them.
     if descriptor < 0, [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) {
       let name = "\(TemporaryFiles.folder)/sluice-body-\(TemporaryFiles.randomName)"
       descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -42,7 +42,7 @@ enum SpillThreads {
     }
   }
 
-  /// The next file; nil if no file waits. After nil this thread is not counted any more.
+  /// The next file; nil if no file waits. After nil, this thread is no longer counted.
   private static func next() -> SpillFile? {
     state.withLock { state in
       let file = state.files.popFirst()

@@ -19,7 +19,7 @@ package final class Upload {
   /// The producer has no data for now and is asked again later.
   package private(set) var isStarved = false
 
-  /// The trailers that the request was begun with.
+  /// The trailers with which the request began.
   private let givenTrailers: SharedValue<HeaderFields>?
 
   /// nil for a body that is in memory.

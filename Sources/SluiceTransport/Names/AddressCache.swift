@@ -2,9 +2,9 @@ package import SluicePipeline
 
 /// The addresses of one host, and when they have to be looked up again. Confined to its loop.
 package struct AddressCache {
-  /// Until then an answer is used without a new look-up.
+  /// Until this age, an answer is used without a new look-up.
   package static let freshness = Duration.seconds(60)
-  /// Until then an old answer is used while a new one is fetched, so that no request waits for a name that was known.
+  /// Until this age, an answer is used while a new one is fetched, so that no request waits for a name that was known.
   package static let staleness = Duration.seconds(360)
   /// How long to wait before the next look-up when the last one failed; the old answer is used during that time.
   private static let retrying = Duration.seconds(1)
@@ -24,7 +24,7 @@ package struct AddressCache {
 
   package func wantsRefresh(at now: Instant) -> Bool { !isLookingUp && resolvedAt != nil && now >= refreshesAt }
 
-  /// Returns whether the addresses are others than before.
+  /// Returns whether the addresses have changed.
   package mutating func didResolve(to addresses: [String], at now: Instant) -> Bool {
     resolvedAt = now
     refreshesAt = now + Self.freshness
@@ -33,8 +33,7 @@ package struct AddressCache {
     return true
   }
 
-  /// The known addresses stay in use. Without the pause, each request would cause a look-up as long as the resolver
-  /// fails.
+  /// The known addresses stay in use. Without the pause, each request would cause a look-up while the resolver fails.
   package mutating func didNotResolve(at now: Instant) { refreshesAt = now + Self.retrying }
 
   /// The addresses did not work: the next request looks the name up again.

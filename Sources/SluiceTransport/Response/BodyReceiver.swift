@@ -2,8 +2,8 @@ package import SluiceContentCoding
 package import SluiceMessages
 package import SluicePipeline
 
-/// Takes the body of one response as it comes from the wire: limits it, decodes it, and collects it or passes it on to
-/// the observer, as that wants.
+/// Takes the body of one response as it comes from the wire: limits it, decodes it, and collects it or passes it on, as
+/// the observer decides.
 ///
 ///     let receiver = BodyReceiver()
 ///     receiver.prepare(…)
@@ -13,11 +13,11 @@ package import SluicePipeline
 ///
 /// Confined to the loop. It calls the observer only from within a call of its owner.
 package final class BodyReceiver {
-  /// What became of a piece.
+  /// What happened to a piece.
   package enum Taken {
-    /// All of it.
+    /// The whole piece was taken.
     case whole
-    /// Nothing: the observer or the disk wants nothing now. The same piece must be given again later.
+    /// Nothing was taken: the observer or the disk wants nothing now. The same piece must be given again later.
     case nothing
     /// The transfer ends: ``failure`` says why, or ``isCut`` that the rest is not wanted.
     case end
@@ -26,12 +26,12 @@ package final class BodyReceiver {
   /// An unwanted body up to this size is read to its end, because that is cheaper than a new connection.
   package static let discardBytes = 65_536
 
-  // Of the options of the transfer, of which a copy costs more.
+  // Taken from the transfer's options, because a copy of all options costs more.
   private var maximumResponseBytes = 0
   private var maximumStreamedBytes = 0
   private var spillBytes = 0
   private var tellsProgress = false
-  /// Outlives its use of the receiver.
+  /// The owner outlives its use of the receiver.
   private unowned(unsafe) var owner: (any BodyReceiverOwner)?
   /// The codings that must be decoded; nil for none.
   @exclusivity(unchecked) private var codings: ContentCodings?
@@ -55,12 +55,12 @@ package final class BodyReceiver {
 
   package init() {}
 
-  /// A body comes.
+  /// Prepares the receiver for a body.
   ///
   /// - Parameters:
   ///   - codings: the codings that must be decoded.
-  ///   - owner: told when a body that was held back can go on. Not retained: it lets go of the receiver, or of the body
-  ///     with ``clear()``, before it ends.
+  ///   - owner: told when a body that was held back can continue. Not retained: before the owner ends, it must release
+  ///     the receiver, or call ``clear()``.
   package func prepare(
     _ options: borrowing TransferOptions, codings: ContentCodings, announcedBytes: Int?, owner: any BodyReceiverOwner
   ) {
@@ -73,8 +73,8 @@ package final class BodyReceiver {
     self.owner = owner
   }
 
-  /// Forgets the body. Returns whether the receiver can take another one: not if a part of the body is on its way to the
-  /// disk, of which it would still be told.
+  /// Forgets the body. Returns whether the receiver can take another one: false while a part of the body is on its way
+  /// to the disk, because the receiver would still be told about that part.
   package func clear() -> Bool {
     owner = nil
     guard collector?.isSpilled != true else { return false }
@@ -161,7 +161,7 @@ package final class BodyReceiver {
   /// Whether decoded bytes are left that the observer did not want earlier.
   package var hasRest: Bool { decoded?.hasRest == true }
 
-  /// Passes decoded bytes on that the observer did not want earlier.
+  /// Passes on decoded bytes that the observer did not want earlier.
   package func deliverRest(_ observer: any TransferObserver) {
     guard let body = decoded, body.hasRest, !isHeldBack, failure == nil else { return }
     do throws(ContentDecodingError) {
@@ -266,6 +266,6 @@ package protocol BodyReceiverOwner: AnyObject {
   /// The URL of the request, for errors.
   var receivingURL: HTTPURL { get }
 
-  /// The disk can take more, or has all of the body: the owner should go on where it was held back. [loop]
+  /// The disk can take more, or has all of the body: the owner should continue where it was held back. [loop]
   func bodyCanGoOn()
 }

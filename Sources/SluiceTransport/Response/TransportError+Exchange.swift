@@ -23,7 +23,7 @@ extension TransportError {
       to: request.url)
   }
 
-  /// - Parameter reason: the rule of HTTP/2 that the server, or what is between, has broken.
+  /// - Parameter reason: the rule of HTTP/2 that the server, or an intermediary, has broken.
   package static func brokenHTTP2(_ reason: String, _ url: HTTPURL, _ names: SettingNames) -> TransportError {
     TransportError(
       .invalidResponse,

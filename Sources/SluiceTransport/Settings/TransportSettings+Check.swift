@@ -16,7 +16,7 @@ extension TransportSettings {
 }
 
 extension TransportSettings {
-  /// What a transport does not have is never ignored.
+  /// Refuses settings that the transport does not have, instead of ignoring them.
   private func checkEngine() throws(TransportError) {
     if engine == .curl, assumesHTTP2 {
       throw TransportError(

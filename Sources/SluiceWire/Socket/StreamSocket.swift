@@ -57,7 +57,7 @@ struct StreamSocket {
   func connect(to address: SocketAddress) -> Start {
     let result = address.withAddress { Glibc.connect(descriptor, $0, $1) }
     if result == 0 { return .connected }
-    // A Unix socket whose queue is full says EAGAIN.
+    // connect returns EAGAIN for a Unix socket whose queue is full.
     return errno == EINPROGRESS || errno == EINTR ? .inProgress : .failed(errno)
   }
 

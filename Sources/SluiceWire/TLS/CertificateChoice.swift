@@ -3,13 +3,13 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-/// The choice of a client certificate for one connection by a delegate. OpenSSL asks for it in the handshake, if the
-/// server asks, and after the server's certificate is trusted; while it is not known, the handshake waits.
+/// A delegate's choice of a client certificate for one connection. OpenSSL asks for it in the handshake if the server
+/// wants a certificate, after the server is trusted; the handshake waits until the choice is known.
 final class CertificateChoice {
   enum State {
     case unknown
     case asked(ClientCertificateRequest)
-    /// Nil leaves the certificate of the settings, if there is one.
+    /// Nil keeps the certificate of the settings, if there is one.
     case made(RequestOptions.Identity?)
   }
 
@@ -28,7 +28,7 @@ final class CertificateChoice {
 
   func choose(_ identity: RequestOptions.Identity?) { state = .made(identity) }
 
-  /// Called by OpenSSL; returns what it wants to know: 1 to go on, 0 to end the handshake, -1 to wait.
+  /// Called by OpenSSL. Returns 1 to continue, 0 to end the handshake, -1 to wait.
   func provide(for connection: OpaquePointer) -> Int32 {
     switch state {
     case .made(nil): return 1
@@ -43,7 +43,7 @@ final class CertificateChoice {
 
   private func use(_ identity: RequestOptions.Identity, for connection: OpaquePointer) -> Bool {
     ERR_clear_error()
-    // Those of the settings, which OpenSSL would prefer if the key is of another kind.
+    // Removes the certificates of the settings, which OpenSSL would prefer if their key is of another kind.
     SSL_certs_clear(connection)
     let key = identity.key ?? identity.certificate
     let isUsable =

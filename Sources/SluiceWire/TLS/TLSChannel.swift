@@ -9,7 +9,7 @@ import SluiceTransport
 final class TLSChannel {
   enum Handshake {
     case done, wouldBlock
-    /// It goes on with the answer (``answer(_:)``).
+    /// The handshake waits for the answer (``answer(_:)``).
     case asks(HandshakeChallenge)
     case failed(TLSFailure)
   }
@@ -23,15 +23,15 @@ final class TLSChannel {
   private let decision: TrustDecision?
   /// Who chooses the client certificate; nil if the settings do.
   private let choice: CertificateChoice?
-  /// The number of received bytes at the last byte of the application.
+  /// The number of bytes that had been received when application data last came.
   private var receivedAtData = 0
   /// Why the last call has failed.
   private(set) var failure: TLSFailure?
 
   /// The bytes that one call reads before other connections have their turn.
   private static let bytesPerCall = 65_536
-  /// The bytes of messages of TLS itself, such as new sessions and key updates, that may come without a byte of the
-  /// application. A server needs a few kilobytes; more is a flood, which would only cost processor time.
+  /// The limit for TLS's own messages, such as new sessions and key updates, that come without application data between
+  /// them. A server needs a few kilobytes; more is a flood, which would only cost processor time.
   private static let quietBytes = 262_144
 
   /// Never changed after it is made.
@@ -86,7 +86,7 @@ final class TLSChannel {
     return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
   }
 
-  /// Whether the system has no more, and nothing is left here.
+  /// Whether the system has no more bytes, and none are left in OpenSSL.
   var isDrained: Bool { socket.pointee.is_drained != 0 && SSL_has_pending(pointer) == 0 }
 
   /// Whether the last call stopped although the system may have more.
@@ -125,7 +125,7 @@ final class TLSChannel {
     return TLSFailure(.publicKey, "the server's public key is sha256//\(text)")
   }
 
-  /// The answer to the challenge: the handshake can go on. It is not a refusal.
+  /// Takes the answer to the challenge, with which the handshake can continue. The answer is not a refusal.
   func answer(_ answer: HandshakeDecision) {
     if case .asked = choice?.state {
       if case .use(let identity) = answer { choice?.choose(identity) } else { choice?.choose(nil) }
@@ -142,8 +142,8 @@ final class TLSChannel {
   func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
     ERR_clear_error()
     socket.pointee.budget = Self.bytesPerCall
-    // What an earlier call has found is not true any more: this one may take its record from memory, while the system
-    // has received more and has said so.
+    // The result of an earlier call is out of date: this call may take its record from memory, while the system has
+    // received more since then and has already reported it.
     socket.pointee.is_drained = 0
     let count = SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
     guard count <= 0 else {
@@ -160,7 +160,7 @@ final class TLSChannel {
     return .failed(0)
   }
 
-  /// Whether a byte of the application has come, or the end: messages of TLS itself, such as new sessions, are taken.
+  /// Whether application data or the end of the connection has come. Takes TLS's own messages, such as new sessions.
   func hasInput() -> Bool {
     ERR_clear_error()
     var byte: UInt8 = 0

@@ -8,7 +8,7 @@ import SluiceTransport
 final class TLSContext {
   let pointer: OpaquePointer
   let verifies: Bool
-  /// SHA-256 hashes of the public keys that a server may have; empty accepts any key.
+  /// SHA-256 hashes of the accepted public keys of servers; empty accepts any key.
   let keyHashes: Set<[UInt8]>
 
   /// - Parameter offersHTTP2: whether a server may choose HTTP/2.
@@ -44,7 +44,7 @@ final class TLSContext {
 
   deinit { SSL_CTX_free(pointer) }
 
-  /// Versions and ciphers.
+  /// Sets the versions and ciphers.
   private func select(_ settings: TLSSettings) throws(TLSFailure) {
     let (least, most) = (settings.versions.lowerBound, settings.versions.upperBound)
     guard sluice_tls_set_versions(pointer, least.number, most.number) == 1 else { throw TLSFailure.last(.other) }
@@ -82,7 +82,7 @@ final class TLSContext {
 }
 
 extension TLSVersion {
-  /// As OpenSSL counts them.
+  /// OpenSSL's number for the version.
   var number: Int32 {
     switch self {
     case .tls12: sluice_tls_version_1_2
@@ -96,7 +96,7 @@ extension TLSVersion {
 final class TLSSessions {
   private var last: OpaquePointer?
 
-  /// Takes the reference of the caller over.
+  /// Takes over the caller's reference.
   func keep(_ session: OpaquePointer) {
     if let last { SSL_SESSION_free(last) }
     last = session

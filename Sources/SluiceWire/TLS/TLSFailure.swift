@@ -6,9 +6,9 @@ import SluiceTransport
 /// Why a step of TLS has failed.
 struct TLSFailure: Error, Sendable {
   let moment: TLSAdvice.Moment
-  /// OpenSSL's words.
+  /// OpenSSL's message.
   let detail: String
-  /// Whether the peer closed the connection without saying that it does (RFC 8446 §6.1): what came may be only a part.
+  /// Whether the peer closed the connection without announcing it (RFC 8446 §6.1): what came can be incomplete.
   var isTruncation = false
   /// The path of the client certificate that a delegate has chosen for the connection.
   var chosenCertificate: String?

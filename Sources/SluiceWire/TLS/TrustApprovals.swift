@@ -2,8 +2,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The servers that delegates have accepted: by origin and key, so that a server with another key is asked about again,
-/// and by the scope of the delegates.
+/// The servers that delegates have accepted, by origin, key and the scope of the delegates: if one of these differs,
+/// delegates are asked again.
 /// From any thread.
 package final class TrustApprovals: Sendable {
   private struct Approval: Hashable {
@@ -15,13 +15,13 @@ package final class TrustApprovals: Sendable {
   /// Beyond this number, all are forgotten, and delegates are asked again.
   private static let capacity = 4096
 
-  /// Whether a delegate has accepted the server whatever the authorities say.
+  /// The value says whether a delegate accepted the server itself, whatever the authorities say.
   private let approvals = Locked<[Approval: Bool]>([:])
 
   package init() {}
 
-  /// - Parameter isValid: whether the authorities vouch for the certificate. A delegate that has left the decision to them
-  ///   has approved only that.
+  /// - Parameter isValid: whether the authorities vouch for the certificate. A delegate that left the decision to the
+  ///   authorities has accepted only a certificate for which they vouch.
   func contains(_ origin: Origin, _ keyHash: [UInt8], _ scope: HandshakePolicy.Scope, isValid: Bool) -> Bool {
     let approval = Approval(origin: origin, keyHash: keyHash, scope: scope)
     guard let isAccepted = approvals.withLock({ $0[approval] }) else { return false }

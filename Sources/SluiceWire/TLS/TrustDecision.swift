@@ -3,8 +3,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-/// The decision about the certificate of one server, which takes the place of OpenSSL's own. OpenSSL asks for it in the
-/// handshake, before this side has sent anything but its hello; while it is not known, the handshake waits.
+/// A delegate's decision about the certificate of one server, in place of OpenSSL's own. OpenSSL asks for it in the
+/// handshake, when this side has sent only its hello; the handshake waits until the decision is known.
 final class TrustDecision {
   enum State {
     case unknown
@@ -31,7 +31,7 @@ final class TrustDecision {
     state = .trusted
   }
 
-  /// Called by OpenSSL; returns what it wants to know: 1 to go on, 0 to end the handshake.
+  /// Called by OpenSSL. Returns 1 to continue, 0 to end the handshake.
   func verify(_ store: OpaquePointer, _ connection: OpaquePointer, verifies: Bool) -> Int32 {
     switch state {
     case .trusted:

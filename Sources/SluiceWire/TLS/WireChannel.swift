@@ -10,11 +10,12 @@ struct WireChannel {
     tls?.read(into: buffer) ?? socket.receive(into: buffer)
   }
 
-  /// Whether a read of `count` bytes into a larger buffer has left nothing: the system reports what comes after it.
+  /// Whether a read of `count` bytes into a larger buffer has emptied the socket, so that the system reports later
+  /// bytes.
   @inline(__always)
   func isDrained(afterReading count: Int, of capacity: Int) -> Bool { tls?.isDrained ?? (count < capacity) }
 
-  /// Whether a read that got nothing stopped although more may be there.
+  /// Whether a read that returned nothing stopped although more bytes may be available.
   var isCut: Bool { tls?.isCut ?? false }
 
   /// Whether something happened on a connection that should be silent: bytes came, or its end.

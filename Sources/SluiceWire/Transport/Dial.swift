@@ -8,8 +8,8 @@ import SluiceSupport
 /// One connection in the making: from the name of the origin to an open connection, with TLS if the scheme is https.
 /// Confined to the loop.
 ///
-/// Tries the addresses in turn, each 250 ms after the one before it or as soon as that has failed, and takes the first
-/// that answers (RFC 8305 §5).
+/// Tries the addresses in turn, each 250 ms after the one before it, or as soon as the one before it has failed, and
+/// takes the first that answers (RFC 8305 §5).
 final class Dial {
   /// Where the time went, in nanoseconds.
   struct Times {
@@ -22,7 +22,7 @@ final class Dial {
   private static let attemptDelay = Duration.milliseconds(250)
 
   let pool: OriginPool
-  /// The transfer that alone gets the connection; nil if it is for whoever waits.
+  /// The only transfer that can get the connection; nil if any waiting transfer can.
   var owner: WireTransfer?
   private(set) var times = Times()
   private var untried: ArraySlice<SocketAddress> = []
@@ -61,7 +61,7 @@ final class Dial {
     tryNext()
   }
 
-  /// Ends without a word to the pool.
+  /// Ends without telling the pool.
   func cancel() {
     isOver = true
     loop.disarm(limitTimer)
@@ -93,7 +93,7 @@ final class Dial {
     guard code == 0 else { return attemptHasFailed(attempt, code) }
     // The event may be that of an earlier socket with the same number.
     guard attempt.socket.isConnected else { return }
-    // No other attempt is wanted any more.
+    // No other attempt is needed.
     for other in attempts where other !== attempt { other.close() }
     attempts = []
     untried = []
@@ -146,7 +146,7 @@ final class Dial {
     handshakeIsReady(handshake, 0)
   }
 
-  /// - Parameter events: what has happened so far, and causes no event any more.
+  /// - Parameter events: the events so far, which epoll does not report again.
   private func finish(_ channel: WireChannel, _ address: SocketAddress, _ events: UInt32) {
     cancel()
     let pool = pool

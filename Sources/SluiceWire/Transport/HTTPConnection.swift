@@ -7,7 +7,7 @@ import Synchronization
 class HTTPConnection: WireEndpoint {
   let channel: WireChannel
   let pool: OriginPool
-  // The transport lets go of its connections when the loop ends.
+  // The transport releases its connections when the loop ends.
   let transport: WireTransport
   let peerAddress: String
   let dialTimes: Dial.Times
@@ -18,7 +18,7 @@ class HTTPConnection: WireEndpoint {
   final var requestCount = 0
   /// Whether it is in the transport's list of connections to read from.
   final var isUnread = false
-  /// The peer has closed its side, or the connection is broken: reading goes on until that shows.
+  /// The peer has closed its side, or the connection is broken: reading continues until that shows.
   final var hasHungUp = false
 
   /// Whether it counts among the transport's idle connections.
@@ -40,14 +40,14 @@ class HTTPConnection: WireEndpoint {
     return facts
   }
 
-  /// Sends the request of a transfer. Returns false if the transfer does not want that any more; the connection is then
-  /// as before.
+  /// Sends the request of a transfer. Returns false if the transfer no longer wants that; the connection is then
+  /// unchanged.
   func issue(_ transfer: WireTransfer) -> Bool { false }
 
   /// The transfer ends before its exchange is complete.
   func abandon(_ transfer: WireTransfer) {}
 
-  /// Goes on where reading or sending has stopped, although the descriptor may not become ready again.
+  /// Continues where reading or sending has stopped, although the descriptor may not become ready again.
   func readOn() {}
 
   /// The transfer can take more of its response, or may have more to send.
@@ -56,7 +56,7 @@ class HTTPConnection: WireEndpoint {
   /// The producer of a request body has more.
   func resumeSending(for transfer: WireTransfer) {}
 
-  /// The server wants the body of the request, or has not said so for a second.
+  /// The server wants the body of the request, or has not answered the `Expect` in time.
   func sendBody(of transfer: WireTransfer) {}
 
   /// Closes the socket; transfers on it have to be ended by the caller.

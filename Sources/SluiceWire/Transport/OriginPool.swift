@@ -11,32 +11,32 @@ import SluiceTransport
 /// it waits, and a new connection is begun for it. Whichever connection is ready first serves the transfer that has
 /// waited longest.
 ///
-/// As long as it is not known whether the server speaks HTTP/2, there is one attempt to connect for all that wait: one
-/// connection may be enough for them.
+/// While it is not known whether the server speaks HTTP/2, only one connection is attempted for all waiting transfers,
+/// because one may be enough for them.
 final class OriginPool {
   let key: PoolKey
   let preamble: RequestHead.Preamble
-  /// Those of the transport, with what the transfers of this pool want in their place.
+  /// The transport's settings, with the client certificate and the Unix socket of this pool.
   let settings: TransportSettings
   /// Where connections lead.
   private let destination: SocketSettings.Place
-  // The transport lets go of its pools when the loop ends.
+  // The transport releases its pools when the loop ends.
   let transport: WireTransport
   /// How many connections may be open or in the making; nil for no limit.
   private let limit: Int?
   /// The connection that was used last is at the end.
   @exclusivity(unchecked) private var idle: [WireConnection] = []
-  /// Those of HTTP/2 on which the server takes new requests.
+  /// The HTTP/2 connections on which the server takes new requests.
   @exclusivity(unchecked) private var multiplexed: [HTTP2Connection] = []
   private var speech: Speech
   @exclusivity(unchecked) private var waiting = TransferLine()
   /// The requests that a new connection of HTTP/2 carries until all of them have ended.
   @exclusivity(unchecked) var allowance = Int.max
   private var isBalancing = false
-  /// False once the server has refused to be asked for a 100 response, or has not given it.
+  /// False once the server has refused an `Expect`, or has not sent the 100 response in time.
   var takesExpectations = true
   private var dials: [ObjectIdentifier: Dial] = [:]
-  /// Those of the dials that serve whoever waits.
+  /// The number of dials whose connection any waiting transfer can get.
   private var sharedDials = 0
   /// Connections that are open, idle ones too, or in the making.
   private var connectionCount = 0
@@ -48,7 +48,8 @@ final class OriginPool {
   /// How many transfers a connection to the origin carries.
   private enum Speech {
     case unknown
-    /// HTTP/1: one at a time. Also after an attempt has failed, so that those that wait do not fail one after another.
+    /// HTTP/1: one at a time. Also assumed after a failed attempt, so that the waiting transfers connect at the same
+    /// time and do not fail one after another.
     case single
     /// HTTP/2: as many as this at a time.
     case multiplexed(Int)
@@ -73,7 +74,7 @@ final class OriginPool {
     limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }
   }
 
-  /// Whether it is for one transfer alone: its connection is closed with it.
+  /// Whether the pool is for one transfer alone, with which its connection is closed.
   private var isPrivate: Bool { key.number != 0 }
 
   var isUnused: Bool { connectionCount == 0 && waiting.count == 0 }
@@ -82,7 +83,7 @@ final class OriginPool {
 
   /// Finds a connection for the transfer.
   func serve(_ transfer: WireTransfer) {
-    // Above the limit, if need be: such a transfer repeats one that has just lost its connection.
+    // Even above the limit: such a transfer repeats a request whose connection was just lost.
     if transfer.options.wantsFreshConnection { return dial(for: transfer) }
     while waiting.isEmpty, let connection = multiplexedWithRoom() {
       if connection.issue(transfer) || transfer.isOver { return }
@@ -100,7 +101,7 @@ final class OriginPool {
   /// A connection has finished its transfer and can be used again.
   func release(_ connection: WireConnection) {
     while let transfer = waiting.popFirst() {
-      // Bytes that are here already would be taken as the response to this request.
+      // Bytes that have already arrived would be taken as the response to this request.
       if !transfer.isSafe, connection.requestCount > 0, connection.channel.hasInput() {
         connection.close()
         return serve(transfer)
@@ -112,10 +113,10 @@ final class OriginPool {
 
   // MARK: HTTP/2
 
-  /// The connection with the most streams that has room, so that others become idle.
+  /// Of the connections with room, the one with the most streams, so that others become idle.
   private func multiplexedWithRoom() -> HTTP2Connection? {
     guard let connection = fullestWithRoom, !connection.tryIfSilent() else { return nil }
-    // Once: a server that sends without end must not keep the loop.
+    // Only once: a server that never stops sending must not block the loop.
     return connection.catchUp() ? fullestWithRoom : connection
   }
 
@@ -193,8 +194,8 @@ final class OriginPool {
     balance()
   }
 
-  /// Passes a challenge of the handshake to a transfer that waits for the connection. From then on, the connection is for
-  /// this transfer alone: while it decides, no other connection may carry its request.
+  /// Passes a challenge of the handshake to a transfer that waits for the connection. From then on, the connection is
+  /// for this transfer alone: while it decides, no other connection must carry its request.
   func decide(_ challenge: HandshakeChallenge, for dial: Dial) {
     if dial.owner == nil, let asker = waiting.first(where: { $0.waitsInLine && !$0.isOver }) {
       dial.owner = asker
@@ -218,10 +219,10 @@ final class OriginPool {
     }
   }
 
-  /// The transfer that was asked does not want the connection. Those that wait with it are asked about the next connection.
+  /// The transfer that was asked refuses the connection. The other waiting transfers are asked about the next one.
   private func refuse(_ dial: Dial, _ asker: WireTransfer, _ reason: String) {
     asker.times.fail(dial.times, at: Loop.now)
-    // It abandons its dial.
+    // The transfer abandons its dial.
     asker.fail(WireFailure.tls(origin, TLSFailure(.verification, reason), settings))
   }
 
@@ -241,7 +242,7 @@ final class OriginPool {
   /// Begins as many connections as transfers wait for, within the limit.
   private func balance() {
     if isPrivate, isUnused { return transport.forget(self) }
-    // A connection that fails at once comes back here: the loop below goes on with the next.
+    // A connection that fails at once calls this function again; the loop below then continues with the next one.
     guard !isBalancing else { return }
     isBalancing = true
     defer { isBalancing = false }
@@ -258,9 +259,9 @@ final class OriginPool {
     case .single: return waiters
     case .unknown: return dials.values.contains(where: \.isAsking) ? 0 : 1
     case .multiplexed(let streams):
-      // One that is being tried may be there for them.
+      // A connection that is being tested with a PING may become available.
       if multiplexed.contains(where: \.isTrying) { return 0 }
-      // A server that refuses streams on two connections has too many.
+      // A server that refuses streams on two connections has too many connections.
       if multiplexed.count(where: \.refusals.isRefusing) > 1 { return 0 }
       // More connections to a server that allows no streams would not help.
       guard streams > 0 else { return multiplexed.isEmpty ? 1 : 0 }
@@ -268,7 +269,7 @@ final class OriginPool {
     }
   }
 
-  /// A transfer has ended that waits here.
+  /// A transfer that waits here has ended.
   func waiterDidEnd() {
     waiting.waiterDidEnd()
     guard isPrivate, waiting.count == 0 else { return }
@@ -353,7 +354,7 @@ final class OriginPool {
     balance()
   }
 
-  /// Closes connections that have been idle for too long; returns since when the oldest of the others is idle.
+  /// Closes connections that have been idle for too long. Returns when the oldest of the others became idle.
   func closeIdle(at now: Instant) -> Instant? {
     while let oldest = idle.first, oldest.idleSince + WireTransport.idleLimit <= now { oldest.close() }
     var since = idle.first?.idleSince

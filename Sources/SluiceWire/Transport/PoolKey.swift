@@ -8,9 +8,9 @@ struct PoolKey: Hashable {
   let handshake: HandshakePolicy?
   /// The number of a pool that is for one transfer alone; 0 for those that are shared.
   let number: UInt64
-  /// The client certificate, in place of that of the settings.
+  /// The client certificate, in place of the one in the settings.
   let identity: RequestOptions.Identity?
-  /// The path of the Unix socket, in place of that of the settings.
+  /// The path of the Unix socket, in place of the one in the settings.
   let unixSocket: String?
 
   init(_ origin: Origin) {

@@ -4,10 +4,10 @@ import SluiceSupport
 
 /// The transfers that wait for a connection to one origin.
 ///
-/// Those whose request a server has refused come first, the most refused one at the front: a connection takes only its
-/// first streams before it is closed, and a request must not lose that race each time. Then come those of a higher
-/// priority; within one, in the order in which they began to wait. Every eighth time, it is the one that has waited
-/// longest, whatever its priority: nobody waits forever.
+/// Transfers whose request a server has refused come first, the one with the most refusals at the front: a connection
+/// takes only its first streams before it is closed, and a request must not lose that race each time. Then come those
+/// of a higher priority; within one priority, in the order in which they began to wait. Every eighth turn goes to the
+/// transfer that has waited longest, whatever its priority, so that none waits forever.
 struct TransferLine {
   private static let turnsOfPriority = 8
 
@@ -18,9 +18,9 @@ struct TransferLine {
   private var arrivals: UInt64 = 0
   /// Transfers that were taken while others of another priority waited.
   private var turns = 0
-  /// By the number of refusals, the most at the end. Of equal ones, the one that came first is nearer to the end.
+  /// Sorted by the number of refusals, the highest at the end. Among equals, the earliest is nearest to the end.
   private var refused: [WireTransfer] = []
-  /// Transfers in the line, with those that have ended.
+  /// Transfers in the line, including those that have ended.
   private var placeCount = 0
   /// Transfers in the line that have ended, or wait for a connection of their own.
   private var endedCount = 0
@@ -90,11 +90,11 @@ struct TransferLine {
       ?? unhurried.first(where: predicate)
   }
 
-  /// A transfer has ended that waits here.
+  /// A transfer that waits here has ended.
   mutating func waiterDidEnd() {
     endedCount += 1
     guard endedCount > 32, endedCount > placeCount / 2 else { return }
-    // Those that have ended are released in one go, so that each costs little.
+    // Ended transfers are released together, so that each costs little.
     Self.dropEnded(of: &urgent)
     Self.dropEnded(of: &waiting)
     Self.dropEnded(of: &unhurried)

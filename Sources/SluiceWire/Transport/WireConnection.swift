@@ -46,7 +46,7 @@ final class WireConnection: HTTPConnection {
   /// response (RFC 9112 §9.2), and the end of the connection as a missing response.
   ///
   /// Does not ask the system if the connection became idle a moment ago, the loop is busy, and the request can be
-  /// repeated: the last read found no more, and such a request would pay more for the question than it gains.
+  /// repeated: the last read found nothing more, and the system call would cost such a request more than it gains.
   func isSilent(for transfer: WireTransfer) -> Bool {
     transfer.isSafe && idleRound == transport.round && transport.transferCount > 1 || !channel.hasInput()
   }
@@ -83,7 +83,7 @@ final class WireConnection: HTTPConnection {
     return true
   }
 
-  /// Sends on: the descriptor is ready, or the body has more.
+  /// Continues to send: the descriptor is ready, or the body has more.
   func sendOn() {
     guard transfer != nil, sendFailure == nil, !sender.isDone else { return }
     handle(sender.sendOn(through: channel))
@@ -131,8 +131,9 @@ final class WireConnection: HTTPConnection {
     if events & EPOLLERR.rawValue != 0 { noteReset() }
   }
 
-  /// The peer has reset the connection. A transfer that waits for a decision about its body does not wait for one that
-  /// cannot come whole any more; whoever reads finds the error behind the bytes that came before it.
+  /// The peer has reset the connection. If the transfer still waits for a decision about its body, it fails at once
+  /// when the body can no longer be complete; a transfer that reads finds the error after the bytes that came before
+  /// it.
   private func noteReset() {
     guard let transfer, stage == .body, transfer.receiver?.isUndecided == true else { return }
     while held.count - heldOffset < Self.keptAtReset {
@@ -214,7 +215,7 @@ final class WireConnection: HTTPConnection {
     guard self.transfer != nil, start + used < bytes.count else { return }
     held = bytes
     heldOffset = start + used
-    // Not for each small piece of a large buffer.
+    // The rest is moved to the front only now and then, not for each small piece of a large buffer.
     guard heldOffset > 4096, heldOffset > held.count / 2 else { return }
     held.removeFirst(heldOffset)
     heldOffset = 0
@@ -233,11 +234,11 @@ final class WireConnection: HTTPConnection {
     return position
   }
 
-  /// Returns whether the transfer goes on, and nothing is held back.
+  /// Returns whether the transfer continues, and nothing is held back.
   private func takeBody(
     _ bytes: Span<UInt8>, _ position: inout Int, _ transfer: WireTransfer
   ) throws(MessageViolation) -> Bool {
-    // The transfer keeps it until it is over.
+    // The transfer keeps its receiver until it has ended.
     guard let receiver = transfer.receiver else { return false }
     repeat {
       if receiver.hasRest { transfer.passRestOn() }
@@ -273,7 +274,7 @@ final class WireConnection: HTTPConnection {
           transfer.fail(WireFailure.expectation(pool.origin))
           return false
         }
-        // The server has decided without the body, unless it answers while it goes on reading.
+        // With such a head, the server has decided without the body. With any other, it may still be reading the body.
         let isRefusal = head.status >= 400 || sender.waitsForContinue && (head.status >= 300 || head.endsConnection)
         if isRefusal { sender.stop() } else { sendBody(of: transfer) }
         transfer.didReceiveHead(WireTransfer.Head(head), fields)

@@ -94,7 +94,7 @@ enum WireFailure {
   /// The connection broke while a request was on it.
   ///
   /// - Parameters:
-  ///   - failure: what TLS says of it.
+  ///   - failure: the failure that TLS reports, if there is one.
   ///   - code: the system's error; 0 if the server closed the connection.
   ///   - hasBytes: whether a byte of the response has come.
   ///   - hasHead: whether its head has come.
@@ -144,7 +144,7 @@ enum WireFailure {
     }
   }
 
-  /// The server does not take the expectation that this side has added; it has not processed the request.
+  /// The server rejects the `Expect` that this side has added; it has not processed the request.
   static func expectation(_ origin: Origin) -> TransportError {
     make(
       .notProcessed, "the server refuses the field Expect (417), and did not process the request", origin,

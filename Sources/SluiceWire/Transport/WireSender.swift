@@ -30,7 +30,7 @@ struct WireSender {
   private var bodyOffset = 0
   private var upload: Upload?
   private var isChunked = false
-  /// Whether the producer of the body has said that it has nothing for now: it is not asked before it says that it has
+  /// Whether the producer of the body has nothing for now; it is not asked again before it reports that it has
   /// more.
   var waitsForProducer = false
   /// Whether the body waits for a 100 response.

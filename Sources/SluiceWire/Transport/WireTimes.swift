@@ -37,8 +37,8 @@ struct WireTimes {
     take(dial)
   }
 
-  /// Takes the phases of a connection in the making out of the time in the queue. It may have been begun for another
-  /// transfer, before this one: only what this one has waited for counts.
+  /// Subtracts the phases of the new connection from the time in the queue. The connection may have been begun earlier,
+  /// for another transfer: only the time counts for which this transfer has waited.
   private mutating func take(_ times: Dial.Times) {
     dial.tlsHandshake = take(times.tlsHandshake)
     dial.connect = take(times.connect)
@@ -61,8 +61,8 @@ struct WireTimes {
     lastByteAt = now
   }
 
-  /// The same between two pieces of the response, whenever it is called. Of the phases before the request, the one that
-  /// is under way ends at `now`.
+  /// The result does not change between two pieces of the response. Before the request is issued, the time in the queue
+  /// lasts until `now`.
   func timings(at now: Instant, peer: String, version: HTTPVersion?, bytesReceived: Int) -> TransferTimings {
     var phases = TransferTimings.Nanoseconds()
     phases.nameLookup = dial.nameLookup

@@ -10,7 +10,7 @@ extension WireTransfer {
 
   /// How the body is framed.
   var framing: RequestHead.Framing {
-    // A request that is answered without a body has none either.
+    // A HEAD request has no body either.
     if isHead { return .none }
     if hasTrailers { return .chunked }
     switch request.body {
@@ -50,11 +50,11 @@ extension WireTransfer {
 }
 
 extension WireTransfer: LoopTimerTarget {
-  /// How long a body waits for a 100 response, in case the server does not know that (RFC 9110 §10.1.1). Nothing moves
-  /// meanwhile, so it is less than the idle timeout.
+  /// How long a body waits for a 100 response, in case the server does not support that (RFC 9110 §10.1.1). Nothing
+  /// moves meanwhile, so the limit is below the idle timeout.
   private var continueLimit: Duration { min(.seconds(1), (request.options.idleTimeout ?? .seconds(2)) / 2) }
 
-  /// The size of a body above which it waits for a 100 response by itself.
+  /// The transport adds `Expect` to a request whose body is larger than this.
   static let patientBytes = 1 << 20
 
   func waitForContinue() {

@@ -8,7 +8,7 @@ import SluiceTransport
 /// One hop: from the request to the whole response. Confined to the loop.
 final class WireTransfer: Transfer {
   enum Phase {
-    /// The transport has not looked at it yet.
+    /// The transport has not begun to process it.
     case new
     /// It waits for a connection; for a dial of its own if it wants a fresh one.
     case waiting(Dial?)
@@ -23,7 +23,7 @@ final class WireTransfer: Transfer {
   /// The request; without its headers after they are issued.
   @exclusivity(unchecked) var request: Request
   let options: TransferOptions
-  /// Asked for once: to ask the request would copy it.
+  /// Read once, because asking the request again would copy it.
   let hasTrailers: Bool
 
   // Unchecked, here and in the other classes of a transfer: they are confined to the loop, and no access lasts while an
@@ -52,13 +52,13 @@ final class WireTransfer: Transfer {
   private var peerAddress = ""
   private var version: HTTPVersion?
   private var isInLine = false
-  /// Its number among those that have waited for the same pool.
+  /// Its number among the transfers that have waited for the same pool.
   var arrival: UInt64 = 0
   /// The bytes of the request body that the observer knows to have left.
   private var toldSentBytes = 0
   /// Armed while the body waits for a 100 response.
   var continueTimer: LoopTimer?
-  /// Whether the transport has asked for the 100 response, and not the request.
+  /// Whether the transport has added the `Expect`, and not the request.
   private(set) var addsExpectation = false
 
   // Inlined, so that the arguments are moved and not copied.
@@ -127,7 +127,7 @@ final class WireTransfer: Transfer {
     return connection
   }
 
-  // MARK: The way of a transfer
+  // MARK: The course of a transfer
 
   /// Does the work that was requested while another call was under way. [loop, at the end of a turn]
   func runPostponed() {
@@ -163,7 +163,7 @@ final class WireTransfer: Transfer {
     pool.serve(self)
   }
 
-  /// False for one that has ended, or waits for a connection of its own: the line forgets it.
+  /// False if the transfer has ended or waits for a connection of its own: the line then drops it.
   var waitsInLine: Bool { isInLine && !hasEnded }
 
   /// Passes on only the URL: a copy of the request would cost as much as a search in the table.
@@ -186,14 +186,14 @@ final class WireTransfer: Transfer {
   func beginWaiting(for dial: Dial? = nil) {
     times.beginWaiting(at: Loop.now)
     phase = .waiting(dial)
-    // Those that wait hold no file open.
+    // A waiting transfer holds no file open.
     upload = nil
     isInLine = dial == nil
   }
 
   /// Passes a challenge of the handshake of the connection that is being made to the observer.
   ///
-  /// - Parameter answer: gets nil if the transfer does not want the connection any more.
+  /// - Parameter answer: gets nil if the transfer no longer wants the connection.
   func ask(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void) {
     guard let observer, !isOver else { return answer(nil) }
     observer.transferDidMeet(challenge) { [self] decision in answer(isOver ? nil : decision) }
@@ -202,7 +202,7 @@ final class WireTransfer: Transfer {
   /// The pool has taken the transfer out of its line.
   func leaveLine() { isInLine = false }
 
-  /// It waits for this connection alone, and not in the line any more.
+  /// It waits for this connection alone, and no longer in the line.
   func leaveLine(for dial: Dial) {
     isInLine = false
     phase = .waiting(dial)
@@ -242,7 +242,7 @@ final class WireTransfer: Transfer {
     headers.append("Expect", "100-continue")
   }
 
-  /// The system has taken all that is known of the request but the last bytes, of which some may be framing.
+  /// The system has taken the body so far, except for the last `unsentBytes`, some of which can be framing.
   func didSendAllBut(_ unsentBytes: Int) {
     tellSent((upload?.deliveredBytes ?? request.body.byteCount ?? 0) - unsentBytes)
   }
@@ -295,7 +295,7 @@ final class WireTransfer: Transfer {
     return failure == nil && !isCancelled && !receiver.isCut
   }
 
-  /// Whether decoded bytes may be left that the observer did not want earlier, passes them on.
+  /// Passes on decoded bytes that the observer did not want earlier, if any are left.
   func passRestOn() {
     guard let receiver, receiver.hasRest, let observer else { return }
     receiver.deliverRest(observer)
@@ -359,7 +359,7 @@ final class WireTransfer: Transfer {
     if head.hasContentCoding, transport.decodesContent, options.decodesContent {
       for value in headers[values: "content-encoding"] { codings.append(value) }
     }
-    // A server applies them last.
+    // A server applies transfer codings last.
     if head.hasTransferCoding {
       for value in headers[values: "transfer-encoding"] { codings.append(value) }
     }

@@ -16,10 +16,9 @@ import SluiceTransport
 /// The loop's shutdown cancels the transfers in flight.
 ///
 /// The transport adds to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding`,
-/// `User-Agent`, and over HTTP/1.1 `Expect: 100-continue` with a body of more than 1 MiB: each unless the request has its
-/// own; the last four unless the request omits them. It leaves out:
-/// hop-by-hop fields (RFC 9110 §7.6.1) and the caller's `Content-Length`, since the transport frames the message;
-/// `Expect` without a body; the body of a HEAD.
+/// `User-Agent`, and over HTTP/1.1 `Expect: 100-continue` with a body of more than 1 MiB: each unless the request has
+/// its own; the last four unless the request omits them. It leaves out: hop-by-hop fields (RFC 9110 §7.6.1) and the
+/// caller's `Content-Length`, since the transport frames the message; `Expect` without a body; the body of a HEAD.
 ///
 /// A descriptor is added to the epoll set once, edge-triggered, and stays there until the connection is closed. So each
 /// reader reads until the socket has no more, or comes back later (``readLater(_:)``).
@@ -30,10 +29,10 @@ package final class WireTransport: Transport, @unchecked Sendable {
   let resolver: NameResolver
   let defaults: RequestHead.Defaults
   let limits: MessageLimits
-  // Copies of settings that each request needs: a copy of all settings costs as much as the rest of its look.
+  // Settings that each request needs: copying all settings would cost as much as the other checks of a request.
   let maximumHeldBytes: Int
   let decodesContent: Bool
-  /// Received bytes go here first, for all connections: nothing is kept for one that waits.
+  /// Received bytes go here first, for all connections: a waiting connection needs no buffer.
   let input: UnsafeMutableRawBufferPointer
   /// The head that is written next.
   @exclusivity(unchecked) var output: [UInt8] = []
@@ -43,7 +42,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
 
   private var sourceIndex = 0
   private var contexts: [TLSSettings: TLSContext] = [:]
-  /// By descriptor.
+  /// Indexed by descriptor.
   @exclusivity(unchecked) private var endpoints: [WireEndpoint?] = []
   @exclusivity(unchecked) private(set) var pools: [PoolKey: OriginPool] = [:]
   /// The pool of the last request, since the next request often has the same origin, or even this URL.
@@ -53,13 +52,13 @@ package final class WireTransport: Transport, @unchecked Sendable {
   @exclusivity(unchecked) private var transfers: [Unmanaged<WireTransfer>] = []
   /// Transfers with work that must not happen inside the call that asked for it.
   @exclusivity(unchecked) private var postponed: [WireTransfer] = []
-  /// Those whose work is being done.
+  /// The transfers whose work is being done now.
   @exclusivity(unchecked) private var running: [WireTransfer] = []
   /// Connections from which more may be read at once.
   @exclusivity(unchecked) private var unread: [HTTPConnection] = []
   /// Connections of HTTP/2 that may have something to send.
   @exclusivity(unchecked) private var unflushed: [HTTP2Connection] = []
-  /// Those of transfers that have ended.
+  /// The receivers of ended transfers, for reuse.
   @exclusivity(unchecked) private var receivers: [BodyReceiver] = []
   private(set) lazy var http2Fields = HTTP2RequestFields()
   /// Whether a server may choose HTTP/2 over TLS.
@@ -119,7 +118,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
     transfer.position = transfers.count
     transfers.append(.passRetained(transfer))
     if isClosed {
-      // The loop still runs what was posted, but no turns.
+      // The loop still runs what was posted, but has no further turns.
       transfer.isCancelled = true
       let ended = EndedTransfer(transfer)
       loop.post { ended.transfer.runPostponed() }
@@ -171,15 +170,15 @@ package final class WireTransport: Transport, @unchecked Sendable {
     forgotten.release()
   }
 
-  /// For the body of a transfer.
+  /// Takes a receiver for the body of a transfer.
   func takeReceiver() -> BodyReceiver { receivers.popLast() ?? BodyReceiver() }
 
-  /// The transfer has ended.
+  /// Takes back the receiver of an ended transfer.
   func giveBack(_ receiver: BodyReceiver) {
     if receiver.clear(), receivers.count < Self.keptReceivers { receivers.append(receiver) }
   }
 
-  /// The connections for transfers of which only the origin decides.
+  /// The pool of an origin, for transfers that have no further conditions for their connection.
   func pool(for url: HTTPURL) -> OriginPool {
     if let lastPool, url == lastURL || url.isAt(lastPool.origin) { return lastPool }
     let pool = pool(PoolKey(url.origin))
@@ -195,7 +194,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
     return poolNumber
   }
 
-  /// A pool that is for one transfer alone is not used any more.
+  /// A pool for one transfer is no longer used.
   func forget(_ pool: OriginPool) { pools[pool.key] = nil }
 
   private func makePool(_ key: PoolKey) -> OriginPool {
@@ -219,11 +218,11 @@ package final class WireTransport: Transport, @unchecked Sendable {
     }
   }
 
-  /// Made for the first connection that needs it.
+  /// The context is created for the first connection that needs it.
   func tlsContext(_ settings: TLSSettings) throws(TLSFailure) -> TLSContext {
     if let context = contexts[settings] { return context }
     let context = try TLSContext(settings, offersHTTP2: offersHTTP2)
-    // Connections keep theirs.
+    // Existing connections keep their contexts.
     if contexts.count >= Self.rememberedContexts { contexts = [:] }
     contexts[settings] = context
     return context
@@ -304,7 +303,7 @@ extension WireTransport: LoopSource {
   package var hasWork: Bool { !postponed.isEmpty || !unread.isEmpty || !unflushed.isEmpty }
 
   package func finishTurn() {
-    // Connections that read on do so once per turn, so that a fast peer does not keep the loop from the others.
+    // Connections with more to read continue once per turn, so that a fast peer does not keep the loop from the others.
     if !unread.isEmpty {
       let connections = unread
       unread = []

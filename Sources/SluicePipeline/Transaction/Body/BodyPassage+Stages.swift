@@ -67,7 +67,7 @@ extension BodyPassage {
       transaction.armTimer()
       return .answered(.suspended, output: output)
     }
-    // The token was taken and not used: it must not be resumed any more.
+    // The token was taken and not used: it must not be resumed later.
     if let token { _ = transaction.environment.suspensions.expire(token) }
     if verdict == .suspended { return fault(Self.suspendedWithoutToken, stage, binding, transaction) }
     if case .fault(let failure) = verdict { return fault(failure, stage, binding, transaction) }

@@ -29,7 +29,7 @@ final class BodyPassage: @unchecked Sendable {
   }
 
   private static let pieceBytes = 65_536
-  /// The most bytes that one turn of the loop reads from a stream, so that other work gets its turn.
+  /// The maximum number of bytes that one turn of the loop reads from a stream, so that other work gets its turn.
   private static let bytesPerTurn = 1 << 20
 
   /// How a passage ended.
@@ -257,7 +257,7 @@ final class BodyPassage: @unchecked Sendable {
   }
 
   private func pause() {
-    // Bytes are ready, so the flow waits for the peer.
+    // While bytes are ready, the flow waits for the peer, which is not a hold.
     if ready.isEmpty { hold(true) } else { wakeReader() }
   }
 
@@ -299,7 +299,7 @@ final class BodyPassage: @unchecked Sendable {
   private func deliver(_ piece: [UInt8]) -> BodyFlow.Event? {
     switch receiver {
     case .sink(let sink):
-      // Another thread gave the result while a stage blocked the loop: no piece may follow the result.
+      // Another thread gave the result while a stage blocked the loop: no piece must follow the result.
       guard transaction?.seat.answer.isTaken == false else {
         end(.failed(Self.stopped, cause: nil))
         return nil

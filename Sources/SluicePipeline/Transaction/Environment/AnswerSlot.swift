@@ -41,10 +41,10 @@ final class AnswerSlot: @unchecked Sendable {
     return true
   }
 
-  /// Marks the transaction as due. [any]
+  /// Marks the transaction as cancelled, so that another thread can give its result. [any]
   func cancel(_ serial: UInt64) { _ = move(serial, from: .open, to: .cancelled) }
 
-  /// From any thread, while the transaction runs.
+  /// Whether another thread has taken the slot. From any thread, while the transaction runs.
   var isTaken: Bool { state.load(ordering: .relaxed) & 3 == Phase.taken.rawValue }
 
   /// Whether the transaction has no result yet.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The slots of one loop's running transactions, readable from other threads.
 ///
-/// Only the loop takes slots, and keeps them in the seats of its transactions. Unchecked because of the free list, which
-/// only the loop's thread touches.
+/// Only the loop takes slots, and keeps them in the seats of its transactions. Unchecked because of the free list,
+/// which only the loop's thread touches.
 final class AnswerTable: @unchecked Sendable {
   private static let firstChunkCount = 64
   /// The first chunk has 64 slots and each further one twice as many: about four million in total.
@@ -34,7 +34,7 @@ final class AnswerTable: @unchecked Sendable {
     return false
   }
 
-  /// Takes the transactions whose deadline has passed and those that were cancelled, or all. [any]
+  /// Takes the transactions whose deadline has passed and those that were cancelled; with nil, all. [any]
   func take(dueAt now: Instant?) -> [(transaction: Transaction, isCancelled: Bool)] {
     var taken: [(transaction: Transaction, isCancelled: Bool)] = []
     for index in 0..<Self.chunkLimit {

@@ -12,7 +12,7 @@ package final class SuspensionTable: @unchecked Sendable {
   private let slots: TokenSlots<Transaction>
   private var free: [UInt32] = []
 
-  /// - Parameter chunks: how often the table grows; each chunk is twice as large as the one before.
+  /// - Parameter chunks: the maximum number of chunks; each is twice as large as the one before.
   package init(loop: any EventLoop, chunks: Int = SuspensionTable.maximumChunks) {
     self.loop = loop
     slots = TokenSlots(firstCount: 256, chunkLimit: chunks)

@@ -1,9 +1,9 @@
-/// What a running transaction needs of its loop: a timer, a slot for its answer, and a place in the list of those that
-/// run. Seats are used again, so that a transaction takes and returns one object instead of three.
+/// What a running transaction needs of its loop: a timer, a slot for its answer, and a place in the list of running
+/// transactions. Seats are reused, so that a transaction takes and returns one object instead of three.
 ///
 /// Confined to the loop, except for its answer. Unchecked for that reason.
 final class TransactionSeat: @unchecked Sendable {
-  /// Perhaps still armed by an earlier transaction, then without a target.
+  /// An earlier transaction can have left it armed, without a target.
   let timer = LoopTimer()
   /// Decides which thread gives the result.
   let answer: AnswerSlot
@@ -36,8 +36,8 @@ struct TransactionSeats {
     return seat
   }
 
-  /// Takes back a seat. Its timer stays armed, because the next transaction will want a later deadline: to disarm it and
-  /// to arm it again would cost more than to let it fire once for nothing.
+  /// Takes back a seat. Its timer stays armed, because the next transaction will want a later deadline: disarming and
+  /// arming it again would cost more than letting it fire once for nothing.
   mutating func giveBack(_ seat: TransactionSeat) {
     seat.timer.target = nil
     seat.transaction = nil

@@ -1,7 +1,7 @@
 // A copy for a stage that blocks on another thread, while the loop keeps the exchange itself.
 extension Exchange {
-  /// The same messages and facts, not bound to the transaction: it cannot be suspended. Documents are not copied; settle
-  /// them before. [loop]
+  /// A copy with the same messages and facts, not bound to the transaction: it cannot be suspended. Documents are not
+  /// copied; settle them first. [loop]
   package func detachedCopy() -> Exchange {
     let copy = Exchange(
       loop: loop, id: id, request: nativeRequest, started: started, deadline: deadline, parent: parent,

@@ -1,7 +1,7 @@
 import SluiceMessages
 package import SluiceRecords
 
-// What became of the headers of a hop, where somebody wants to know it.
+// Explains what happened to the headers of a hop, if the request wants an explanation.
 extension Exchange {
   /// Adds to the explanation of this hop; does nothing if no explanation is wanted. [loop]
   package func explain(_ decision: HeaderDecision) {
@@ -9,13 +9,13 @@ extension Exchange {
     explanation?[last].decisions.append(decision)
   }
 
-  /// As ``explain(_:)-(HeaderDecision)``, about no header in particular. [loop]
+  /// Like ``explain(_:)-(HeaderDecision)``, but not about a particular header. [loop]
   package func explain(note: String) {
     guard let last = explanation?.indices.last else { return }
     explanation?[last].notes.append(note)
   }
 
-  /// A request stage is called now: what it does is seen when the next one is called, or the first hop begins.
+  /// A request stage is called now. Its changes are found when the next stage is called, or when the first hop begins.
   func explainRequestStage(_ name: String, _ headers: HeaderFields) {
     let explanation = explanationOfAttempt
     explanation.endStage(headers)
@@ -31,7 +31,7 @@ extension Exchange {
     return new
   }
 
-  /// The first hop of an attempt also has what the request stages have done.
+  /// Begins the explanation of a hop; the first hop of an attempt also has what the request stages have done.
   func beginExplanation() {
     let request = explanationOfAttempt
     request.endStage(nativeRequest.headers)
@@ -61,7 +61,7 @@ final class RequestExplanation {
 }
 
 extension HeaderDecision {
-  /// One for each field that a stage has added or changed.
+  /// One decision for each field that a stage has added or changed.
   static func sent(by stage: String, from before: HeaderFields, to after: HeaderFields) -> [HeaderDecision] {
     var after = after
     for index in after.indices { after.unmark(at: index, .addedByStage) }

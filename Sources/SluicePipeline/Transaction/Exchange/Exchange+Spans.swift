@@ -46,7 +46,7 @@ extension Exchange {
     spans?.end(handle, of: ObjectIdentifier(owner), at: loop.now) ?? false
   }
 
-  /// The id of the trace that begins with the transaction, if its caller has none.
+  /// The id of the trace that begins with the transaction, for a caller without a trace.
   private var ownTraceID: TraceID { TraceID(high: id.high, low: id.low) }
 
   /// Random and not 0. A blocking call has no access to the generator of the loop.

@@ -116,7 +116,7 @@ package class Exchange: @unchecked Sendable {
     return known.text
   }
 
-  /// What the request says about its id, from the time at which somebody asked first: the request may change.
+  /// What the request says about its id, kept from the first access on, because the request can change.
   private struct KnownRequestID {
     let isGiven: Bool
     /// Empty until somebody needs the transaction's id as text.
@@ -133,7 +133,7 @@ package class Exchange: @unchecked Sendable {
     return known
   }
 
-  /// What the request says about its id, at the end: moves the headers out.
+  /// What the request says about its id. Only for the end of the transaction, because it moves the headers out.
   final func takeGivenRequestID() -> GivenRequestID {
     if let known = knownRequestID { return .text(known.isGiven ? known.text : nil) }
     var headers = HeaderFields()
@@ -211,7 +211,7 @@ package class Exchange: @unchecked Sendable {
   /// The table in which tokens of this exchange are resumed; nil after the transaction has ended. [loop]
   package final var suspensions: SuspensionTable? { transaction?.environment.suspensions }
 
-  /// The connection of the current hop, from its issue stages on; nil before, and if such facts are not wanted
+  /// The connection of the current hop, from its issue stages on; nil before, or if such facts are not wanted
   /// (``TransferOptions/collectsConnection``). [loop]
   package final var connection: ConnectionFacts? {
     guard let transaction else { return detachedConnection }

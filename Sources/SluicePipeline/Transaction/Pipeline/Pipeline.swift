@@ -17,7 +17,7 @@ package final class Pipeline: Sendable {
   package let generation: Int
   /// The counts of each loop, by the loop's index.
   package let metrics: [PipelineMetrics]
-  /// The transactions that run on it on each loop, by the loop's index.
+  /// The transactions that run on this pipeline, for each loop, by the loop's index.
   package let leases: [PipelineLeases]
   /// Objects that must live as long as a transaction runs on this pipeline: instances, libraries.
   private let resources: [any AnyObject & Sendable]

@@ -1,6 +1,7 @@
 package import SluiceMessages
 
-/// Follows the hops of a transaction, and answers the challenges of their handshakes. Called on the loop; must not block.
+/// Follows the hops of a transaction, and answers the challenges of their handshakes. Called on the loop; must not
+/// block.
 package protocol HopObserver: AnyObject, Sendable {
   /// A part of the request body has left.
   func transaction(_ id: TransactionID, didSend progress: TransferProgress)
@@ -19,6 +20,6 @@ package protocol HopObserver: AnyObject, Sendable {
 
   /// Gives the answer to the question, now or later on the loop.
   ///
-  /// - Returns: called if the answer is not wanted any more.
+  /// - Returns: a function that is called if the answer is no longer wanted.
   func decide(_ question: HandshakeQuestion, _ exchange: Exchange) -> () -> Void
 }

@@ -15,7 +15,8 @@ package protocol Interceptor: AnyObject, Sendable {
   /// Called before the request is sent.
   func interceptRequest(_ exchange: Exchange) -> Verdict
 
-  /// The last moment before a hop is sent; `headers` are those of the hop. Answers ``Verdict/proceed`` or a failure.
+  /// The last moment before a hop is sent; ``Exchange/issueHeaders`` are its headers. Answers ``Verdict/proceed`` or
+  /// fails.
   func interceptIssue(_ exchange: Exchange) -> Verdict
 
   /// A redirect is about to be followed. Answers ``Verdict/proceed``, ``Verdict/respond`` to make the redirect itself
@@ -42,7 +43,7 @@ package protocol Interceptor: AnyObject, Sendable {
   /// A body has ended; `output` gets the bytes that follow the last piece.
   func interceptBodyEnd(_ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]) -> PieceVerdict
 
-  /// The suspended call will not be resumed any more. At most once for a token.
+  /// The suspended call will not be resumed. Called at most once for a token.
   func suspensionWasCancelled(_ token: SuspensionToken)
 
   /// What a call failed to do within its deadline, as part of a sentence. For calls that wait for something other than

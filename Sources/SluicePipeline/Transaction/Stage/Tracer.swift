@@ -45,19 +45,19 @@ package struct TraceEvent {
   /// Position among the events of the transaction, from 0. Events that the tracer does not get are counted too.
   package let sequence: Int
   package let time: Instant
-  /// Only for reading, during the call.
+  /// The exchange; to be read only, and only during the call.
   package let exchange: Exchange
   /// The status of the event's response, 0 without one.
   package let status: Int
   /// The status of the hop's `didReceive`, or 0 without one, if ``status`` differs: a stage has changed the response or
   /// answered itself, or the head's `didReceive` was never reported. Nil if both are the same.
   package let receivedStatus: Int?
-  /// In `didComplete`; nil elsewhere.
+  /// Set in `didComplete`; nil elsewhere.
   package let outcome: TransactionOutcome?
   /// The error of a failed `didComplete` or `didEndHop`, the reason of a `willRetry`.
   package let error: TransactionError?
-  /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`. Not a
-  /// `Duration`, which takes longer to convert than a tracer needs.
+  /// The delay of a `willRetry`, the duration of the hop in `didEndHop`, or of the transaction in `didComplete`. Not a
+  /// `Duration`, because converting one takes too long for a tracer.
   package let durationNanoseconds: UInt64
   /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, in `didEndHop` and in
   /// `didComplete`.
@@ -67,11 +67,11 @@ package struct TraceEvent {
 
   package var duration: Duration { Duration(nanoseconds: durationNanoseconds) }
 
-  /// In `didEndSpan`; nil elsewhere.
+  /// Set in `didEndSpan`; nil elsewhere.
   package var span: StageSpan? { endedSpan?.span }
 
-  /// In `didReceive`, `didEndHop` and `didComplete`, if there was a hop. If the body has not arrived yet, only the phases before it.
-  /// Measured on access, so that a tracer pays only for what it uses. [loop]
+  /// Set in `didReceive`, `didEndHop` and `didComplete`, if there was a hop. If the body has not arrived yet, only the
+  /// phases before it. Measured on access, so that a tracer pays only for what it uses. [loop]
   package var timings: TransferTimings? {
     finalTimings ?? (kind == .didReceive ? exchange.transaction?.transfer?.timings : nil)
   }

@@ -10,22 +10,22 @@ import SluiceTransport
 
 /// A connection that speaks HTTP/2 (RFC 9113) by nghttp2: carries many transfers at a time. Confined to the loop.
 ///
-/// What nghttp2 reports while it reads or writes is in `HTTP2Connection+Events.swift`. Functions of nghttp2 that read or
-/// write are never called from within a report.
+/// What nghttp2 reports while it reads or writes is in `HTTP2Connection+Events.swift`. Functions of nghttp2 that read
+/// or write are never called from within a report.
 ///
-/// Each stream has a window of its own. The bytes of a stream whose transfer takes nothing stay here, up to that window.
-/// The window of the connection is refilled at once, so that such a stream does not stop its neighbors.
+/// Each stream has a window of its own. The bytes of a stream whose transfer takes nothing stay here, up to that
+/// window. The window of the connection is refilled at once, so that such a stream does not stop its neighbors.
 final class HTTP2Connection: HTTPConnection {
-  /// The bytes that one stream may receive before its transfer has taken them.
+  /// The bytes that one stream can receive before its transfer has taken them.
   static let streamWindowBytes: Int32 = 1 << 20
-  /// The bytes of all streams that may be under way.
+  /// The bytes of all streams that can be under way.
   private static let connectionWindowBytes: Int32 = 16 << 20
-  /// The streams at a time, if the server allows more, or has not said yet how many.
+  /// The maximum number of streams at a time, even if the server allows more or has not named a limit yet.
   private static let maximumStreams = 1000
   private static let assumedStreams = 100
-  /// The bytes of the fields of a request.
+  /// The limit for the bytes of a request's fields.
   private static let maximumHeadBytes = 1 << 20
-  /// The frames after the first one of a head; nghttp2 alone takes 8, which are about 140 KiB.
+  /// The maximum number of frames after the first one of a head; nghttp2's default is 8, which are about 140 KiB.
   private static let maximumContinuations = 1024
   /// The bytes that are written before other connections have their turn.
   private static let bytesPerTurn = 1 << 20
@@ -102,7 +102,7 @@ final class HTTP2Connection: HTTPConnection {
     nghttp2_option_set_no_auto_window_update(options, 1)
     nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(assumedStreams))
     nghttp2_option_set_max_send_header_block_length(options, maximumHeadBytes)
-    // The limits of a head are `ResponseLimits`; this only bounds empty frames, which these do not count.
+    // The limits of a head are `ResponseLimits`; this one only bounds empty frames, which those limits do not count.
     nghttp2_option_set_max_continuations(options, maximumContinuations)
     return options
   }()
@@ -123,7 +123,7 @@ final class HTTP2Connection: HTTPConnection {
   /// Whether the server accepts new streams, now or when others have ended.
   var isAccepting: Bool { !isClosed && !isDraining && nghttp2_session_check_request_allowed(session) != 0 }
 
-  /// Asks the peer whether it is still there, if nothing has come for long.
+  /// Sends a PING if nothing has come from the peer for a long time.
   ///
   /// - Returns: whether the answer must be waited for. The pool is told when it comes.
   func tryIfSilent() -> Bool {
@@ -266,7 +266,7 @@ final class HTTP2Connection: HTTPConnection {
 
   /// A piece of the body has come.
   func take(_ piece: UnsafeRawBufferPointer, _ stream: HTTP2Stream) {
-    // At once, whether or not the stream can take it: the window of the stream holds the peer back.
+    // Consumed at once, whether or not the stream can take it: the window of the stream holds the peer back.
     _ = nghttp2_session_consume_connection(session, piece.count)
     guard let transfer = stream.transfer else { return }
     transfer.times.receive(at: Loop.now)
@@ -357,7 +357,7 @@ final class HTTP2Connection: HTTPConnection {
     // After an error nghttp2 must not be asked again.
     if result < 0 { return endBroken(saying: false) }
     noteRefusals()
-    // Otherwise what nghttp2 wants to say of the end is still sent.
+    // In other cases, what nghttp2 wants to say about the end is still sent.
     if flood.isExceeded || nghttp2_session_want_read(session) == 0 { return endBroken() }
     settle()
   }
@@ -385,7 +385,7 @@ final class HTTP2Connection: HTTPConnection {
     if hasRoom { hasNewRoom = true }
   }
 
-  /// Writes what is to be sent, as far as the socket takes it. [loop, at the end of a turn]
+  /// Writes the pending bytes, as far as the socket takes them. [loop, at the end of a turn]
   func flush() {
     guard !isClosed else { return }
     var count = 0
@@ -432,7 +432,7 @@ final class HTTP2Connection: HTTPConnection {
     }
   }
 
-  /// Gathers the next frames; returns false if that is not possible any more.
+  /// Gathers the next frames; returns false if that is no longer possible.
   private func serialize() -> Bool {
     while unsent.count < Self.bytesPerSend {
       var bytes: UnsafePointer<UInt8>?
@@ -446,7 +446,7 @@ final class HTTP2Connection: HTTPConnection {
 
   // MARK: The end
 
-  /// The connection is over because of what came on it.
+  /// Ends the connection because of what came on it.
   ///
   /// - Parameter isSaying: whether the server learns the reason.
   private func endBroken(saying isSaying: Bool = true) {

@@ -17,7 +17,7 @@ struct HTTP2Farewell: CustomStringConvertible {
 
   var isGraceful: Bool { errorCode == NGHTTP2_NO_ERROR.rawValue }
 
-  /// The error of a stream that was not processed: the server may have said that it never will be over HTTP/2.
+  /// The error code of a stream; for a refused stream, the server's demand for HTTP/1.1 if the GOAWAY has it.
   func code(instead code: UInt32) -> UInt32 {
     let isRefused = code == NGHTTP2_REFUSED_STREAM.rawValue && errorCode == NGHTTP2_HTTP_1_1_REQUIRED.rawValue
     return isRefused ? errorCode : code

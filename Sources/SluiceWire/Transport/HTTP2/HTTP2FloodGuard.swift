@@ -3,8 +3,9 @@ import SluicePipeline
 /// Bounds the frames that cost this side time without moving an exchange on: settings, pings, resets, priorities, empty
 /// data, updates of windows, frames for streams that have ended, and unknown frames.
 ///
-/// Each such frame costs one from a budget. Time refills it, and so do the frames of responses, and the data of requests,
-/// for which a server updates windows. nghttp2 does not report unknown frames, so these are bounded by their bytes.
+/// Each such frame costs one from a budget. Time refills it, and so do the frames of responses, and the data of
+/// requests, for which a server updates windows. nghttp2 does not report unknown frames, so these are bounded by their
+/// bytes.
 struct HTTP2FloodGuard {
   static let reason = "a flood of frames came that carry no part of a response"
 
@@ -41,7 +42,7 @@ struct HTTP2FloodGuard {
 
   /// A frame is reported.
   ///
-  /// - Parameter byteCount: with its head. The frame may not have come whole yet.
+  /// - Parameter byteCount: the size including the frame's head; a part of the frame may still be missing.
   mutating func noteFrame(_ byteCount: Int, isUseful: Bool) {
     unreportedBytes -= byteCount
     if isUseful { noteUseful() } else { left -= 1 }

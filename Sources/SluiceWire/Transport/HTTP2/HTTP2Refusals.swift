@@ -1,14 +1,14 @@
 /// How many requests a server takes on a connection of HTTP/2, learned from those it has refused without processing
 /// them.
 ///
-/// A server that closes each connection after some requests (RFC 9113 §6.8) refuses those that are already on their way.
-/// So the next connection carries as many requests as the server took on the last one, and more when all of these have
-/// ended. A server that refuses single streams (RFC 9113 §8.7) has too many at a time: it gets as many as it has taken,
-/// and one more for each response.
+/// A server that closes each connection after some requests (RFC 9113 §6.8) refuses those that are already on their
+/// way. So the next connection carries as many requests as the server took on the last one, and more when all of these
+/// have ended. A server that refuses single streams (RFC 9113 §8.7) has too many at a time: it gets as many as it has
+/// taken, and one more for each response.
 struct HTTP2Refusals {
   /// The requests that the connection carries until all of them have ended; the largest `Int` for no limit.
   private var allowance: Int
-  /// The streams at a time.
+  /// The maximum number of streams at a time.
   private var streams = Int.max
   private var refusals = 0
   private var settledRefusals = 0
@@ -28,7 +28,7 @@ struct HTTP2Refusals {
     if streams < .max { streams += 1 }
   }
 
-  /// Learns from what came in one go. Returns whether there is more room now.
+  /// Learns from the frames of one read. Returns whether there is more room now.
   ///
   /// - Parameters:
   ///   - requests: the number of requests that were issued on the connection.

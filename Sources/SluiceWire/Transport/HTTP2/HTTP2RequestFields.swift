@@ -16,7 +16,7 @@ final class HTTP2RequestFields {
   /// There is a body, and the request asks for a 100 response before it (RFC 9110 §10.1.1).
   private(set) var expectsContinue = false
 
-  /// The list is as large as that of the last request, and kept for the next.
+  /// Up to this size, the memory of the list is kept for the next request.
   private static let keptBytes = 65_536
 
   /// Collects the fields of one request: the pseudo fields (RFC 9113 §8.3.1), the default fields that it does not have,
