@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A list that libcurl reads, in one block of memory.
+/// Makes the list that libcurl reads, in one block of memory.
 static struct curl_slist *make_lines(const struct sluice_attach_answer *answer) {
   size_t bytes = 0;
   for (size_t index = 0; index < answer->line_count; index++) bytes += answer->lines[index].length + 1;
@@ -45,7 +45,7 @@ void changes_restore_lines(struct changes *changes, const struct handle *handle)
   changes->has_new_lines = false;
 }
 
-/// A program may have asked for both: libcurl prefers the parsed one.
+/// A program may have set both a URL and a parsed URL: libcurl prefers the parsed one.
 static bool set_url(struct changes *changes, const struct handle *handle, const char *url) {
   changes->has_new_url = true;
   const struct libcurl *curl = handle->curl;
@@ -60,7 +60,7 @@ static void restore_url(const struct changes *changes, const struct handle *hand
   if (options->parsed_url) handle->curl->easy_setopt(handle->easy, CURLOPT_CURLU, options->parsed_url);
 }
 
-/// A body in memory makes a POST of any request: the method stays by its name.
+/// A body in memory turns any request into a POST, so the method is kept by setting its name.
 static bool set_body(struct changes *changes, const struct handle *handle, struct sluice_attach_text content) {
   const struct libcurl *curl = handle->curl;
   const struct options *options = &handle->options;
@@ -74,7 +74,7 @@ static bool set_body(struct changes *changes, const struct handle *handle, struc
          curl->easy_setopt(handle->easy, CURLOPT_COPYPOSTFIELDS, content.bytes) == CURLE_OK;
 }
 
-/// Libcurl copies as many bytes as the size says at that moment.
+/// Libcurl copies as many bytes as the size option says at that time, so the size is set first.
 static void restore_content(const struct handle *handle) {
   const struct options *options = &handle->options;
   const struct libcurl *curl = handle->curl;

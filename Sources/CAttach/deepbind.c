@@ -1,7 +1,9 @@
-// Modules that are opened with RTLD_DEEPBIND, as those of PHP are, look for libcurl's functions in their own libraries
-// first, and would never come here. So what such a module has bound is bound again to the functions of this library.
+// Modules that are opened with RTLD_DEEPBIND, as PHP's are, look for libcurl's functions in their own libraries first,
+// and would never call this library. So the functions of libcurl that such a module has bound are bound again, to the
+// functions of this library.
 //
-// Any other call of dlopen goes on by a jump: glibc looks at the return address to find out whose search path counts.
+// Any other call of dlopen is forwarded by a jump: glibc uses the return address to determine whose search path
+// applies.
 #define _GNU_SOURCE
 #include "interposed.h"
 #include "libcurl.h"
@@ -56,11 +58,12 @@ static bool needs_libcurl(const struct link_map *module, const struct tables *ta
   return false;
 }
 
-/// The place may be in memory that the loader has made read-only after binding (RELRO).
+/// The place can be in memory that the loader has made read-only after binding (RELRO).
 static void write_address(void **place, void *address) {
   const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
   void *page = (void *)((uintptr_t)place & ~(size - 1));
-  // A place never crosses a page: it is aligned. Left writable, because there is no telling what it was.
+  // A place is aligned, so it never crosses a page. The page is left writable, because its former protection is
+  // unknown.
   if (mprotect(page, size, PROT_READ | PROT_WRITE) == 0) *place = address;
 }
 
@@ -85,7 +88,7 @@ static void bind_from(const struct link_map *module) {
   }
 }
 
-/// Another thread cannot close a library meanwhile, because the loader holds a lock for the call.
+/// No other thread can close a library meanwhile, because the loader holds a lock during this call.
 static int bind_under_lock(struct dl_phdr_info *info, size_t size, void *module) {
   (void)info, (void)size;
   bind_from(module);
@@ -103,7 +106,7 @@ static open_function next(void) {
   return function;
 }
 
-/// With a slash in it, a name is not searched for, and it makes no difference who calls.
+/// A name with a slash is not searched for, so it makes no difference who calls.
 static void *open_deeply(const char *file, int flags) {
   void *module = next()(file, flags);
   const int kept = errno;

@@ -1,5 +1,5 @@
-// Each exchange has handles of its own, in a libcurl that the program uses. Libcurl works with `working` held and waits
-// for the network without it, so that a fork() finds no lock of libcurl or of its TLS library held.
+// Each exchange has separate handles, in a libcurl that the program uses. Libcurl works while `working` is held and
+// waits for the network without it, so that a fork() finds no lock of libcurl or of its TLS library held.
 #define _GNU_SOURCE
 #include "exchange.h"
 
@@ -15,17 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// How long libcurl waits before somebody looks whether the exchange must end.
+/// How long libcurl waits before the thread checks whether the exchange must end.
 enum { SLICE_MILLISECONDS = 25 };
 
 static pthread_mutex_t working = PTHREAD_MUTEX_INITIALIZER;
 /// The libcurl for exchanges; NULL before the first transfer.
 static _Atomic(const struct libcurl *) used;
-/// Whether it stays initialized until the process ends, whatever the program does.
+/// Whether that libcurl stays initialized until the process ends, whatever the program does.
 static _Atomic(bool) is_kept;
 static _Atomic(bool) has_own_memory;
 
-/// Libcurl would read the environment in a thread of ours, while the program may change it.
+/// Read in advance: libcurl would read the environment in a thread of ours, while the program may be changing it.
 static struct {
   char *http, *https, *none;
 } proxies;
@@ -44,7 +44,7 @@ static char *variable(const char *first, const char *second) {
   return value && *value ? strdup(value) : NULL;
 }
 
-/// As libcurl does it: HTTP_PROXY is left out, because servers set it to a header of a request (CVE-2016-5388).
+/// As in libcurl, HTTP_PROXY is left out, because servers set it to a header of a request (CVE-2016-5388).
 static void read_proxies(void) {
   proxies.http = variable("http_proxy", NULL);
   proxies.https = variable("https_proxy", "HTTPS_PROXY");
@@ -53,8 +53,8 @@ static void read_proxies(void) {
   proxies.none = variable("no_proxy", "NO_PROXY");
 }
 
-/// The program may end its use of libcurl, or close the library, before plugins have sent the last of what they have. The
-/// reference is not given back. With `working` held.
+/// Keeps libcurl mapped and initialized: the program may clean up or close it before plugins have sent their last data.
+/// The reference is never released. With `working` held.
 static bool keep(const struct libcurl *curl) {
   if (is_kept) return true;
   Dl_info place;
@@ -84,13 +84,13 @@ void exchange_note_own_memory(void) { atomic_store(&has_own_memory, true); }
 
 // MARK: An exchange
 
-/// What libcurl needs for one.
+/// What libcurl needs for one exchange.
 struct parts {
   const struct libcurl *curl;
   CURL *easy;
   CURLM *multi;
   struct curl_slist *lines;
-  /// Of exchange_sockets_open_mark.
+  /// From exchange_sockets_open_mark.
   int mark;
 };
 
@@ -137,10 +137,10 @@ static void set_limits(const struct parts *parts, const struct sluice_attach_exc
   CURL *easy = parts->easy;
   curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)exchange->limit_milliseconds);
-  // Not CURLOPT_PROTOCOLS_STR, which libcurl has from 7.85 on.
+  // Not CURLOPT_PROTOCOLS_STR, which exists only from libcurl 7.85 on.
   curl->easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #if LIBCURL_VERSION_NUM >= 0x075700
-  // The end of the process does not wait for a look-up of a name.
+  // So the end of the process does not wait for a name look-up.
   curl->easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
 }
@@ -162,8 +162,9 @@ static bool open_parts(
   return curl->multi_add_handle(parts->multi, parts->easy) == CURLM_OK;
 }
 
-/// Libcurl has descriptors besides sockets, by which it wakes a multi handle, and closes them by their numbers. A program
-/// that has closed descriptors of others may have something else there: then the handles are left. With `working` held.
+/// Besides sockets, libcurl has descriptors with which it wakes a multi handle, and closes them by their numbers. If
+/// the program has closed the mark, these numbers may belong to its own files, so the handles are left as they are.
+/// With `working` held.
 static void close_parts(const struct parts *parts) {
   const struct libcurl *curl = parts->curl;
   if (parts->mark >= 0 && !exchange_sockets_has_mark(parts->mark)) return;
@@ -174,7 +175,7 @@ static void close_parts(const struct parts *parts) {
   curl->slist_free_all(parts->lines);
 }
 
-/// Makes libcurl go on, as far as it comes without waiting. With `working` held.
+/// Lets libcurl do everything that it can do without waiting. With `working` held.
 ///
 /// @return whether the exchange has ended
 static bool advance(const struct parts *parts, CURLcode *code) {
@@ -196,16 +197,16 @@ static int64_t now_milliseconds(void) {
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/// Waits for the network, or a little while. Without `working`.
+/// Waits for the network, but not longer than a slice. Without `working` held.
 ///
-/// @return CURLE_OK to go on
+/// @return CURLE_OK to continue
 static CURLcode wait_for_network(const struct parts *parts, const struct sluice_attach_exchange *exchange, int64_t end) {
   const int64_t left = end - now_milliseconds();
   if (sluice_attach_is_stopped(exchange->stop)) return CURLE_ABORTED_BY_CALLBACK;
   if (left <= 0) return CURLE_OPERATION_TIMEDOUT;
   const int slice = left < SLICE_MILLISECONDS ? (int)left : SLICE_MILLISECONDS;
-  // Not curl_multi_poll, which reads from the descriptor that wakes it: it may be one of the program's by now. Without any
-  // descriptor, curl_multi_wait would not wait.
+  // Not curl_multi_poll, which reads from the descriptor that wakes it: the program may have reused that number by now.
+  // With no descriptor at all, curl_multi_wait would not wait, so it gets the mark.
   struct curl_waitfd mark = {.fd = parts->mark};
   return parts->curl->multi_wait(parts->multi, &mark, 1, slice, NULL) == CURLM_OK ? CURLE_OK : CURLE_FAILED_INIT;
 }

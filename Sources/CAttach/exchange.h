@@ -4,28 +4,29 @@
 #include "CAttachABI.h"
 #include "libcurl.h"
 
-/// Makes the libcurl of a transfer the one for exchanges, unless another one came first. Call it in the thread of the
-/// transfer, inside of the host.
+/// Makes the libcurl of a transfer the libcurl for exchanges, unless another one was chosen before. Call it in the
+/// thread of the transfer, inside the host.
 void exchange_use(const struct libcurl *curl);
 
-/// The program gives libcurl memory functions of its own. They need not be ready for a thread that the program does not
-/// know of, so this process makes no exchange.
+/// Notes that the program gives libcurl its own memory functions. They might not work on a thread that the program does
+/// not know of, so this process makes no exchange.
 void exchange_note_own_memory(void);
 
 /// The function `exchange` of `struct sluice_attach_program`.
 void exchange_make(const struct sluice_attach_exchange *exchange, struct sluice_attach_exchanged *exchanged);
 
-/// Its function `release`.
+/// The function `release` of `struct sluice_attach_program`.
 void exchange_release(struct sluice_attach_exchanged *exchanged);
 
-/// Around fork(): libcurl waits for the network at most, so that no lock of it or of a TLS library is held by a thread
-/// that does not exist in the child. Waits at most until a moment of CLOCK_MONOTONIC.
+/// Around fork(): while this lock is held, libcurl does nothing in exchanges except wait for the network. So no lock of
+/// libcurl or of its TLS library is held by a thread that does not exist in the child. Waits at most until a time of
+/// CLOCK_MONOTONIC.
 ///
 /// @return whether it is locked
 bool exchange_lock(const struct timespec *until);
 void exchange_unlock(void);
 
-/// In the child, in place of `exchange_unlock`: closes what the exchanges of the parent have open.
+/// In the child, in place of `exchange_unlock`: if it is locked, closes the sockets of the parent's exchanges.
 ///
 /// @param is_locked what `exchange_lock` has returned
 void exchange_forget_all(bool is_locked);

@@ -16,7 +16,7 @@ struct exchange_result {
   bool is_too_long;
   long status;
   int32_t version;
-  /// Names and values in turn, followed by their characters.
+  /// Names and values alternately, followed by their characters.
   struct sluice_attach_text *fields;
   size_t field_count;
 };
@@ -79,7 +79,7 @@ static bool copy_fields(struct exchange_result *result, CURL *easy, const struct
 
 void exchange_result_end(struct exchange_result *result, CURL *easy, const struct libcurl *curl, CURLcode code) {
   result->code = result->is_too_long ? CURLE_FILESIZE_EXCEEDED : code;
-  // Libcurl's, which stays mapped.
+  // A string of libcurl, which stays mapped.
   result->words = result->code == CURLE_OK ? "" : curl->easy_strerror(result->code);
   if (!easy) return;
   long version = 0;

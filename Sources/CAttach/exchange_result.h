@@ -6,10 +6,10 @@
 
 struct exchange_result;
 
-/// NULL without memory.
+/// NULL if memory ran out.
 struct exchange_result *exchange_result_make(void);
 
-/// Makes a handle put the body and the words of an error here.
+/// Makes a handle put the body and the message of an error into the result.
 void exchange_result_receive(
     struct exchange_result *result, CURL *easy, const struct libcurl *curl, size_t limit_bytes);
 
@@ -18,7 +18,7 @@ void exchange_result_receive(
 /// @param easy NULL if there was no memory for one
 void exchange_result_end(struct exchange_result *result, CURL *easy, const struct libcurl *curl, CURLcode code);
 
-/// Lends everything, and is its memory.
+/// Lends the whole result, and sets `memory` to the result itself.
 void exchange_result_show(struct exchange_result *result, struct sluice_attach_exchanged *exchanged);
 
 /// @param result may be NULL

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// The program's own descriptors are below: it gets the numbers that it would get without an exchange.
+/// The program's own descriptors are below, so that it gets the numbers that it would get without an exchange.
 enum { FIRST_DESCRIPTOR = 512 };
 
 static struct entry {
@@ -30,7 +30,7 @@ static bool is_own(const struct entry *entry) {
   return fstat(entry->descriptor, &status) == 0 && status.st_dev == entry->device && status.st_ino == entry->inode;
 }
 
-/// An entry that is free, or becomes free because the program has closed its descriptor.
+/// An entry that is free, or whose descriptor the program has closed; NULL if there is none.
 static struct entry *vacant_entry(void) {
   const size_t count = sizeof sockets / sizeof *sockets;
   for (size_t index = 0; index < count; index++)
@@ -52,7 +52,7 @@ static int note(int descriptor) {
   return -1;
 }
 
-/// Closes the socket, unless the program has closed it, and has something else under its number.
+/// Closes the socket, unless the program has closed it; its number may then belong to another file.
 static void close_entry(struct entry *entry) {
   if (is_own(entry)) close(entry->descriptor);
   entry->is_open = false;
@@ -87,7 +87,7 @@ void exchange_sockets_set(CURL *easy, const struct libcurl *curl) {
 // MARK: The mark
 
 int exchange_sockets_open_mark(void) {
-  // Its own number is as low as those of the descriptors that libcurl opens by itself.
+  // The mark is not moved up: its number is low, like those of the descriptors that libcurl opens by itself.
   return note(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 }
 

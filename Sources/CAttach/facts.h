@@ -3,10 +3,10 @@
 #include "CAttachABI.h"
 #include "handle.h"
 
-/// Reads what libcurl knows about the transfer now. It adds its times up over the hops.
+/// Reads what libcurl knows about the transfer now. Libcurl adds up the times of all hops.
 void facts_read(struct sluice_attach_facts *facts, const struct handle *handle);
 
-/// The number in the ABI for a version that libcurl names; 0 if it has none.
+/// The ABI's number for an HTTP version of libcurl; 0 if the ABI has no number for it.
 int32_t facts_http_version(long version);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// Each part of the table has a lock of its own: programs set options on many threads.
+// Each part of the table has its own lock, because programs set options on many threads.
 enum { PARTS = 64, BUCKETS = 64 };
 
 static struct {
@@ -47,7 +47,8 @@ static struct handle *make(CURL *easy, const struct libcurl *curl) {
 
 struct handle *handle_get(CURL *easy, const struct libcurl *curl) {
   struct handle *known = handle_find(easy);
-  // Nothing is allocated under a lock that fork() takes: another allocator may have locked itself for the fork before.
+  // Nothing is allocated under a lock that fork() takes: the program's allocator may already have locked itself for the
+  // fork.
   struct handle *made = known ? NULL : make(easy, curl);
   if (!made) return known;
   pthread_mutex_t *locked = lock(easy);

@@ -14,9 +14,9 @@ enum request_kind { REQUEST_GET, REQUEST_HEAD, REQUEST_POST, REQUEST_POST_FORM, 
 struct options {
   /// Copies.
   char *url, *custom_method, *user_agent, *cookie, *referer, *range, *encoding, *default_protocol;
-  /// The program's, which keeps it. Libcurl prefers it to `url`.
+  /// The program's object, not a copy. Libcurl prefers it to `url`.
   CURLU *parsed_url;
-  /// CURLOPT_PORT; 0 for that of the URL.
+  /// CURLOPT_PORT; 0 for the port of the URL.
   long port;
   struct curl_slist *headers;
   const void *content;
@@ -29,9 +29,9 @@ struct options {
   /// The form of REQUEST_POST_FORM, which the program keeps.
   struct curl_httppost *form;
   curl_mime *mime;
-  /// Whether CURLOPT_USERPWD and the like are set, so that libcurl makes a header from them.
+  /// Whether CURLOPT_USERPWD and the like are set, so that libcurl adds a header with credentials.
   bool has_user, has_bearer;
-  /// CURLOPT_CONNECT_ONLY: libcurl connects, and the program speaks.
+  /// CURLOPT_CONNECT_ONLY: libcurl only connects, and the program itself uses the connection.
   bool is_connection_only;
   /// There was no memory for a copy, so the request is not known.
   bool is_incomplete;
@@ -55,11 +55,11 @@ enum pending_state {
   PENDING_NOT,
   /// A request stage is suspended.
   PENDING_STAGE,
-  /// It can be added as soon as the program is outside of its callbacks.
+  /// It can be added as soon as the program is in no callback of libcurl.
   PENDING_CALLBACK,
-  /// Libcurl did not take it. The program does not know yet.
+  /// Libcurl did not accept it. The program does not know yet.
   PENDING_REPORT,
-  /// … and the program knows.
+  /// Libcurl did not accept it, and the program knows.
   PENDING_REPORTED,
 };
 
@@ -88,14 +88,14 @@ struct handle {
 /// The entry of a handle; NULL if it has none. From any thread.
 struct handle *handle_find(CURL *easy);
 
-/// The entry of a handle, which is made if it is missing; NULL without memory.
+/// The entry of a handle, which is created if it is missing; NULL if memory ran out.
 struct handle *handle_get(CURL *easy, const struct libcurl *curl);
 
 /// Removes and frees the entry.
 void handle_forget(CURL *easy);
 
-/// The entry of a handle that was added to a multi handle, and of which something holds; NULL if there is none. Only the
-/// thread that uses the multi handle may ask.
+/// An entry of a handle that was added to the multi handle and for which `holds` is true; NULL if there is none. Only
+/// the thread that uses the multi handle may call this function.
 ///
 /// @param holds NULL for any handle
 struct handle *handle_find_in(CURLM *multi, bool (*holds)(const struct handle *handle));
@@ -110,7 +110,7 @@ void options_note(struct options *options, CURLoption option, void *value);
 /// Forgets what was noted, as curl_easy_reset does.
 void options_clear(struct options *options);
 
-/// Takes over the options of the handle from which one was duplicated.
+/// Copies the options of the handle from which this one was duplicated.
 void options_copy(struct options *options, const struct options *from);
 
 #endif

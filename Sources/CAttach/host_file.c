@@ -1,6 +1,6 @@
-// Opening a library that was cut short would kill the program (SIGBUS), and opening one that others have written would
-// run their code. The command has checked the file's digest. Here its identity is enough: whoever writes to a file, or
-// puts another in its place, changes the inode or the time of change. To hash it would cost each program 30 ms.
+// Opening a truncated library would kill the program (SIGBUS), and opening a library that others have written would run
+// their code. The command has checked the file's digest. Here its identity is enough: writing to a file, or replacing
+// it, changes its ctime or its inode. Hashing it would cost each program 30 ms.
 #define _GNU_SOURCE
 #include "host_file.h"
 
@@ -35,8 +35,8 @@ static bool find(char *path, size_t size) {
   return written > 0 && (size_t)written < size;
 }
 
-/// Whether the program itself, or another library in it, has a function with the name of one of libjansson. The host
-/// and its plugins would call that one.
+/// Whether the program itself, or another library in it, has a function with the name of a function of libjansson. The
+/// host and its plugins would call that function.
 static bool has_foreign_json(void) {
   const char *const names[] = {"json_object", "json_loadb", "json_string", "json_delete"};
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
@@ -56,8 +56,8 @@ static char **backtrace_entry(void) {
   return entry && *entry ? entry : NULL;
 }
 
-/// With SWIFT_BACKTRACE, the runtime of Swift in the host would print a line on standard error. The entry is exchanged in
-/// its place: unsetenv would move the entries that other threads read.
+/// With SWIFT_BACKTRACE, the runtime of Swift in the host would print a line on standard error. The entry is replaced
+/// in place: unsetenv would move the entries that other threads read.
 static void *open_quietly(const char *path) {
   static char other[] = "SWIFT_BACKTRACE=enable=no";
   char **entry = backtrace_entry();
@@ -78,7 +78,7 @@ const struct sluice_attach_host *host_file_open(
     return NULL;
   }
   void *library = open_quietly(path);
-  // The program may ask for errors of its own.
+  // The program may later ask for its own errors.
   dlerror();
   sluice_attach_open open = library ? (sluice_attach_open)dlsym(library, SLUICE_ATTACH_HOST_SYMBOL) : NULL;
   if (!open) return NULL;

@@ -1,4 +1,4 @@
-// The functions of libcurl that the program calls here first. Each goes on to the definition that the caller would have
+// The functions that the program calls in place of libcurl's. Each calls the definition that the caller would have
 // reached without this library.
 #define _GNU_SOURCE
 #include "exchange.h"
@@ -21,7 +21,7 @@ static const struct libcurl *libcurl(const struct handle *handle, const void *ca
   return handle ? handle->curl : libcurl_of(caller);
 }
 
-/// Libcurl has freed a handle by a function that this library does not see, and uses its address again.
+/// Forgets an earlier handle with the same address, which libcurl has freed without a call that this library sees.
 static void forget_earlier(CURL *easy) {
   struct handle *handle = handle_find(easy);
   if (!handle) return;
@@ -30,7 +30,8 @@ static void forget_earlier(CURL *easy) {
   handle_forget(easy);
 }
 
-/// The entry of a handle that was made unseen, or when there was no memory: what was set until now is not known.
+/// The entry of a handle that was created without a call that this library sees, or when there was no memory: the
+/// options that were set so far are not known.
 static struct handle *meet(CURL *easy, const struct libcurl *curl) {
   if (!session_is_on || !easy || curl->is_for_itself) return NULL;
   struct handle *handle = handle_get(easy, curl);
@@ -53,7 +54,7 @@ INTERPOSED CURL *curl_easy_init(void) {
   return easy;
 }
 
-/// Memory functions of the program need not be ready for another thread.
+/// The program's memory functions might not work on other threads, so exchanges are switched off.
 INTERPOSED CURLcode curl_global_init_mem(
     long flags, curl_malloc_callback allocate, curl_free_callback release, curl_realloc_callback resize,
     curl_strdup_callback duplicate, curl_calloc_callback clear) {
@@ -82,7 +83,7 @@ INTERPOSED CURLcode curl_easy_setopt(CURL *easy, CURLoption option, ...) {
   return code;
 }
 
-/// Whether libcurl will refuse a transfer on the handle, because one runs.
+/// Whether libcurl will refuse a transfer on the handle, because another one is running.
 static bool is_busy(const struct handle *handle) { return handle->is_performing || handle->multi; }
 
 INTERPOSED CURLcode curl_easy_perform(CURL *easy) {
@@ -91,7 +92,7 @@ INTERPOSED CURLcode curl_easy_perform(CURL *easy) {
   if (!curl->easy_perform) return CURLE_FAILED_INIT;
   if (!handle) handle = meet(easy, curl);
   if (!handle && is_refused_unseen(easy, curl)) return CURLE_OUT_OF_MEMORY;
-  // Libcurl does not know of a callback that this library calls after the end, and of a pending handle.
+  // Libcurl does not know of pending handles, and of callbacks that this library calls after the end of a transfer.
   if (handle && (handle->is_in_callback || handle->pending)) return CURLE_FAILED_INIT;
   if (!handle || is_busy(handle)) return curl->easy_perform(easy);
   CURLcode code = transfer_begin(handle);
@@ -108,7 +109,7 @@ INTERPOSED void curl_easy_reset(CURL *easy) {
   const struct libcurl *curl = libcurl(handle, CALLER);
   if (handle && !handle->is_performing && !handle->is_in_callback) transfer_end(handle, CURLE_OK, true);
   if (curl->easy_reset) curl->easy_reset(easy);
-  // A pending handle stays in its multi handle, and libcurl gets it with the next call.
+  // A pending handle stays in its multi handle; the next call gives it to libcurl.
   if (handle) options_clear(&handle->options);
 }
 
@@ -121,14 +122,14 @@ INTERPOSED CURLcode curl_easy_pause(CURL *easy, int what) {
   return code;
 }
 
-/// Libcurl itself comes here for the handle of a pushed response.
+/// Libcurl itself calls this for the handle of a pushed response.
 INTERPOSED CURL *curl_easy_duphandle(CURL *easy) {
   struct handle *handle = known(easy);
   const struct libcurl *curl = libcurl(handle, CALLER);
   CURL *copy = curl->easy_duphandle ? curl->easy_duphandle(easy) : NULL;
   if (!copy || !handle) return copy;
   forget_earlier(copy);
-  // The copy has what the pipeline has set for the transfer that runs on the original.
+  // The copy has the settings of the pipeline for the transfer that runs on the original.
   transfer_undo_copy(handle, copy);
   struct handle *made = handle_get(copy, curl);
   if (made) options_copy(&made->options, &handle->options);
@@ -141,7 +142,7 @@ INTERPOSED void curl_easy_cleanup(CURL *easy) {
   if (handle) {
     pending_remove(handle);
     transfer_end(handle, CURLE_OK, true);
-    // Before the address is free for a handle of another thread.
+    // Before libcurl frees the address, which a handle of another thread could then get.
     handle_forget(easy);
   }
   if (curl->easy_cleanup) curl->easy_cleanup(easy);
@@ -149,7 +150,7 @@ INTERPOSED void curl_easy_cleanup(CURL *easy) {
 
 // MARK: Multi handles
 
-/// The multi handle of a program that has died unseen may have had the same address.
+/// A multi handle that was freed without a call that this library sees may have had the same address.
 INTERPOSED CURLM *curl_multi_init(void) {
   const struct libcurl *curl = libcurl_of(CALLER);
   CURLM *multi = curl->multi_init ? curl->multi_init() : NULL;
@@ -170,10 +171,10 @@ INTERPOSED CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...) {
   return code;
 }
 
-/// A handle whose stages are suspended: the program goes on, and libcurl gets the handle later.
+/// Adds a handle whose stages are suspended: the program continues, and libcurl gets the handle later.
 static CURLMcode add_later(CURLM *multi, struct handle *handle) {
   long unused = 0;
-  // Says what libcurl would say: the multi handle may be invalid, or the program in a callback.
+  // Returns the error that libcurl would return: the multi handle may be invalid, or the program may be in a callback.
   CURLMcode code = handle->curl->multi_timeout ? handle->curl->multi_timeout(multi, &unused) : CURLM_OK;
   if (code != CURLM_OK) {
     transfer_end(handle, CURLE_FAILED_INIT, true);
@@ -198,7 +199,7 @@ INTERPOSED CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy) {
   if (!curl->multi_add_handle) return CURLM_INTERNAL_ERROR;
   if (!handle) handle = meet(easy, curl);
   if (!handle && is_refused_unseen(easy, curl)) return CURLM_OUT_OF_MEMORY;
-  // curl_easy_perform of Debian's libcurl comes here for a handle whose transfer has begun.
+  // curl_easy_perform of Debian's libcurl calls this for a handle whose transfer has begun.
   if (handle && (handle->pending || handle->is_in_callback)) return CURLM_ADDED_ALREADY;
   if (!multi || !handle || is_busy(handle)) return curl->multi_add_handle(multi, easy);
   switch (transfer_begin_in_multi(handle)) {
@@ -236,7 +237,8 @@ INTERPOSED CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
   return code;
 }
 
-/// The multi handle in which this thread gives the program the rest of a transfer that has ended. Libcurl does not know that it is in a callback then.
+/// The multi handle for which this thread gives the program the rest of a transfer that has ended. Libcurl does not
+/// know that the program is then in a callback.
 static _Thread_local const CURLM *ending;
 
 INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {
@@ -255,7 +257,7 @@ INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {
   return message;
 }
 
-/// Libcurl removes the handles that are still in it.
+/// Libcurl itself removes the handles that are still in the multi handle.
 INTERPOSED CURLMcode curl_multi_cleanup(CURLM *multi) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_cleanup) return CURLM_INTERNAL_ERROR;
@@ -267,9 +269,10 @@ INTERPOSED CURLMcode curl_multi_cleanup(CURLM *multi) {
   return code;
 }
 
-// MARK: Calls that make transfers go on
+// MARK: Calls that drive transfers
 
-/// Libcurl has ended all transfers of a multi handle. Programs that see it may never ask for the messages.
+/// Gives the program the heads that are still held when libcurl has ended all transfers of a multi handle: programs
+/// that notice the end by the count may never ask for the messages.
 static void end_all(CURLM *multi) {
   const CURLM *outer = ending;
   ending = multi;
@@ -277,7 +280,7 @@ static void end_all(CURLM *multi) {
   ending = outer;
 }
 
-/// After libcurl's function: `code` is what it has returned.
+/// Called after libcurl's function, with the `code` that this function has returned.
 static CURLMcode went_on(CURLM *multi, CURLMcode code, int *running) {
   if (code == CURLM_OK && *running == 0 && reply_exists_whole()) end_all(multi);
   if (pending_exists()) pending_resume(multi, code == CURLM_OK ? running : NULL);
@@ -316,7 +319,7 @@ INTERPOSED CURLMcode curl_multi_socket_all(CURLM *multi, int *running) {
 
 typedef CURLMcode (*wait_function)(CURLM *, struct curl_waitfd[], unsigned int, int, int *);
 
-/// Waits, but not longer than until a pending handle is to be looked at.
+/// Waits, but at most until a pending handle must be checked.
 static CURLMcode wait_pending(
     wait_function function, CURLM *multi, struct curl_waitfd *more, unsigned count, int milliseconds, int *ready) {
   pending_serve(multi);
@@ -327,7 +330,7 @@ static CURLMcode wait_pending(
 INTERPOSED CURLMcode curl_multi_poll(
     CURLM *multi, struct curl_waitfd more[], unsigned int count, int milliseconds, int *ready) {
   const struct libcurl *curl = libcurl_of(CALLER);
-  // A program that asks the loader whether libcurl has this function finds the one here.
+  // A program that asks the loader whether libcurl has curl_multi_poll finds the one here.
   const wait_function function = curl->multi_poll ? curl->multi_poll : curl->multi_wait;
   if (!function) return CURLM_INTERNAL_ERROR;
   if (!pending_exists()) return function(multi, more, count, milliseconds, ready);
@@ -339,7 +342,7 @@ INTERPOSED CURLMcode curl_multi_wait(
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_wait) return CURLM_INTERNAL_ERROR;
   if (!pending_exists()) return curl->multi_wait(multi, more, count, milliseconds, ready);
-  // Without a descriptor, curl_multi_wait does not wait at all, and the program would turn without a pause.
+  // Without a descriptor, curl_multi_wait does not wait at all, and the program would loop without a pause.
   const wait_function function = curl->multi_poll ? curl->multi_poll : curl->multi_wait;
   return wait_pending(function, multi, more, count, milliseconds, ready);
 }

@@ -1,4 +1,4 @@
-// A thread of its own watches, but only after the main thread has ended and while there are threads of the host.
+// A separate thread watches. It starts only when the main thread has ended and threads of the host exist.
 #define _GNU_SOURCE
 #include "last_thread.h"
 
@@ -35,17 +35,17 @@ static bool read_threads(char *state, long *count) {
   close(file);
   if (length <= 0) return false;
   text[length] = 0;
-  // The name of the program may have a parenthesis in it.
+  // The name of the program may contain a parenthesis.
   const char *name_end = strrchr(text, ')');
   return name_end && sscanf(name_end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
                             state, count) == 2;
 }
 
-/// Whether there is no thread of the program. One that starts another is counted until then.
+/// Whether no thread of the program exists. A thread that starts another one is counted until the other one is.
 static bool is_over(void) {
   char state = 0;
   long count = 0;
-  // Before: a thread of the host that starts now is taken for one of the program.
+  // Read first, so that a thread of the host that starts in between counts as a thread of the program.
   const long others = atomic_load(&host_threads) + 2;
   return read_threads(&state, &count) && state == 'Z' && count <= others;
 }
@@ -57,7 +57,7 @@ static void *watch(void *unused) {
     nanosleep(&time, NULL);
     pause = 2 * pause < LONGEST_PAUSE_MILLISECONDS ? 2 * pause : LONGEST_PAUSE_MILLISECONDS;
   }
-  // As libc does in the last thread.
+  // As libc does when the last thread ends.
   exit(0);
   return unused;
 }

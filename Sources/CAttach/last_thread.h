@@ -4,13 +4,13 @@
 // A process ends when its last thread has ended. Threads of the host wait until the process ends, and would keep a
 // program alive whose main thread ends before the others (`pthread_exit` in `main`).
 
-/// Before `main`, on its thread.
+/// Call it before `main`, on the main thread.
 void last_thread_begin(void);
 
-/// The calling thread is one of the host.
+/// Notes that the calling thread is a thread of the host.
 void last_thread_note_host(void);
 
-/// In the child of a fork(): the calling thread is the only one.
+/// Call it in the child of a fork(), where the calling thread is the only one.
 void last_thread_forked(void);
 
 #endif

@@ -1,8 +1,8 @@
-// Finds the libcurl that a caller would have got: the next definition in the program's own order if another preloaded
-// library has one, otherwise that of the libcurl which the caller's library names as needed.
+// Finds the functions of libcurl that a caller would have got: the next definition in the program's own order if
+// another preloaded library has it, otherwise the definition of the libcurl that the caller's library needs.
 //
-// RTLD_NEXT alone is not enough. It does not see the libcurl of a library that was opened with RTLD_LOCAL, such as a
-// module of Python, and it takes the first libcurl of a process for everyone.
+// RTLD_NEXT alone is not enough. It does not find the libcurl of a library that was opened with RTLD_LOCAL, such as a
+// module of Python, and it finds the first libcurl of a process for every caller.
 #define _GNU_SOURCE
 #include "libcurl.h"
 
@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// One for each library or program that has called. The list only grows: as many entries as callers.
+/// One for each library or program that has called. Entries are never removed.
 struct caller {
   struct caller *next;
   const struct link_map *object;
-  /// The link map of a closed library may be that of another one later; its dynamic section is hardly in the same place.
+  /// The link map of a closed library can later be that of another one, which hardly has its dynamic section at the
+  /// same address.
   const ElfW(Dyn) *section;
   struct libcurl curl;
 };
@@ -61,7 +62,7 @@ bool is_libcurl(const char *path) {
   return strncmp(name, "libcurl.", 8) == 0 || strncmp(name, "libcurl-", 8) == 0;
 }
 
-/// The version that the caller wants of the symbols of a library that it needs; NULL if it wants none.
+/// The symbol version that the caller needs of a library; NULL if it needs none.
 static const char *wanted_version(const struct dynamic *dynamic, const char *library) {
   const ElfW(Verneed) *need = dynamic->versions;
   for (size_t index = 0; need && index < dynamic->version_count; index++) {
@@ -77,7 +78,7 @@ static const char *wanted_version(const struct dynamic *dynamic, const char *lib
 
 /// Where the functions of one caller come from.
 struct source {
-  /// Keeps the library mapped, as the functions are kept. NULL if the caller needs no libcurl.
+  /// A reference that keeps the library mapped, because its functions are kept. NULL if the caller needs no libcurl.
   void *library;
   const char *version;
   /// `library` is the caller itself.
@@ -96,7 +97,7 @@ static struct source source_of(const struct link_map *object) {
   // A libcurl that calls itself through its own exported functions.
   if (object && is_libcurl(object->l_name))
     return (struct source){dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD), NULL, false};
-  // A module may get libcurl from a library that it needs.
+  // A module can get libcurl from a library that it needs.
   if (object && object->l_name[0]) return (struct source){dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD), NULL, true};
   return (struct source){NULL, NULL, false};
 }
@@ -106,7 +107,7 @@ static bool is_of_this_library(const void *function) { return object_of(function
 static void *find(const struct source *source, const char *name) {
   void *next = dlsym(RTLD_NEXT, name);
   const struct link_map *owner = next ? object_of(next) : NULL;
-  // Another preloaded library, which is asked first as it would have been without this one.
+  // Another preloaded library, whose function comes first, as it would without this library.
   if (owner && !is_libcurl(owner->l_name)) return next;
   if (!source->library || (source->is_indirect && next)) return next;
   void *versioned = source->version ? dlvsym(source->library, name, source->version) : NULL;
@@ -162,7 +163,7 @@ static const struct libcurl *known(const struct link_map *object) {
   return NULL;
 }
 
-/// With `finding` held. Some entries are there from the beginning, because a program without memory must still reach its
+/// With `finding` held. A few entries are static, because a program that has run out of memory must still reach its
 /// libcurl.
 static struct caller *make_caller(void) {
   static struct caller spare[4];
@@ -172,7 +173,7 @@ static struct caller *make_caller(void) {
 }
 
 static const struct libcurl *add(const struct link_map *object) {
-  // Calls fail.
+  // Its functions are NULL, so calls fail.
   static const struct libcurl none;
   struct caller *caller = make_caller();
   if (!caller) return &none;
@@ -181,7 +182,7 @@ static const struct libcurl *add(const struct link_map *object) {
   const int kept = errno;
   fill(&caller->curl, object);
   errno = kept;
-  // What was not found here is no error of the program's.
+  // A function that was not found here must not appear as an error of the program.
   dlerror();
   caller->next = atomic_load_explicit(&callers, memory_order_relaxed);
   atomic_store_explicit(&callers, caller, memory_order_release);

@@ -10,7 +10,7 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
-// A macro that calls another function.
+// A macro that replaces the function by another one.
 #undef curl_multi_socket
 #include <stdbool.h>
 #include <time.h>
@@ -52,25 +52,25 @@ struct libcurl {
   void (*url_cleanup)(CURLU *);
   void (*free)(void *);
   curl_version_info_data *(*version_info)(CURLversion);
-  /// Whether everything is there that a transfer through the pipeline needs; libcurl 7.83 and later have it.
+  /// Whether all functions exist that a transfer through the pipeline needs; libcurl 7.83 and later have them.
   bool is_complete;
-  /// Whether the caller is a libcurl, which makes handles of its own, such as those for DNS over HTTPS.
+  /// Whether the caller is itself a libcurl, which creates handles for its own use, such as for DNS over HTTPS.
   bool is_for_itself;
 };
 
-/// Whether a path is that of a libcurl, of any flavour, and also as packages of Python rename it. Not of libcurlpp.
+/// Whether a path is that of a libcurl, of any flavour, including names that Python packages give it. Not of libcurlpp.
 bool is_libcurl(const char *path);
 
 /// The libcurl of the code at an address, such as a return address. Never NULL. From any thread.
 const struct libcurl *libcurl_of(const void *caller);
 
-/// Around fork(): nobody is looking for functions then. Waits at most until a moment of CLOCK_MONOTONIC, because a look-up
-/// may wait for a library whose constructor forks.
+/// Around fork(): while this lock is held, no thread looks up functions. Waits at most until a time of CLOCK_MONOTONIC,
+/// because a look-up can wait for a library whose constructor forks.
 ///
 /// @return whether it is locked
 bool libcurl_lock(const struct timespec *until);
 void libcurl_unlock(void);
-/// In the child of a fork() before which `libcurl_lock` failed.
+/// Makes the lock usable in the child of a fork() before which `libcurl_lock` failed.
 void libcurl_lock_anew(void);
 
 #endif

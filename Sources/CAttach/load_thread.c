@@ -14,7 +14,7 @@
 /// How long the thread waits for the loader.
 enum { LOADER_LIMIT_SECONDS = 1 };
 
-/// The work of one thread, which frees it if it was given up; otherwise the caller does.
+/// The work of one thread. The thread frees it if the caller has given up waiting, otherwise the caller does.
 struct work {
   void (*load)(void);
   pthread_mutex_t lock;
@@ -22,7 +22,7 @@ struct work {
   bool has_loader, is_given_up;
 };
 
-/// Nobody is told that the thread ends: its data belongs to the libraries that it has loaded.
+/// Clears the thread's data, so that the loaded libraries, which have set it, do not notice that the thread ends.
 static void forget_data(void) {
   for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; key++)
     if (pthread_getspecific(key)) pthread_setspecific(key, NULL);
@@ -34,7 +34,8 @@ static void drop(struct work *work) {
   free(work);
 }
 
-/// Waits for a thread that loads a library just now. The program itself needs no reference, and keeps this one.
+/// Waits until no other thread is loading a library. The program itself is never unloaded, so this reference is not
+/// released.
 static void wait_for_loader(void) { dlopen(NULL, RTLD_LAZY); }
 
 static void *run(void *context) {
@@ -95,6 +96,6 @@ void load_thread_run(void (*load)(void)) {
     drop(work);
     return load();
   }
-  // The calling thread itself may be loading a library, whose constructor makes the transfer.
+  // The calling thread itself may be loading a library whose constructor makes the transfer.
   if (!wait_for(thread, work)) load();
 }

@@ -2,11 +2,11 @@
 #define SLUICE_LOAD_THREAD_H
 
 /// Calls a function that loads libraries, and waits for it: on the calling thread if that is the main thread, otherwise
-/// on one of its own.
+/// on a new thread.
 ///
-/// Libdispatch takes the thread that loads it for the main thread of the process. When that thread ends, it opens a
-/// descriptor for a moment, and ends the process if there is none left. If the loader is busy for a second, the calling
-/// thread is the one that keeps it, and calls the function itself.
+/// Libdispatch takes the thread that loads it for the main thread of the process. When that thread ends, libdispatch
+/// opens a descriptor for a moment, and ends the process if none is free. If the loader is busy for a second, the
+/// calling thread itself may be holding the loader's lock, so it calls the function itself.
 void load_thread_run(void (*load)(void));
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// As long as the command makes the file, whatever the size of the machine's pages.
+/// The size with which the command creates the file, whatever the page size of the machine.
 enum { PAGE_BYTES = 4096 };
 
 int page_open_file(const char *folder, const char *name, int flags, size_t *length) {
@@ -32,7 +32,7 @@ struct sluice_attach_page *page_map(const char *folder) {
   const int file = page_open_file(folder, SLUICE_ATTACH_PAGE_NAME, O_RDWR, &length);
   if (file < 0) return NULL;
   struct sluice_attach_page *page = MAP_FAILED;
-  // A shorter file would be a SIGBUS at the first look.
+  // A shorter file would cause a SIGBUS at the first access.
   if (length >= PAGE_BYTES) page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (page == MAP_FAILED) return NULL;

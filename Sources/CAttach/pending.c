@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/// How long a program waits at most before it looks again. It comes back sooner as long as the stage has not taken long.
+/// How long a program waits at most before its next check: a part of the time for which the stage has been suspended,
+/// between these bounds.
 enum { SHORTEST_MILLISECONDS = 1, LONGEST_MILLISECONDS = 50, PART = 4 };
 
 /// A multi handle with a timer function or with pending handles.
@@ -20,9 +21,9 @@ struct multi {
   void *timer_data;
   /// In the order in which the program has added them.
   struct handle *first;
-  /// The program's timer has another time than libcurl has told it.
+  /// The program's timer was set to another time than libcurl has given.
   bool is_armed;
-  /// Inside of a call that this library makes. The program may call back.
+  /// Inside a call that this library makes, from which the program may call libcurl.
   bool is_busy;
 };
 
@@ -30,7 +31,7 @@ static struct multi *multis;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(unsigned) pending_count;
 static _Atomic(unsigned) multi_count;
-/// There was no memory for a program's timer function.
+/// A program's timer function could not be noted, because memory ran out.
 static _Atomic(bool) has_lost_timer;
 
 bool pending_exists(void) { return atomic_load_explicit(&pending_count, memory_order_relaxed) > 0; }
@@ -41,14 +42,14 @@ void pending_unlock(void) { pthread_mutex_unlock(&lock); }
 
 // MARK: Multi handles
 
-/// Where a multi handle is, or would be, in the list. With `lock` held.
+/// The link to a multi handle in the list, or the link at the end. With `lock` held.
 static struct multi **place(CURLM *multi) {
   struct multi **link = &multis;
   while (*link && (*link)->multi != multi) link = &(*link)->next;
   return link;
 }
 
-/// NULL for a multi handle without a timer function and without pending handles.
+/// The entry of a multi handle; NULL if it has no timer function and no pending handles.
 static struct multi *find(CURLM *multi) {
   if (atomic_load_explicit(&multi_count, memory_order_relaxed) == 0) return NULL;
   pending_lock();
@@ -57,7 +58,7 @@ static struct multi *find(CURLM *multi) {
   return known;
 }
 
-/// Like `find`, and makes what is missing; NULL without memory.
+/// Like `find`, but creates a missing entry; NULL if memory ran out.
 static struct multi *get(CURLM *multi, const struct libcurl *curl) {
   struct multi *known = find(multi);
   // Nothing is allocated under a lock that fork() takes.
@@ -90,7 +91,7 @@ static int64_t now(void) {
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/// The handle is not pending any more.
+/// Removes a handle, which is then not pending any more.
 static void unlink_pending(struct multi *known, struct handle *handle) {
   struct handle **link = &known->first;
   while (*link && *link != handle) link = &(*link)->next_pending;
@@ -131,7 +132,7 @@ void pending_forget(CURLM *multi) {
   free(known);
 }
 
-/// Libcurl does not take the handle: the program learns it from curl_multi_info_read.
+/// Notes that libcurl does not accept the handle: the program learns of it from curl_multi_info_read.
 static void report(struct handle *handle, CURLcode code) {
   handle->pending = PENDING_REPORT;
   handle->message = (CURLMsg){.msg = CURLMSG_DONE, .easy_handle = handle->easy, .data = {.result = code}};
@@ -183,11 +184,12 @@ long pending_bound(CURLM *multi, long milliseconds) {
   return known ? bound(known, milliseconds) : milliseconds;
 }
 
-/// Libcurl tells a time only if it has changed. So the program's timer gets it again when nothing is pending any more.
+/// Libcurl sets the program's timer only if the time has changed. So it is set to libcurl's time once more when nothing
+/// is pending any more.
 static void arm_timer(struct multi *known, bool is_pending) {
   if (!known->timer || known->is_busy || (!is_pending && !known->is_armed)) return;
   long milliseconds = -1;
-  // In a callback: the call around it comes here as well.
+  // Fails inside a callback: the call of libcurl around the callback arms the timer when it returns.
   if (known->curl->multi_timeout(known->multi, &milliseconds) != CURLM_OK) return;
   known->is_armed = is_pending;
   known->is_busy = true;

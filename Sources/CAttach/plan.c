@@ -44,13 +44,12 @@ static char *read_plan(int file, size_t size, uint64_t number, size_t *length) {
   return bytes;
 }
 
-/// The program may have closed the descriptor, and another file may have its number: only a sealed file of this user
-/// can be the plan.
+/// The program may have closed the descriptor and reused its number: only a sealed file of this user can be the plan.
 static char *from_descriptor(int descriptor, uint64_t number, size_t *length) {
   const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
   struct stat status;
   if (descriptor < 0 || (fcntl(descriptor, F_GET_SEALS) & seals) != seals) return NULL;
-  // An error of F_GET_SEALS is -1, which has all bits.
+  // If F_GET_SEALS fails, it returns -1, which has all bits set.
   if (fcntl(descriptor, F_GET_SEALS) < 0 || fstat(descriptor, &status) != 0) return NULL;
   if (status.st_uid != geteuid() || status.st_size < 0) return NULL;
   return read_plan(descriptor, (size_t)status.st_size, number, length);

@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Reads a plan: from the inherited descriptor if that still has this plan, otherwise from the folder of the command.
+/// Reads a plan: from the inherited descriptor if that still contains this plan, otherwise from the folder of the
+/// command.
 ///
 /// @return the bytes after the first line, to be released with free(); NULL if there is no such plan
 char *plan_read(uint64_t number, int descriptor, const char *folder, size_t *length);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What libcurl itself takes of the head of one response.
+/// The limit of libcurl itself for the head of one response.
 enum { HEAD_LIMIT_BYTES = 300 << 10 };
 
-/// What became of something that the program was to get.
+/// The result of giving something to the program.
 enum delivery { DELIVERED, PAUSED, FAILED };
 
 /// How many responses have REPLY_WHOLE.
@@ -26,7 +26,7 @@ static void enter(struct reply *reply, enum reply_state state) {
 
 // MARK: Lines
 
-/// With its line end; everything if there is none.
+/// The length of the first line, including its line end; the whole length if there is no line end.
 static size_t line_length(const char *bytes, size_t length) {
   const char *end = memchr(bytes, '\n', length);
   return end ? (size_t)(end - bytes) + 1 : length;
@@ -47,12 +47,12 @@ static int status_of(const char *line, size_t length) {
 
 // MARK: The program's callbacks
 
-/// What libcurl does for a program that has set no function.
+/// What libcurl does if the program has set no function for bodies.
 static size_t write_to_file(char *bytes, size_t size, size_t count, void *file) {
   return fwrite(bytes, size, count, file);
 }
 
-/// Calls the program.
+/// Calls a callback of the program.
 static enum delivery deliver(
     struct handle *handle, curl_write_callback function, void *data, const char *bytes, size_t length) {
   handle->is_in_callback = true;
@@ -63,7 +63,7 @@ static enum delivery deliver(
   return taken == length ? DELIVERED : FAILED;
 }
 
-/// What the function for bodies gets.
+/// The data argument of the function for bodies.
 static void *write_data(const struct options *options) {
   return options->has_write_data ? options->write_data : stdout;
 }
@@ -98,7 +98,7 @@ static void drop_held(struct reply *reply) {
   reply->length = reply->room = reply->given = 0;
 }
 
-/// Keeps a line; false without memory.
+/// Appends a line to the held lines; false if memory ran out.
 static bool hold(struct reply *reply, const char *line, size_t length) {
   if (length > reply->room - reply->length) {
     const size_t room = 2 * (reply->length + length) + 1024;
@@ -126,7 +126,7 @@ static enum delivery deliver_held(struct reply *reply, struct handle *handle) {
   return DELIVERED;
 }
 
-/// Takes the lines of the stages in place of the held ones; false without memory.
+/// Replaces the held lines by those of the stages; false if memory ran out.
 static bool replace_held(struct reply *reply, const struct sluice_attach_answer *answer) {
   size_t length = 0;
   for (size_t index = 0; index < answer->line_count; index++) length += answer->lines[index].length;
@@ -142,7 +142,7 @@ static bool replace_held(struct reply *reply, const struct sluice_attach_answer 
   return true;
 }
 
-/// The held lines, to be released with free(); NULL without memory.
+/// The held lines, to be released with free(); NULL if memory ran out.
 static struct sluice_attach_text *held_lines(const struct reply *reply, size_t *count) {
   *count = 0;
   for (size_t at = 0; at < reply->length; at += line_length(reply->bytes + at, reply->length - at)) ++*count;
@@ -157,7 +157,7 @@ static struct sluice_attach_text *held_lines(const struct reply *reply, size_t *
 
 /// Shows the held head to the stages. Afterwards it goes to the program.
 ///
-/// @return false if the program must get nothing of it
+/// @return false if the program must get nothing of the response
 static bool show(struct reply *reply, struct handle *handle) {
   size_t count = 0;
   struct sluice_attach_text *lines = held_lines(reply, &count);
@@ -176,8 +176,8 @@ static bool show(struct reply *reply, struct handle *handle) {
 
 // MARK: Heads
 
-/// Whether a head begins that the stages may have to see, and not that of a proxy: libcurl connects again if a kept
-/// connection turns out to be dead.
+/// Whether this line begins a head that stages may have to see. It does not if libcurl has made a further connection,
+/// because a kept one was dead: the head is then that of a proxy.
 static bool begins_response(const struct reply *reply, const struct handle *handle) {
   if (!reply->is_expected) return false;
   long connections = 0;
@@ -185,19 +185,19 @@ static bool begins_response(const struct reply *reply, const struct handle *hand
   return connections == reply->connections;
 }
 
-/// Whether libcurl cannot go on after a whole head, whatever follows. A program that watches the heads then sees this one
-/// at once.
+/// Whether libcurl sends no further request after this head, whatever follows. A program that watches heads then sees
+/// it at once.
 static bool is_last(const struct handle *handle) {
   const struct options *options = &handle->options;
   long status = 0;
   handle->curl->easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &status);
-  // With a body, libcurl may have left it out until it knows how to authenticate.
+  // For a request with a body, libcurl may have left out the body until it knows how to authenticate.
   if (options->kind != REQUEST_GET && options->kind != REQUEST_HEAD) return false;
   if (status >= 300 && status < 400) return !options->follows_redirects;
   return status != 401 && status != 407 && status != 417 && status != 421;
 }
 
-/// Takes a line, unless it must wait until held ones are delivered, or passes.
+/// Holds a line, unless it must wait until the held lines are delivered, or passes to the program.
 ///
 /// @return false if the transfer must end
 static bool take_line(
@@ -211,7 +211,7 @@ static bool take_line(
     const int status = status_of(line, length);
     reply->state = status >= 100 && status < 200 ? REPLY_INFORMATIONAL : REPLY_HEAD;
   }
-  // Libcurl also brings the trailers of a body that it leaves out, because it goes on.
+  // In REPLY_WHOLE, these are trailers: libcurl delivers them even for a body that it skips before its next request.
   if (reply->state != REPLY_HEAD && reply->state != REPLY_WHOLE) return true;
   const bool is_long = length > HEAD_LIMIT_BYTES - reply->length;
   if (is_long || !hold(reply, line, length)) {
@@ -227,15 +227,15 @@ static bool take_line(
   return !is_last(handle) || show(reply, handle);
 }
 
-/// What libcurl gets for something that was not delivered.
+/// What libcurl's callback returns for something that was not delivered.
 static size_t stop(struct reply *reply, enum delivery delivery, size_t taken) {
   if (delivery == FAILED) return 0;
-  // Libcurl brings all of it again.
+  // Libcurl will deliver all of it again.
   reply->taken = taken;
   return CURL_WRITEFUNC_PAUSE;
 }
 
-/// CURLOPT_HEADERFUNCTION. After a pause, libcurl may bring several lines at once.
+/// The CURLOPT_HEADERFUNCTION. After a pause, libcurl may deliver several lines at once.
 static size_t take_header(char *bytes, size_t size, size_t count, void *easy) {
   struct handle *handle = handle_find(easy);
   struct reply *reply = handle ? transfer_reply(handle) : NULL;
@@ -262,7 +262,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *easy) {
 
 // MARK: Bodies
 
-/// CURLOPT_WRITEFUNCTION.
+/// The CURLOPT_WRITEFUNCTION.
 static size_t take_body(char *bytes, size_t size, size_t count, void *easy) {
   struct handle *handle = handle_find(easy);
   struct reply *reply = handle ? transfer_reply(handle) : NULL;
@@ -321,7 +321,7 @@ bool reply_expect(struct reply *reply, const struct handle *handle) {
 bool reply_exists_whole(void) { return atomic_load_explicit(&whole_count, memory_order_relaxed) > 0; }
 
 void reply_settle_whole(struct reply *reply, struct handle *handle) {
-  // There is no transfer any more that a pause could stop.
+  // The transfer has ended, so the program can no longer pause it.
   if (show(reply, handle)) reply->is_failed = deliver_held(reply, handle) != DELIVERED;
 }
 

@@ -51,7 +51,8 @@ static bool has_user(const struct handle *handle) {
   return true;
 }
 
-/// Libcurl makes these from options. Stages see them, so that they do not add a second one; credentials stay out.
+/// Libcurl makes these headers from options. Stages see them, so that they do not add a header twice; credentials are
+/// left out.
 static bool read_made(struct request *request, const struct handle *handle) {
   const struct options *options = &handle->options;
   const struct {

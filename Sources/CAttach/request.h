@@ -9,15 +9,15 @@ struct request {
   struct sluice_attach_request form;
   struct sluice_attach_text *lines;
   char *url;
-  /// The room of the lines that are made from options.
+  /// The memory of the lines that are made from options.
   char *text;
   struct sluice_attach_text made[8];
 };
 
-/// Reads what the options of a handle ask for. Only with URL_HTTP there is something to free.
+/// Reads the request that the options of a handle describe. Must be freed only after URL_HTTP.
 enum url_kind request_read(struct request *request, const struct handle *handle);
 
-/// Reads the headers only, for a hop.
+/// Reads only the headers, for a hop.
 bool request_read_headers(struct request *request, const struct handle *handle);
 
 void request_free(struct request *request);

@@ -20,7 +20,7 @@ void response_read(struct response *response, const struct handle *handle, int n
     if (count == room) {
       room = room ? 2 * room : 16;
       struct sluice_attach_text *longer = realloc(response->fields, room * 2 * sizeof *longer);
-      // A head that is cut short would mislead stages.
+      // A head with missing fields would mislead stages.
       if (!longer) count = 0;
       if (!longer) break;
       response->fields = longer;

@@ -9,10 +9,10 @@ struct response {
   struct sluice_attach_text *fields;
 };
 
-/// Reads the response to the hop with a number, from 0. The status is 0 without a response.
+/// Reads the response to a hop, whose number counts from 0. The status is 0 without a response.
 void response_read(struct response *response, const struct handle *handle, int number);
 
-/// Reads the status of the last response alone.
+/// Reads only the status of the last response.
 void response_read_status(struct response *response, const struct handle *handle);
 
 void response_free(struct response *response);

@@ -1,4 +1,4 @@
-// A program that makes no transfer pays for the constructor alone: one getenv and one pthread_atfork.
+// A program that makes no transfer pays only for the constructor: one getenv and one pthread_atfork.
 #define _GNU_SOURCE
 #include "session.h"
 
@@ -24,35 +24,35 @@
 
 bool session_is_on;
 
-/// Not in allocated memory, so that nothing can go wrong before `main`.
+/// Not in allocated memory, so that nothing can fail before `main`.
 static char folder[4096];
 static int plan_descriptor = -1;
 static bool fails_without_pipeline;
 
 /// Held while the host library is opened and while it takes a plan.
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-/// Its read side is held inside of the host. A writer goes first, so that a fork() does not wait for ever under load.
+/// Held for reading inside the host. Writers have priority, so that a fork() does not wait for ever under load.
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static _Atomic(const struct sluice_attach_host *) host;
 static _Atomic(struct sluice_attach_page *) page;
-/// The plan that the host has; 0 for none.
+/// The number of the plan that the host has; 0 for none.
 static _Atomic(uint64_t) plan_taken;
 /// The newest plan that could not be taken. It is not tried again.
 static _Atomic(uint64_t) plan_refused;
-/// Set when nothing can change any more: why there is no pipeline in this process.
+/// Why this process has no pipeline, as an `enum sluice_attach_count`, once that is final; otherwise -1.
 static _Atomic(int) lost = -1;
 static _Atomic(unsigned) generation;
 /// Whether plugins of a plan so far may make exchanges.
 static _Atomic(bool) calls_out;
-/// How deep this thread is inside of `loading` or `gate`.
+/// How many times this thread is inside `loading` or `gate`.
 static _Thread_local unsigned depth;
 
-/// How long a fork() waits for calls of the host; afterwards the child is left without the pipeline.
+/// How long a fork() waits for calls of the host to return; if they take longer, the child has no pipeline.
 enum { FORK_LIMIT_MILLISECONDS = 100 };
 
 // MARK: Opening
 
-/// A thread that comes second drops its mapping.
+/// If another thread has mapped the page first, this thread unmaps its own mapping.
 static struct sluice_attach_page *open_page(void) {
   struct sluice_attach_page *known = atomic_load_explicit(&page, memory_order_acquire);
   if (known) return known;
@@ -69,7 +69,8 @@ void session_prepare(void) {
   errno = kept;
 }
 
-/// What fails for want of a descriptor may succeed with the next transfer.
+/// Whether a descriptor is free. If none is, something may have failed for that reason, and can succeed with the next
+/// transfer.
 static bool has_spare_descriptor(void) {
   const int file = open("/", O_PATH | O_CLOEXEC);
   if (file >= 0) close(file);
@@ -89,7 +90,7 @@ static bool open_host(void) {
   }
   session_count(SLUICE_ATTACH_COUNT_HOSTS);
   atomic_store_explicit(&host, opened, memory_order_release);
-  // Without it, nothing is lost but what plugins would send at the end.
+  // If this fails, only the data is lost that plugins would send at the end.
   atexit(finish_early);
   return true;
 }
@@ -113,14 +114,14 @@ static uint64_t newest_plan(void) {
   return known ? sluice_attach_get_sequence(known) : 0;
 }
 
-/// Whether a plan waits that was not tried yet, or nothing was opened yet.
+/// Whether there is a plan that was not tried yet, or the host was not opened yet.
 static bool has_news(void) {
   const uint64_t newest = newest_plan();
   return !atomic_load_explicit(&host, memory_order_acquire) ||
          (newest != atomic_load(&plan_taken) && newest != atomic_load(&plan_refused));
 }
 
-/// With `loading` held, by this thread or by one that waits for it.
+/// With `loading` held, by this thread or by a thread that waits for it.
 static void load_news(void) {
   depth++;
   if (open_page()) {
@@ -192,7 +193,7 @@ void session_count(enum sluice_attach_count count) {
 
 // MARK: fork()
 
-// Written before fork() and read after it, by the thread that forks. Another thread waits for `forking`.
+// Written before fork() and read after it, by the thread that forks. Other threads that fork wait for `forking`.
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 static bool has_loading, has_gate, has_exchanges, has_look_up;
 
@@ -205,7 +206,8 @@ static struct timespec limit(void) {
   return time;
 }
 
-/// A thread that is inside already, such as a stage that forks, would wait for itself.
+/// A thread that is already inside, such as that of a stage that forks, does not wait for the host: it would wait for
+/// itself.
 static void before_fork(void) {
   if (!session_is_on) return;
   pthread_mutex_lock(&forking);
@@ -214,7 +216,7 @@ static void before_fork(void) {
   const struct timespec until = limit();
   has_loading = is_waiting && pthread_mutex_clocklock(&loading, CLOCK_MONOTONIC, &until) == 0;
   has_gate = has_loading && pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0;
-  // Before the locks that libcurl may come to.
+  // Before the other locks, because libcurl may take those while it works.
   has_exchanges = exchange_lock(&until);
   has_look_up = libcurl_lock(&until);
   handle_lock_all();
@@ -238,7 +240,7 @@ static void unlock_in_child(void) {
   if (has_look_up) libcurl_unlock();
   else libcurl_lock_anew();
   exchange_forget_all(has_exchanges);
-  // The lock knows its writer by a thread number, and the thread has another one here.
+  // The lock knows its writer by a thread id, and the thread has another id in the child.
   if (has_gate) gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
   if (has_loading) pthread_mutex_unlock(&loading);
   pthread_mutex_unlock(&forking);
@@ -252,7 +254,7 @@ static void in_child(void) {
   unlock_in_child();
   const struct sluice_attach_host *opened = atomic_load(&host);
   if (!is_whole) {
-    // Another thread was inside, and does not exist here: what it was changing stays half changed.
+    // Another thread was inside and does not exist here, so what it was changing stays half changed.
     if (opened || depth == 0) atomic_store(&lost, SLUICE_ATTACH_COUNT_FORKED);
     return;
   }
@@ -290,14 +292,14 @@ __attribute__((constructor)) static void begin(void) {
   if (session_is_on) last_thread_begin();
 }
 
-/// Waits for threads that are inside of the host, as long as a fork() would.
+/// Waits until no thread is inside the host, but not longer than a fork() would.
 static void wait_for_others(void) {
   const struct timespec until = limit();
   if (pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0) pthread_rwlock_unlock(&gate);
 }
 
-/// What plugins have still to send goes out before the exit handlers of the TLS libraries, which were registered before
-/// the first transfer. Transfers of later handlers have no pipeline.
+/// An exit handler: plugins send their last data before the exit handlers of the TLS libraries run, which were
+/// registered before the first transfer. Transfers that later exit handlers make have no pipeline.
 static void finish_early(void) {
   const struct sluice_attach_host *opened = atomic_load(&host);
   if (depth > 0 || !opened || atomic_load(&lost) >= 0 || !opened->calls_out()) return;

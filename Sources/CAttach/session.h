@@ -1,4 +1,4 @@
-// What leads from a program to the command that started it, and to the pipeline.
+// How a program reaches the command that started it, and the pipeline.
 #ifndef SLUICE_ATTACH_SESSION_H
 #define SLUICE_ATTACH_SESSION_H
 #include "CAttachABI.h"
@@ -6,11 +6,11 @@
 /// Whether a command asked for the pipeline in this process. Set once, before `main`.
 extern bool session_is_on;
 
-/// Finds the command, once the program uses libcurl at all: later it may have no descriptor or no permission left. Cheap
-/// afterwards.
+/// Maps the page of the command as soon as the program uses libcurl: later the program may have no free descriptor or
+/// no permission. Further calls are cheap.
 void session_prepare(void);
 
-/// Whether this thread is inside of the host, so that a stage is what uses libcurl.
+/// Whether this thread is inside the host, so that it is a stage that uses libcurl.
 bool session_is_inside(void);
 
 /// Whether a transfer without the pipeline must fail.
@@ -19,23 +19,23 @@ bool session_fails_without_pipeline(void);
 /// Counts on the page of the command, if there is one. From any thread.
 void session_count(enum sluice_attach_count count);
 
-/// The host library with a pipeline, opened by the first call; NULL if the transfer must do without, and then `reason`
+/// The host library with a pipeline, opened by the first call; NULL if the transfer has no pipeline, and then `reason`
 /// says why. Otherwise the caller must call `session_leave` afterwards, and must not fork() in between.
 const struct sluice_attach_host *session_enter(enum sluice_attach_count *reason);
 
-/// Like `session_enter`, for a transfer that has begun: no newer plan is taken. NULL if this process has lost it by a
-/// fork().
+/// Like `session_enter`, for a transfer that has begun: no newer plan is taken. NULL if this process has no pipeline
+/// any more, for example after a fork().
 const struct sluice_attach_host *session_enter_again(void);
 
 void session_leave(void);
 
-/// Like `session_enter_again`, for a thread of the host, which has work to do also while the process ends.
+/// Like `session_enter_again`, for a thread of the host, which may enter even while the process ends.
 void session_enter_from_host(void);
 
 /// Whether plugins of the plan may make exchanges with the program's libcurl.
 bool session_calls_out(void);
 
-/// The process in which a transfer began must be the one in which it goes on; counts the fork()s.
+/// The number of fork()s that led to this process. A transfer must continue in the process in which it began.
 unsigned session_generation(void);
 
 #endif

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What a call of the host with a stage in Swift needs at most, with a margin: 48 KiB were enough in tests.
+/// The most that a call of the host with a stage in Swift needs, with a margin: 48 KiB were enough in tests.
 enum { ROOM_BYTES = 64 << 10 };
 
-/// The thread's stack; `lowest` is 0 before it is known, 1 if it is not known.
+/// The bounds of the thread's stack; `lowest` is 0 before the system was asked, and 1 if the system did not tell them.
 static _Thread_local uintptr_t lowest, highest;
 
 bool stack_has_room(void) {
@@ -27,7 +27,7 @@ bool stack_has_room(void) {
     }
   }
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  // A thread on a stack of its own making, such as a coroutine: nothing is known about it.
+  // The thread runs on a stack that it has made itself, such as that of a coroutine: its bounds are not known.
   if (here < lowest || here > highest) return false;
   return here - lowest >= ROOM_BYTES;
 }

@@ -18,7 +18,7 @@ static int pre_request(void *easy, char *peer, char *local, int peer_port, int l
 
 // MARK: Refusals
 
-/// Serves where there is no memory for a better one: a refusal must never be lost.
+/// Used when there is no memory for a better message: a refusal must never be lost.
 static char short_refusal[] = "sluice: a stage ended the transfer";
 
 static void drop_refusal(struct transfer *transfer) {
@@ -66,7 +66,7 @@ static bool take_pre_request(struct handle *handle) {
          curl->easy_setopt(handle->easy, CURLOPT_PREREQDATA, handle->easy) == CURLE_OK;
 }
 
-/// Gives libcurl the program's own settings again.
+/// Restores the program's own settings in libcurl.
 static void restore(struct handle *handle) {
   const struct options *options = &handle->options;
   const struct libcurl *curl = handle->curl;
@@ -109,7 +109,7 @@ static void describe_later_hop(struct sluice_attach_hop *hop, struct response *p
   hop->previous = &previous->form;
 }
 
-/// Runs the issue stages of a hop, with what is known about the hop before.
+/// Runs the issue stages of a hop, and tells them about the previous hop.
 static void issue(const struct sluice_attach_host *host, struct handle *handle) {
   struct transfer *transfer = handle->transfer;
   struct request request = {0};
@@ -140,16 +140,17 @@ static void prepare_hop(struct handle *handle) {
     issue(host, handle);
     session_leave();
   } else {
-    // What stages have set for the hop before may not be for the origin of this one.
+    // Headers that stages have set for the previous hop must not go to the origin of this hop.
     changes_restore_lines(&transfer->changes, handle);
     if (transfer->reply.is_wrapped) transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_FORKED);
   }
 }
 
-/// Libcurl calls this for each hop when the connection is established, before it makes the request. A list of headers
-/// that is set here is used.
+/// Libcurl calls this for each hop when the connection is established, before it makes the request. It uses a list of
+/// headers that is set here.
 ///
-/// @param easy the handle for which it was set. Libcurl also copies the setting, to the handle of a pushed response
+/// @param easy the handle for which this callback was set; libcurl also copies the setting to the handle of a pushed
+/// response
 static int pre_request(void *easy, char *peer, char *local, int peer_port, int local_port) {
   struct handle *handle = handle_find(easy);
   if (!handle) return CURL_PREREQFUNC_OK;
@@ -181,7 +182,7 @@ static void close_transfer(struct handle *handle) {
   free(transfer);
 }
 
-/// Does what the request stages have decided, or waits for it.
+/// Does what the request stages have decided, or notes that the transfer waits.
 static void follow(struct handle *handle, const struct sluice_attach_answer *answer) {
   struct transfer *transfer = handle->transfer;
   transfer->is_waiting = answer->outcome == SLUICE_ATTACH_WAIT;
@@ -196,8 +197,8 @@ static void follow(struct handle *handle, const struct sluice_attach_answer *ans
   if (transfer->refusal) take_pre_request(handle);
 }
 
-/// Runs the request stages. Without a transfer of the host afterwards, and without a refusal, the pipeline did not take
-/// the request.
+/// Runs the request stages. If there is neither a transfer of the host nor a refusal afterwards, the pipeline did not
+/// accept the request.
 static void attach(
     const struct sluice_attach_host *host, struct handle *handle, struct request *request, bool blocks) {
   struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PASS};
@@ -224,7 +225,7 @@ static enum sluice_attach_count attach_request(struct handle *handle, struct req
   return reason;
 }
 
-/// A transfer that must have a pipeline, and has none.
+/// Whether a transfer without a pipeline must not run.
 static bool needs_pipeline(enum sluice_attach_count reason) {
   return session_fails_without_pipeline() && reason != SLUICE_ATTACH_COUNTS &&
          reason != SLUICE_ATTACH_COUNT_OTHER_PROTOCOL;
@@ -246,7 +247,7 @@ static enum sluice_attach_count try_to_attach(struct handle *handle, bool blocks
 
 /// @return false if the transfer must not run and there is no memory to say why
 static bool begin(struct handle *handle, bool blocks) {
-  // A stage that makes transfers itself is no part of the program.
+  // Transfers that a stage makes itself do not go through the pipeline.
   if (session_is_inside()) return true;
   if (handle->transfer) transfer_end(handle, CURLE_OK, true);
   const enum sluice_attach_count reason = try_to_attach(handle, blocks);
@@ -271,7 +272,7 @@ CURLcode transfer_begin(struct handle *handle) {
 static enum transfer_start start_of(struct handle *handle) {
   const struct transfer *transfer = handle->transfer;
   if (transfer && transfer->is_waiting) return TRANSFER_WAITS;
-  // A libcurl without this callback cannot be told otherwise.
+  // Only this callback can make libcurl end the transfer before it sends anything.
   return !transfer || !transfer->refusal || take_pre_request(handle) ? TRANSFER_READY : TRANSFER_FAILED;
 }
 
@@ -282,7 +283,7 @@ enum transfer_start transfer_begin_in_multi(struct handle *handle) {
   return start;
 }
 
-/// The process was forked while a stage was suspended: its decision will not come here.
+/// Called if the process was forked while a stage was suspended: the decision will not arrive in this process.
 static void lose(struct handle *handle) {
   handle->transfer->attached = NULL;
   handle->transfer->is_waiting = false;
@@ -312,7 +313,7 @@ enum transfer_start transfer_go_on(struct handle *handle, bool blocks) {
 
 // MARK: End
 
-/// What libcurl says about the end. The buffer of the program is read only where libcurl has just written to it.
+/// Libcurl's message about the end. The program's error buffer is read only if libcurl has just written to it.
 static const char *reason_of(const struct handle *handle, CURLcode code, bool is_cancelled) {
   const char *buffer = is_cancelled ? NULL : handle->options.error_buffer;
   if (code == CURLE_OK) return "";
@@ -371,7 +372,7 @@ void transfer_undo_copy(const struct handle *original, CURL *copy) {
   if (!original->transfer) return;
   struct transfer like = *original->transfer;
   like.changes.lines = NULL;
-  // Borrows the texts of the original, and has no entry of its own: there may be no memory for one.
+  // Borrows the texts of the original. It has no entry in the table, because there may be no memory for one.
   struct handle handle = {.easy = copy, .curl = original->curl, .options = original->options, .transfer = &like};
   restore(&handle);
 }

@@ -1,13 +1,13 @@
-// The parts of a transfer, for the files that make it go on.
+// The parts of a transfer, for the files that continue it.
 #ifndef SLUICE_ATTACH_TRANSFER_PARTS_H
 #define SLUICE_ATTACH_TRANSFER_PARTS_H
 #include "changes.h"
 #include "transfer.h"
 
 struct transfer {
-  /// The host's; NULL after a refusal without one.
+  /// The transfer of the host; NULL after a refusal without the host.
   void *attached;
-  /// The session_generation in which it began.
+  /// The `session_generation` when it began.
   unsigned generation;
   struct changes changes;
   struct reply reply;
@@ -17,24 +17,24 @@ struct transfer {
   int next_response;
   /// A request stage is suspended.
   bool is_waiting;
-  /// The host wants facts and the fields of responses; to read them costs as much as the stages.
+  /// The host wants facts and the fields of responses; reading them costs as much as the stages.
   bool wants_facts;
-  /// What stages wanted could not be done, and the program goes on without them.
+  /// The changes of the stages could not be made, and the transfer continues without them.
   bool is_given_up;
-  /// Why no hop may send anything; NULL if it may.
+  /// Why no hop may send anything; NULL if hops may send.
   char *refusal;
 };
 
 /// Ends the transfer before its next hop sends anything.
 ///
-/// @param message is copied; NULL or nothing for words that fit always
+/// @param message is copied; NULL or empty for a general message
 void transfer_set_refusal(struct transfer *transfer, const char *message);
 
 /// Writes to the program's error buffer, which programs show.
 void transfer_tell(struct handle *handle, const char *message);
 
-/// What the stages want cannot be done, for example because memory ran out: a fault of the pipeline, not of the program.
-/// The transfer goes on without it and is counted, or is refused.
+/// Call it when the changes of the stages cannot be made, for example because memory ran out. That is a fault of the
+/// pipeline, not of the program: the transfer continues without the pipeline and is counted, or is refused.
 void transfer_lose_pipeline(struct handle *handle, enum sluice_attach_count reason);
 
 #endif

@@ -1,5 +1,5 @@
-// Stages decide by the host of a URL who gets a header. Two parsers may find two hosts in a strange URL, so libcurl's own
-// parser reads every URL that is not of the plainest form.
+// Stages decide by the host of a URL whether a header is sent. Two parsers can find different hosts in a strange URL,
+// so libcurl's own parser reads every URL that does not have the plainest form.
 #define _GNU_SOURCE
 #include "url.h"
 
@@ -25,7 +25,7 @@ static bool is_plain(const char *url) {
   return *end == 0 || *end == '/' || *end == '?' || *end == '#';
 }
 
-/// Whether it begins with a scheme, a colon and a slash, as libcurl looks for it.
+/// Whether the URL begins with a scheme, a colon and a slash, by libcurl's rule.
 static bool has_scheme(const char *url) {
   const char *end = url;
   if (!isalpha((unsigned char)*end)) return false;

@@ -7,7 +7,7 @@ enum url_kind {
   URL_OTHER_PROTOCOL,
   /// Libcurl will refuse it: nothing is sent.
   URL_INVALID,
-  /// It could not be found out, for example because memory ran out.
+  /// The URL could not be determined, for example because memory ran out.
   URL_UNREADABLE,
 };
 

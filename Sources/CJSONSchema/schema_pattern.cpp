@@ -42,7 +42,7 @@ struct CountedText {
 
 sluice_pattern *sluice_pattern_compile(const wchar_t *pattern, size_t length, char *message, size_t size) {
   // The polynomial matcher advances all alternatives together, so that nothing backtracks and the stack does not grow
-  // with the text. The lazy prefix makes one pass of it a search.
+  // with the text. With the lazy prefix, a single pass of the matcher is a search.
   constexpr auto flags = std::regex_constants::ECMAScript | std::regex_constants::nosubs |
                          std::regex_constants::__polynomial;
   try {

@@ -1,5 +1,5 @@
-// jansson, with the wrappers that Swift needs: it cannot call function-like macros, and it cannot tell the function
-// `json_error_code` from the enumeration of the same name.
+// jansson, with the wrappers that Swift needs: Swift cannot call function-like macros, and it cannot distinguish the
+// function `json_error_code` from the enumeration of the same name.
 #ifndef SLUICE_CJANSSON_SHIM_H
 #define SLUICE_CJANSSON_SHIM_H
 
@@ -8,7 +8,7 @@
 /// The reason of a failed parse as a plain number, one of `enum json_error_code`.
 static inline int sluice_json_error_code(const json_error_t *error) { return (int)json_error_code(error); }
 
-/// The text of a failed parse, terminated.
+/// The NUL-terminated text of a failed parse.
 static inline const char *sluice_json_error_text(const json_error_t *error) { return error->text; }
 
 /// The reference count: 1 means that only the caller can reach the value.

@@ -34,8 +34,7 @@ static void leave(void *context) {
   sluice_call_record *record = context;
   sluice_thread_calls.record = NULL;
   drop_stack(record);
-  // The thread was ended within a call, by pthread_exit: the record permanently names the call that ended the loop's
-  // thread.
+  // A call has ended the thread with pthread_exit: the record permanently names the call that ended the loop's thread.
   if (record->loop && record->depth > 0) return;
   __atomic_store_n(&record->depth, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&record->is_taken, 0, __ATOMIC_RELEASE);

@@ -28,7 +28,7 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT}
 
 static struct sigaction previous[SIGNAL_COUNT];
 static _Atomic int output = -1;
-/// The time limit for writing the record; what is not written by then is missing.
+/// The time limit for writing the record; parts that are not written by then are missing.
 static _Atomic uint32_t limit_milliseconds;
 static _Atomic pid_t process;
 
@@ -103,7 +103,7 @@ static uintptr_t frame_of(const ucontext_t *context) {
 #endif
 }
 
-/// The return address of a function that has not made its frame yet.
+/// The return address of a function that has not set up its frame yet.
 static uintptr_t return_of(const ucontext_t *context) {
 #if defined(__x86_64__)
   return *(const uintptr_t *)context->uc_mcontext.gregs[REG_RSP];
@@ -112,7 +112,7 @@ static uintptr_t return_of(const ucontext_t *context) {
 #endif
 }
 
-/// What the instruction did at a page fault; NULL if the processor does not say.
+/// How the instruction accessed memory at a page fault; NULL if the processor does not tell.
 static const char *access_of(const ucontext_t *context) {
 #if defined(__x86_64__)
   // Bits of the error code of a page fault, which is trap 14 (Intel SDM, volume 3, 4.7).
@@ -191,7 +191,7 @@ static _Unwind_Reason_Code trace_frame(struct _Unwind_Context *context, void *ar
   if (!address) return _URC_END_OF_STACK;
   // The handler's own frames come first.
   if (address == counter_of(state)) *is_below_signal = 1;
-  // After a call of a function that never returns, the return address may be behind the end of the calling function.
+  // After a call of a function that never returns, the return address can be behind the end of the calling function.
   if (*is_below_signal) add_frame(is_exact ? address : address - 1);
   return frame_count < MAXIMUM_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
@@ -239,7 +239,7 @@ static void put_maps(void) {
   flush();
 }
 
-/// Writes one part. A part that crashes is left out, and the others follow.
+/// Writes one part. If a part crashes, it is left out, and the next one follows.
 static void attempt(void (*part)(void)) {
   if (sigsetjmp(recovery, 0) == 0) {
     is_guarded = 1;
@@ -294,8 +294,8 @@ static const struct sigaction *previous_of(int signal) {
 }
 
 /// Whether the instruction faults again when the handler returns: the signal, its facts and the core are then those of
-/// the crash. A trap does not come again, because the program counter is behind its instruction, and neither does a
-/// signal that a process sent.
+/// the crash. A trap does not fault again, because the program counter is behind its instruction, and a signal that a
+/// process sent does not come again either.
 static int comes_again(int signal) {
   return information->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE);
 }
@@ -381,7 +381,8 @@ int sluice_install_crash_handler(int descriptor, uint32_t limit) {
   _Unwind_Backtrace(stop_at_once, NULL);
   sluice_use_alternate_stacks();
   for (size_t index = 0; index < SIGNAL_COUNT; index++) {
-    // The signal is not blocked while the handler runs: so the handler sees a second fault, instead of the kernel.
+    // The signal is not blocked while the handler runs, so that a second fault reaches the handler instead of ending
+    // the process.
     const struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     if (sigaction(signals[index], &action, &previous[index]) != 0) return -1;
   }

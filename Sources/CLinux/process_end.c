@@ -31,7 +31,7 @@ static pid_t this_thread(void) { return (pid_t)syscall(SYS_gettid); }
 
 // MARK: Who ends the process
 
-/// Returns only to the first thread that calls it, every time; all other threads wait here.
+/// Returns only in the first thread that calls it, also when that thread calls it again; all other threads wait here.
 static void claim_end(void) {
   pid_t nobody = 0;
   if (atomic_compare_exchange_strong(&owner, &nobody, this_thread()) || nobody == this_thread()) return;
@@ -41,7 +41,7 @@ static void claim_end(void) {
 }
 
 static void exit_was_called(int status) {
-  // A child that a plugin has forked ends as it wants to.
+  // A child that a plugin has forked may end in any way.
   if (getpid() != atomic_load(&process)) return;
   // exit was called again, by code that runs during the flush or that the handler calls.
   if (atomic_load(&owner) == this_thread()) _exit(atomic_load(&end_status));
@@ -81,7 +81,7 @@ void sluice_watch_exit(sluice_exit_handler handler) {
 
 static void cut_short(int signal) {
   if (signal == SIGALRM || atomic_load(&owner) == this_thread()) _exit(atomic_load(&end_status));
-  // Another thread has crashed: let the signal have its default effect there.
+  // Another thread has crashed: there the signal gets its default effect.
   const struct sigaction action = {.sa_handler = SIG_DFL};
   sigaction(signal, &action, NULL);
   syscall(SYS_tgkill, getpid(), this_thread(), signal);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/// High enough that a library which closes or reopens low numbers does not hit it.
+/// High enough not to be affected by a library that closes or reopens low numbers.
 #define FIRST_NUMBER 100
 
 static int is_open(int stream) { return fcntl(stream, F_GETFD) >= 0; }

@@ -12,7 +12,7 @@ typedef struct {
   MHD_AccessHandlerCallback on_request;
   void *(*on_target)(void *context, const char *target, struct MHD_Connection *connection);
   MHD_RequestCompletedCallback on_completed;
-  /// NULL if the caller needs no notice.
+  /// Called when a connection begins and ends; may be NULL.
   MHD_NotifyConnectionCallback on_connection;
 } sluice_mhd_options;
 

@@ -1,6 +1,6 @@
 /// Freezes the ABI: this file does not compile if a size, an offset or a constant changes, because plugins would break.
 ///
-/// A table that grows gets lines at the end of its block, and a new size; no other line here ever changes.
+/// A table that grows gets more lines at the end of its block, and a new size; no other line in this file ever changes.
 #include <sluice/draft/attribute.h>
 #include <sluice/draft/attributes.h>
 #include <sluice/draft/connection.h>

@@ -1,2 +1,2 @@
-// A target must have a source; this one is only for its flags.
+// A target must have a source file; this target exists only for its linker flags.
 typedef int static_runtime;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Declared as nghttp2 does, so that building does not need its headers.
+// Declared as in nghttp2's headers, so that the build does not need these headers.
 typedef struct nghttp2_session nghttp2_session;
 typedef struct nghttp2_session_callbacks nghttp2_session_callbacks;
 typedef struct {
@@ -73,7 +73,7 @@ static int frame_received(nghttp2_session *session, const frame *frame, void *co
   return atomic_load(&libcurl_received)(session, frame, context);
 }
 
-/// Whether it is libcurl that sets its callback. If so, finds the functions that name the owner of a stream.
+/// Whether libcurl is the caller that sets this callback. If so, finds the function that names the owner of a stream.
 static int is_libcurl(const void *function, const void *return_address) {
   Dl_info caller;
   if (!function || !dladdr(return_address, &caller) || caller.dli_fbase != atomic_load(&libcurl)) return 0;
@@ -91,7 +91,7 @@ EXPORTED void nghttp2_session_callbacks_set_on_frame_recv_callback(
 EXPORTED int32_t nghttp2_submit_request(
     nghttp2_session *session, const void *priority, const void *fields, size_t count, const void *body, void *owner);
 
-// Called for every request, so what it needs is looked up only once.
+// Called for every request, so the original function is looked up only once.
 int32_t nghttp2_submit_request(
     nghttp2_session *session, const void *priority, const void *fields, size_t count, const void *body, void *owner) {
   submitter submit = atomic_load(&original_submit);

@@ -1,5 +1,5 @@
-// libssl: TLS connections, and the functions that describe them. With the macros that Swift cannot see, and the BIO
-// through which a connection reads and writes its socket.
+// libssl: TLS connections, and the functions that describe them. Also wraps the macros that Swift cannot see, and
+// defines the BIO through which a connection reads and writes its socket.
 #ifndef SLUICE_CTLS_SHIM_H
 #define SLUICE_CTLS_SHIM_H
 #include <errno.h>
@@ -25,7 +25,7 @@ static inline void sluice_tls_configure(SSL_CTX *context) {
 static const int sluice_tls_version_1_2 = TLS1_2_VERSION;
 static const int sluice_tls_version_1_3 = TLS1_3_VERSION;
 
-/// The versions that are spoken; returns 1 if OpenSSL has them.
+/// Sets the lowest and the highest version; returns 1 if OpenSSL supports them.
 static inline int sluice_tls_set_versions(SSL_CTX *context, int least, int most) {
   return SSL_CTX_set_min_proto_version(context, least) == 1 && SSL_CTX_set_max_proto_version(context, most) == 1;
 }
@@ -42,7 +42,7 @@ static inline SSL *sluice_tls_connection(X509_STORE_CTX *store) {
   return (SSL *)X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
 }
 
-/// Lets the handshake wait, from within the callback that verifies; returns what that must return.
+/// Suspends the handshake. Call it in the verify callback, which must return the result.
 static inline int sluice_tls_retry_verify(SSL *tls) { return (int)SSL_set_retry_verify(tls); }
 
 static inline int sluice_tls_count(const STACK_OF(X509) *chain) { return chain == NULL ? 0 : sk_X509_num(chain); }
@@ -66,11 +66,12 @@ static inline int sluice_tls_is_unexpected_end(unsigned long error) {
 /// The socket under a connection.
 struct sluice_tls_socket {
   int descriptor;
-  /// Whether the last read got less than it had room for: the system has no more.
+  /// Whether the last read filled less than its buffer, so that the system has no more bytes.
   int is_drained;
   /// The system's error of the last read or write that failed; 0 if none has.
   int error;
-  /// How many bytes this call may still read; at 0, a read reports that nothing is there. Set before each call.
+  /// How many bytes the current call of OpenSSL may still read; at 0, a read reports that there are none. Set before
+  /// each call.
   long budget;
   /// Bytes that were read so far.
   long received;
@@ -121,7 +122,7 @@ static inline long sluice_tls_bio_control(BIO *bio, int command, long number, vo
   }
 }
 
-/// The type of these BIOs, made once; NULL without memory.
+/// Creates the type of these BIOs, once; NULL if memory ran out.
 static inline BIO_METHOD *sluice_tls_make_bio_method(void) {
   BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "sluice");
   if (method == NULL) return NULL;
@@ -131,7 +132,7 @@ static inline BIO_METHOD *sluice_tls_make_bio_method(void) {
   return method;
 }
 
-/// Lets a connection use the socket, which must outlive it. Returns 0 without memory.
+/// Lets a connection use the socket, which must outlive the connection. Returns 0 if memory ran out.
 static inline int sluice_tls_attach(SSL *tls, BIO_METHOD *method, struct sluice_tls_socket *socket) {
   BIO *bio = BIO_new(method);
   if (bio == NULL) return 0;

@@ -7,7 +7,7 @@
 
 // Closing a descriptor twice is a fault of memory safety: at the second close the number may belong to another thread,
 // which then reads or writes a file that is not its own. libc returns EBADF, but only if the number is still free, and
-// no caller checks it. So the test program has its own close(), which ends the process there.
+// no caller checks it. So the test program has its own close(), which ends the process in that case.
 //
 // Not under ThreadSanitizer, which must see every close().
 #if !__has_feature(thread_sanitizer)

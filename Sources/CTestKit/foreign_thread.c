@@ -14,7 +14,7 @@ static void *run(void *argument) {
   free(argument);
   struct pollfd waited = {.fd = self.descriptor, .events = POLLIN};
   do {
-    // Waits without a limit, so a test hangs if the descriptor does not announce an event.
+    // Waits without a limit, so that a test hangs if the descriptor does not become readable.
     poll(&waited, 1, -1);
   } while (self.turn(self.context));
   return NULL;

@@ -5,7 +5,7 @@
 // Sets up the environment that the tests need, whatever the caller's shell has set. These are constructors, so that
 // they run before any test: libcurl and the children that tests start read the environment too.
 
-// The servers are on this machine and the contexts are made up: no setting of the caller may affect them.
+// The servers are on this machine and the trace contexts are made up: no setting of the caller must affect them.
 __attribute__((constructor)) static void forget_environment(void) {
   static const char *const names[] = {
       "http_proxy",       "https_proxy",       "HTTP_PROXY",        "HTTPS_PROXY",          "all_proxy",
@@ -16,7 +16,7 @@ __attribute__((constructor)) static void forget_environment(void) {
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) unsetenv(names[index]);
 }
 
-// Tests run side by side, each with servers and clients of its own, so the usual 1,024 descriptors are soon taken.
+// Tests run side by side, each with its own servers and clients, so the usual 1,024 descriptors are soon taken.
 __attribute__((constructor)) static void raise_descriptor_limit(void) {
   const rlim_t wanted = 16384;
   struct rlimit limit;

@@ -34,9 +34,9 @@
 #endif
 
 /// Tables, and structures that can grow, begin with their size and grow at their end. SLUICE_…_SIZE_1 is the size in
-/// revision 1: the receiver may rely on that size, and refuses a smaller one. SLUICE_HAS asks for members beyond it. A
-/// structure that the caller provides and the host fills in (`sluice_context`, `sluice_connection_facts`) may have any
-/// size from 4 bytes on.
+/// revision 1: the receiver may rely on that size, and refuses a smaller one. SLUICE_HAS checks for members beyond that
+/// size. A structure that the caller provides and the host fills in (`sluice_context`, `sluice_connection_facts`) may
+/// have any size from 4 bytes on.
 
 /// Whether a table contains a member: its size includes the member, and the member is not zero.
 #define SLUICE_HAS(table, member)                                                                    \

@@ -3,8 +3,8 @@
 /// A stage sees every body of the sides that it names, wherever the body came from: the wire, another stage, memory or
 /// a file. It sees a body once in each attempt, and a request body again in each hop that sends it; `context` says
 /// which attempt and hop. If a stage further down the list wants the whole body, that stage gets what the stages before
-/// it made of the pieces. on_end is not called for a body that breaks off; data that was kept for it is released
-/// through `data_set`.
+/// it made of the pieces. on_end is not called for a body that breaks off; data that was kept for the body is released
+/// by the `release` function of `data_set`.
 #ifndef SLUICE_BODY_H
 #define SLUICE_BODY_H
 
@@ -20,9 +20,9 @@ typedef int32_t sluice_body_verdict;
 enum {
   /// Passed on unchanged.
   SLUICE_BODY_VERDICT_PASS = 0,
-  /// Taken: only bytes that were given to `body_write` are passed on instead.
+  /// Taken: only bytes that were given to `body_write` are passed on.
   SLUICE_BODY_VERDICT_TAKEN = 1,
-  /// Taken, and nothing more may come until the token that `suspend` gave is resumed with SLUICE_VERDICT_CONTINUE or
+  /// Taken, and no further piece comes until the token from `suspend` is resumed with SLUICE_VERDICT_CONTINUE or
   /// SLUICE_VERDICT_FAIL: back-pressure to the socket or the producer. Bytes that were given to `body_write` are sent
   /// on; `body_write` also works inside `enter`. Every stage has its own token, so several stages may be suspended on
   /// one piece.

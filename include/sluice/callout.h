@@ -37,8 +37,8 @@ typedef struct sluice_call_options {
   uint64_t timeout_ns;
   /// A longer response is an error; 0 means the host's limit.
   uint64_t maximum_response_bytes;
-  /// The suspended exchange for which the call is made: its deadline bounds the call, its end cancels it. All zero
-  /// means no parent.
+  /// The suspended exchange for which the call is made: its deadline bounds the call, and its end cancels the call. All
+  /// zero means no parent.
   sluice_token parent;
 } sluice_call_options;
 #define SLUICE_CALL_OPTIONS_SIZE_1 40u
@@ -47,8 +47,8 @@ typedef struct sluice_callout {
   uint32_t size;
   uint32_t reserved;
   /// Sends a request document, which nests at most 2048 levels and is read before `start` returns. Unless `start`
-  /// fails, `completion` is called exactly once on a loop; with a parent on the parent's loop, so that `enter` works in
-  /// it. If `start` was called on another thread, the completion may run before `start` has returned.
+  /// fails, `completion` is called exactly once on a loop: with a parent, on the parent's loop, so that `enter` works
+  /// in it. If `start` was called on another thread, the completion may run before `start` has returned.
   /// SLUICE_STATUS_REFUSED in a trial, SLUICE_STATUS_LIMIT if too many calls are running, SLUICE_STATUS_STALE for a
   /// parent that is over. `options` and `call` may be NULL. [any]
   sluice_status (*start)(

@@ -24,9 +24,9 @@ typedef struct sluice_context {
   sluice_text method;
   /// The path of the request's URL, percent-encoded, without the query.
   sluice_text path;
-  /// Since the transaction began.
+  /// Nanoseconds since the transaction began.
   uint64_t elapsed_ns;
-  /// Until the transaction's deadline; UINT64_MAX without one.
+  /// Nanoseconds until the transaction's deadline; UINT64_MAX without a deadline.
   uint64_t remaining_ns;
   /// The caller's W3C trace context, empty without one: `traceparent`, `tracestate`, `baggage` as header values.
   sluice_text parent_traceparent;

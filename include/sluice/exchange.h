@@ -34,7 +34,8 @@ enum {
 
 /// Marks of a header.
 enum {
-  /// A secret: dropped when a redirect leaves the origin, redacted in logs, events, explain, status and crash reports.
+  /// A secret: dropped when a redirect leaves the origin, redacted in logs, events, explanations, status and crash
+  /// reports.
   SLUICE_HEADER_SENSITIVE = 1
 };
 
@@ -45,13 +46,13 @@ enum {
   SLUICE_LIMIT_TIMEOUT_NS = 1,
   /// Nanoseconds that each attempt may take on the wire.
   SLUICE_LIMIT_ATTEMPT_TIMEOUT_NS = 2,
-  /// Bytes of a response body from the server; a longer body is the error `response_too_large`.
+  /// Bytes of a response body from the server; a longer body fails with `response_too_large`.
   SLUICE_LIMIT_RESPONSE_BYTES = 3,
-  /// Attempts of the transaction, the first included.
+  /// Attempts of the transaction, including the first.
   SLUICE_LIMIT_ATTEMPTS = 4
 };
 
-/// What a call may do, for `may_call`.
+/// A group of functions, for `may_call`.
 typedef uint32_t sluice_call_kind;
 enum {
   /// `header_set`, `header_add`, `header_remove` and `header_mark` of the request.
@@ -88,9 +89,9 @@ enum {
 /// The functions of an exchange. Call them on the thread of the call to which the exchange was passed: a loop, or for a
 /// BLOCKING stage its pool thread. All fail with SLUICE_STATUS_STALE for an exchange that is over.
 ///
-/// A text that one of them returns is borrowed until the call of the stage returns, and does not change until then: a
-/// header, URL or body that is replaced in that time is kept. A text inside a live document is released when the stage
-/// itself changes that member with jansson.
+/// A text that a function of the exchange returns is borrowed until the call of the stage returns. It does not change
+/// until then, even if the header, URL or body is replaced. Only a text inside a live document is released earlier,
+/// when the stage itself changes that member with jansson.
 ///
 ///                 request headers   method, URL, request body   response
 ///   on_request    write             write                       after `respond`
@@ -114,15 +115,16 @@ typedef struct sluice_exchange_api {
 
   /// The first value of a header; SLUICE_STATUS_ABSENT without such a header. Names are case-insensitive. [loop]
   sluice_status (*header_get)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value);
-  /// Replaces all fields of the name by one, unmarked. SLUICE_STATUS_INVALID for a bad name or value, and for a `Host`
-  /// of a request that is not a host with an optional port; SLUICE_STATUS_REFUSED for hop-by-hop fields. [loop]
+  /// Replaces all fields of the name by a single field without marks. SLUICE_STATUS_INVALID for a bad name or value,
+  /// and for a request's `Host` whose value is not a host with an optional port; SLUICE_STATUS_REFUSED for hop-by-hop
+  /// fields. [loop]
   sluice_status (*header_set)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
-  /// Adds one more field at the end; refusals as in `header_set`, and SLUICE_STATUS_INVALID for a second `Host` of a
+  /// Adds one more field at the end. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a second `Host` of a
   /// request. [loop]
   sluice_status (*header_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
   /// Removes every field of the name; SLUICE_STATUS_ABSENT without such a field. [loop]
   sluice_status (*header_remove)(sluice_exchange *exchange, sluice_side side, sluice_text name);
-  /// The field at a position in wire order, with each line of a repeated name counted; SLUICE_STATUS_ABSENT past the
+  /// The field at a position in wire order, where each line of a repeated name counts; SLUICE_STATUS_ABSENT past the
   /// end. `name` or `value` may be NULL. [loop]
   sluice_status (*header_at)(
       sluice_exchange *exchange, sluice_side side, size_t index, sluice_text *name, sluice_text *value);
@@ -158,11 +160,11 @@ typedef struct sluice_exchange_api {
   sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
 
   /// The live document of a message (docs/schema); NULL when there is no such message, in on_issue, for WRITE where
-  /// that side is read only, for flags without READ and WRITE, when an earlier stage left an invalid document, or out
-  /// of memory. Borrowed until the call returns; don't free it, and don't keep a reference beyond the call. Values
-  /// inside it follow jansson's rules: changing or removing a member releases it, whether the stage or one of the
-  /// functions above does so. A document that is no longer valid when the call has returned fails the transaction,
-  /// naming the stage; so does one that nests more than 2048 levels or holds a number that is not finite. [loop]
+  /// that side is read only, for flags with neither READ nor WRITE, when an earlier stage left an invalid document, or
+  /// when memory runs out. Borrowed until the call returns; don't free it, and don't keep a reference beyond the call.
+  /// Values inside it follow jansson's rules: changing or removing a member releases it, whether the stage or one of
+  /// the functions above does so. The transaction fails, with an error that names the stage, if the document is not
+  /// valid when the call has returned, nests more than 2048 levels, or holds a number that is not finite. [loop]
   json_t *(*json)(sluice_exchange *exchange, sluice_side side, uint32_t flags);
 
   /// Keeps a pointer for this instance and transaction, in all attempts. `release` is called once, on the transaction's
@@ -172,8 +174,9 @@ typedef struct sluice_exchange_api {
   /// The pointer that `data_set` keeps; NULL without one. [loop]
   void *(*data_get)(sluice_exchange *exchange);
 
-  /// Sets an empty response with that status, which replaces any other; fill it with the functions above. Returns what
-  /// the stage should return: SLUICE_VERDICT_RESPOND, or SLUICE_VERDICT_FAIL if the status is not 200–999. [loop]
+  /// Sets an empty response with that status, which replaces any other response; fill it with the functions above.
+  /// Returns what the stage should return: SLUICE_VERDICT_RESPOND, or SLUICE_VERDICT_FAIL if the status is not 200–999.
+  /// [loop]
   sluice_verdict (*respond)(sluice_exchange *exchange, uint32_t status);
   /// Sets the error that the transaction ends with. `code` is a short word for programs (at most 64 characters of
   /// `[a-z0-9_]`), `message` is for people and is cut off after 4 KiB. Returns SLUICE_VERDICT_FAIL. [loop]
@@ -187,11 +190,11 @@ typedef struct sluice_exchange_api {
 
   /// In on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended: adds a field after
   /// the body of the side that passes. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a field that frames,
-  /// routes or describes the message (RFC 9110 §6.5.1). Returns SLUICE_STATUS_UNSUPPORTED, which is no violation, if
-  /// that side cannot have trailers, as a request that goes over libcurl; the field is then not sent. [loop]
+  /// routes or describes the message (RFC 9110 §6.5.1). If that side cannot have trailers, such as a request that
+  /// libcurl sends, returns SLUICE_STATUS_UNSUPPORTED, which is no violation, and the field is not sent. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 
-  /// The first value of a request header as the current hop has sent it, with what issue stages have set;
+  /// The first value of a request header as the current hop has sent it, including what issue stages have set;
   /// SLUICE_STATUS_ABSENT without such a header, for what the transport adds itself (`Host`, `Content-Length`, …), and
   /// before the hop was issued. [loop]
   sluice_status (*issued_header_get)(sluice_exchange *exchange, sluice_text name, sluice_text *value);
@@ -204,16 +207,16 @@ typedef struct sluice_exchange_api {
   /// SLUICE_STATUS_INVALID for 0, and for an unknown limit. [loop]
   sluice_status (*limit_set)(sluice_exchange *exchange, sluice_limit limit, uint64_t value);
 
-  /// SLUICE_STATUS_OK if the functions are allowed here and now. Otherwise the status that they would return with any
-  /// arguments: SLUICE_STATUS_REFUSED in this call, SLUICE_STATUS_UNSUPPORTED by this host; for SLUICE_CALL_SUSPEND
-  /// also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. An unknown number is SLUICE_STATUS_UNSUPPORTED. Asking is not
-  /// a violation, except for an exchange that is over. [loop]
+  /// SLUICE_STATUS_OK if the functions of the group may be called now. Otherwise the status that they would return with
+  /// any arguments: SLUICE_STATUS_REFUSED if this call does not allow them, SLUICE_STATUS_UNSUPPORTED if this host does
+  /// not offer them; for SLUICE_CALL_SUSPEND also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. An unknown number is
+  /// SLUICE_STATUS_UNSUPPORTED. Asking is not a violation, except for an exchange that is over. [loop]
   sluice_status (*may_call)(sluice_exchange *exchange, sluice_call_kind call);
 
   /// In on_challenge: answers the challenge with a user and a password, by Digest (RFC 7616) or Basic (RFC 7617),
-  /// whichever the challenge asks for. Returns the verdict with which the stage should return: SLUICE_VERDICT_RESPOND
-  /// with the credentials header set, or SLUICE_VERDICT_CONTINUE for a challenge of another scheme, for credentials
-  /// that the server has refused in this attempt, and in a host that has no such answers. [loop]
+  /// whichever the challenge asks for. Returns the verdict that the stage should return: SLUICE_VERDICT_RESPOND with
+  /// the credentials header set, or SLUICE_VERDICT_CONTINUE for a challenge of another scheme, for credentials that the
+  /// server has refused in this attempt, and in a host that has no such answers. [loop]
   sluice_verdict (*challenge_answer)(sluice_exchange *exchange, sluice_text user, sluice_text password);
 } sluice_exchange_api;
 #define SLUICE_EXCHANGE_API_SIZE_1 248u

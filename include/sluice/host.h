@@ -59,7 +59,7 @@ struct sluice_host {
   /// The ABI revision that the host speaks with this plugin.
   uint32_t abi;
   uint32_t flags;
-  /// The SLUICE_FEATURE_… bits that this host offers. The functions that belong to another feature return
+  /// The SLUICE_FEATURE_… bits that this host offers. The functions of a feature that the host does not offer return
   /// SLUICE_STATUS_UNSUPPORTED, which is no violation, and have no effect; `extension` returns NULL for its table, and
   /// the plugin's functions for that feature are never called.
   uint32_t features;
@@ -75,18 +75,18 @@ struct sluice_host {
   const sluice_exchange_api *exchange;
 
   /// Ends a suspension. Exactly one call gets SLUICE_STATUS_OK; another gets SLUICE_STATUS_ALREADY, and a call after
-  /// the deadline, the cancellation or the end gets SLUICE_STATUS_STALE. May be called before the suspending call has
-  /// returned. Call `respond`, `fail` or `retry` before it, inside `enter`, if the verdict needs that.
+  /// the deadline, the cancellation or the end of the transaction gets SLUICE_STATUS_STALE. May be called before the
+  /// suspending call has returned. If the verdict needs it, call `respond`, `fail` or `retry` first, inside `enter`.
   /// SLUICE_STATUS_INVALID for an unknown verdict and for SLUICE_VERDICT_SUSPENDED; the token stays valid then. [any]
   sluice_status (*resume)(const sluice_host *host, sluice_token token, sluice_verdict verdict);
   /// Runs `function` once on a loop, after earlier posts to that loop, and never before `post` returns to a caller on
   /// that loop. All functions that an instance has posted have run before its `destroy`. Returns SLUICE_STATUS_CLOSING
-  /// if the host accepts nothing new and in `create`, SLUICE_STATUS_INVALID for a loop that does not exist; then the
-  /// function does not run. [any]
+  /// in `create` and when the host accepts nothing new, SLUICE_STATUS_INVALID for a loop that does not exist; the
+  /// function then does not run. [any]
   sluice_status (*post)(const sluice_host *host, sluice_loop loop, void (*function)(void *context), void *context);
-  /// In a posted function, a timer or the completion of a call-out, on the transaction's loop: the exchange that the
-  /// token suspends; NULL if it is gone or belongs to another loop. Valid until that function returns, or until
-  /// `resume`. [loop]
+  /// Returns the exchange that the token suspends; NULL if the exchange is gone or belongs to another loop. Call it on
+  /// the transaction's loop, in a posted function, a timer or a completion. The exchange is valid until that function
+  /// returns, or until `resume`. [loop]
   sluice_exchange *(*enter)(const sluice_host *host, sluice_token token);
 
   /// Writes a structured log line with plugin, generation and stage. Text beyond 8 KiB is cut off; control characters,
@@ -94,8 +94,8 @@ struct sluice_host {
   void (*log)(const sluice_host *host, sluice_log_level level, sluice_text message);
   /// The time on the monotonic clock. [any]
   uint64_t (*clock_ns)(const sluice_host *host);
-  /// Another table of the host by its id (`sluice.timers/1` …), NULL if the host does not have it. It is valid as long
-  /// as the host. [any]
+  /// Returns another table of the host by its id (`sluice.timers/1` …); NULL if the host does not have it. The table is
+  /// valid as long as the host. [any]
   const void *(*extension)(const sluice_host *host, const char *id);
 };
 #define SLUICE_HOST_SIZE_1 128u

@@ -16,8 +16,8 @@
 
 /// Flags of an interceptor.
 enum {
-  /// Calls for one instance come one at a time, on whichever loop. A plugin that is also SLUICE_FLAG_BLOCKING must not
-  /// have on_issue, `sluice.body/1` or `sluice.tracer/1`, because a loop never waits for a blocking call. on_cancel is
+  /// Calls for one instance come one at a time, on any loop. A plugin that is also SLUICE_FLAG_BLOCKING must not have
+  /// on_issue, `sluice.body/1` or `sluice.tracer/1`, because a loop never waits for a blocking call. on_cancel is
   /// called after the blocking call has returned.
   SLUICE_FLAG_SERIAL = 1,
   /// on_request, on_response and on_failure may block: they are called on a thread pool, although they are tagged
@@ -57,7 +57,7 @@ typedef struct sluice_redirect {
   sluice_text method;
   /// Non-zero if scheme, host or port change.
   uint32_t is_cross_origin;
-  /// Non-zero if the next request keeps the body, if this request has one.
+  /// Non-zero if the body of this request, if it has one, is sent with the next request too.
   uint32_t keeps_body;
 } sluice_redirect;
 #define SLUICE_REDIRECT_SIZE_1 48u
@@ -103,8 +103,8 @@ typedef struct sluice_interceptor {
   /// SLUICE_VERDICT_FAIL ends the transaction. May suspend. [loop]
   sluice_verdict (*on_redirect)(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect);
   /// Called for each challenge that the response lists, in order. SLUICE_VERDICT_RESPOND sends again with the
-  /// credentials header that the stage has set; SLUICE_VERDICT_CONTINUE leaves it to the next stage, and after the last
-  /// stage to the default handling. May suspend. [loop]
+  /// credentials header that the stage has set; SLUICE_VERDICT_CONTINUE leaves the challenge to the next stage, and
+  /// after the last stage to the default handling. May suspend. [loop]
   sluice_verdict (*on_challenge)(void *instance, sluice_exchange *exchange, const sluice_challenge *challenge);
   /// A response has arrived; its body is available only to stages that want it. [loop]
   sluice_verdict (*on_response)(void *instance, sluice_exchange *exchange);
@@ -114,8 +114,8 @@ typedef struct sluice_interceptor {
   /// A suspended call can no longer be resumed: its deadline has passed, or the transaction has ended. Called at most
   /// once for a token; resuming the token returns SLUICE_STATUS_STALE. [loop]
   void (*on_cancel)(void *instance, sluice_token token);
-  /// An informational (1xx) response to the current hop: called for each stage of the response list, also for one that
-  /// is BLOCKING, before the final response. The fields are not part of the exchange. [loop]
+  /// An informational (1xx) response to the current hop: called for each stage of the response list, BLOCKING stages
+  /// included, before the final response. The fields are not part of the exchange. [loop]
   void (*on_informational)(void *instance, sluice_exchange *exchange, const sluice_informational *response);
 } sluice_interceptor;
 #define SLUICE_INTERCEPTOR_SIZE_1 80u

@@ -29,7 +29,7 @@ typedef struct sluice_metric_definition {
   uint32_t label_count;
   /// Maximum number of label combinations; further ones are counted together in a series named overflow. 0 means 100.
   uint32_t series_limit;
-  /// Upper bounds of a histogram, ascending; NULL means the host's.
+  /// Upper bounds of a histogram, ascending; NULL means the host's bounds.
   const double *bounds;
   uint32_t bound_count;
   uint32_t reserved;

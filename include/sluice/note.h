@@ -20,8 +20,8 @@ typedef struct sluice_note {
   uint32_t abi_max;
   /// No flags are defined yet; must be 0. A host refuses a library with a flag that it does not know.
   uint32_t flags;
-  /// Semantic version of the plugin, filled up with NUL. If it is empty, the host takes the version of the plugin's
-  /// table, once the library is loaded.
+  /// Semantic version of the plugin, padded with NUL. If it is empty, the host takes the version of the plugin's table,
+  /// once the library is loaded.
   char version[SLUICE_NOTE_VERSION_BYTES];
 } sluice_note;
 
@@ -43,7 +43,7 @@ typedef struct sluice_note {
 
 /// Names a feature of the host without which the plugin is useless; at file scope, once for each. A host without that
 /// feature refuses the library before any of its code runs. The names are those of the SLUICE_FEATURE_… constants of
-/// host.h, in lower case. A feature that the plugin can do without is checked for at run time instead.
+/// host.h, in lower case. Check at run time for a feature that the plugin can do without.
 ///
 ///     SLUICE_REQUIRES(request_body);
 #define SLUICE_REQUIRES(feature_)                                                                         \

@@ -40,9 +40,9 @@ typedef struct sluice_plugin {
   /// Releases the instance; nothing is called for it afterwards, and the host of `create` is invalid after it returns.
   /// [control]
   void (*destroy)(void *instance);
-  /// A table by its id (`sluice.interceptor/1` …), NULL if the plugin does not have it. Must have no side effects and
-  /// return the same for all instances; also called before `create`. The table must live as long as the library is
-  /// mapped. [control]
+  /// Returns a table by its id (`sluice.interceptor/1` …); NULL if the plugin does not have it. Must have no side
+  /// effects, and must return the same table for all instances; also called before `create`. The table must live as
+  /// long as the library is mapped. [control]
   const void *(*extension)(const char *id);
 } sluice_plugin;
 #define SLUICE_PLUGIN_SIZE_1 80u

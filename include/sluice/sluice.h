@@ -1,4 +1,5 @@
-/// Everything a plugin can use. Each header stands alone; see docs/abi.md for the rules and a complete example.
+/// Everything a plugin can use. Each header can be included by itself; see docs/abi.md for the rules and a complete
+/// example.
 #ifndef SLUICE_SLUICE_H
 #define SLUICE_SLUICE_H
 

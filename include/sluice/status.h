@@ -12,11 +12,11 @@ enum {
   SLUICE_STATUS_OK = 0,
   /// There is no such header, member, body or value.
   SLUICE_STATUS_ABSENT = 1,
-  /// It was already done: the token was resumed, the completion was given.
+  /// It was already done: the token was resumed, the call has a token, or the outcome was reported.
   SLUICE_STATUS_ALREADY = 2,
   /// The token or pointer is from a call, a transaction or a generation that is over. The call has no effect.
   SLUICE_STATUS_STALE = 3,
-  /// This host does not offer that.
+  /// This host does not offer the function, or not for this message.
   SLUICE_STATUS_UNSUPPORTED = 4,
   /// A limit of the host is reached; the log says which.
   SLUICE_STATUS_LIMIT = 5,
@@ -27,7 +27,7 @@ enum {
   SLUICE_STATUS_INVALID = -1,
   /// Well formed, but not allowed: hop-by-hop fields, parts of the exchange that belong to another phase.
   SLUICE_STATUS_REFUSED = -2,
-  /// Called on a wrong thread, or outside of a call: the exchange may not be used there.
+  /// Called on a wrong thread, or outside of a call: the exchange must not be used there.
   SLUICE_STATUS_WRONG_THREAD = -3,
   /// The operation failed; the error says why.
   SLUICE_STATUS_FAILED = -4,

@@ -6,9 +6,9 @@
 
 #include <sluice/abi.h>
 
-/// The initializer of a table, or of another structure that begins with its size, with at least one more member. The
-/// values are constants: no variable with automatic storage. In C++ the table is a constant expression, so that nothing
-/// runs when the library is loaded.
+/// The initializer of a table, or of another structure that begins with its size; at least one more member must be set.
+/// The values are constants: no variable with automatic storage. In C++ the table is a constant expression, so that
+/// nothing runs when the library is loaded.
 ///
 ///     static const sluice_interceptor interceptor =
 ///         SLUICE_TABLE(sluice_interceptor, SLUICE_SET(on_request, add_header), SLUICE_SET(on_cancel, forget));

@@ -16,8 +16,8 @@ typedef uint64_t sluice_timer;
 typedef struct sluice_timers {
   uint32_t size;
   uint32_t reserved;
-  /// Calls `function` once on a loop after a delay unless it is cancelled. SLUICE_STATUS_LIMIT if the instance has
-  /// too many timers, SLUICE_STATUS_CLOSING if the host accepts nothing new and in `create`. `timer` may be NULL. [any]
+  /// Calls `function` once on a loop after a delay unless it is cancelled. SLUICE_STATUS_LIMIT if the instance has too
+  /// many timers, SLUICE_STATUS_CLOSING in `create` and when the host accepts nothing new. `timer` may be NULL. [any]
   sluice_status (*start)(
       const sluice_host *host, uint64_t delay_ns, void (*function)(void *context), void *context, sluice_timer *timer);
   /// Calls on_schedule with that name in each period until it is cancelled; the outcome is due within the timeout, and

@@ -30,7 +30,7 @@ enum {
   /// A hop has ended, even if its connection failed: once for each hop that was begun, after its DID_RECEIVE and before
   /// the next hop, WILL_RETRY, validation and DID_COMPLETE. Its `status` is the server's.
   SLUICE_EVENT_DID_END_HOP = 12,
-  /// A span that a stage began has ended; `span` describes it. Before the next event of the transaction.
+  /// A span that a stage began has ended; `span` describes it. Comes before the next event of the transaction.
   SLUICE_EVENT_DID_END_SPAN = 13
 };
 
@@ -63,9 +63,9 @@ typedef struct sluice_event {
   uint64_t time_ns;
   uint8_t transaction_id[16];
   /// The place of the current hop in a trace (W3C Trace Context), in network byte order; all zero if unknown.
-  /// `trace_id` and `span_id` are those that the server got; before DID_ISSUE, and where no `traceparent` was sent,
-  /// `span_id` is zero and `trace_id` is the caller's. `parent_span_id` is the caller's span if it is in the same
-  /// trace.
+  /// `trace_id` and `span_id` are the ids that were sent to the server; before DID_ISSUE, and where no `traceparent`
+  /// was sent, `span_id` is zero and `trace_id` is the caller's. `parent_span_id` is the caller's span if it is in the
+  /// same trace.
   uint8_t trace_id[16];
   uint8_t span_id[8];
   uint8_t parent_span_id[8];

@@ -15,7 +15,7 @@ enum {
   SLUICE_VERDICT_RESPOND = 1,
   /// Start the next attempt from the original request (`retry`); not allowed in on_issue.
   SLUICE_VERDICT_RETRY = 2,
-  /// End the transaction with the error that `fail` set; without one its code is `stage_failed`.
+  /// End the transaction with the error that `fail` set; without such an error the code is `stage_failed`.
   SLUICE_VERDICT_FAIL = 3,
   /// The stage has taken a token (`suspend`) and will resume it; not allowed in on_issue.
   SLUICE_VERDICT_SUSPENDED = 4

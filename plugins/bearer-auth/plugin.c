@@ -9,7 +9,7 @@
 typedef struct bearer_auth {
   const sluice_host *host;
   char *header;
-  /// The scheme, a space and the token; wiped when it is freed.
+  /// The scheme, a space and the token; overwritten before it is freed.
   char *value;
   bool overwrite;
   /// The hosts that get the token, and the host's functions for them.
@@ -157,8 +157,8 @@ static sluice_verdict set_token(const bearer_auth *auth, sluice_exchange *exchan
   return SLUICE_VERDICT_CONTINUE;
 }
 
-/// Called before the request and before each hop. Before a hop the URL is that of the hop, so a redirect is checked
-/// again.
+/// Called in on_request and before each hop. Before a hop, the URL is that of the hop, so the target of a redirect is
+/// checked too.
 static sluice_verdict authorize(void *instance, sluice_exchange *exchange) {
   const bearer_auth *auth = instance;
   sluice_status status = auth->origins->match(exchange, auth->hosts);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/// The value that contains the place of the path's last token; NULL if it is missing and must not be created.
+/// The value in which the path's last token names a member or item; NULL if it is missing and must not be created.
 static json_t *find_parent(const body_edit *edit, json_t *root, edit_result *result) {
   json_t *value = root;
   *result = EDIT_MISSING;

@@ -17,7 +17,7 @@ typedef struct body_edit {
   char *text;
   /// The new name of a renamed member.
   char *to;
-  /// The value to set. Only copies of it go into bodies.
+  /// The value to set. Only copies of this value go into bodies.
   json_t *value;
   /// Missing objects and arrays on the path are created.
   bool creates;

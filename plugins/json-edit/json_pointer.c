@@ -9,7 +9,8 @@ static size_t count_slashes(const char *text) {
   return count;
 }
 
-/// Unescapes from `text` up to the next slash or the end, and moves both on; false for a `~` without 0 or 1.
+/// Unescapes `text` up to the next slash or the end, and advances both pointers; false for a `~` without 0 or 1 after
+/// it.
 static bool unescape_token(const char **text, char **target) {
   for (; **text && **text != '/'; ++*text) {
     char c = **text;

@@ -10,7 +10,7 @@
 #pragma GCC visibility push(hidden)
 
 typedef struct json_pointer {
-  /// The reference tokens, unescaped; none of them for the whole value.
+  /// The reference tokens, unescaped; there are none for the whole value.
   const char **tokens;
   size_t count;
   char *storage;
@@ -23,9 +23,11 @@ typedef enum json_pointer_result { POINTER_OK, POINTER_MALFORMED, POINTER_NO_MEM
 json_pointer_result json_pointer_parse(json_pointer *pointer, const char *text);
 void json_pointer_destroy(json_pointer *pointer);
 
-/// The member or item of a value that a token names, borrowed; NULL if it does not exist. `-` names nothing.
+/// The member or item of `value` that a token names, borrowed; NULL if it does not exist. `-` never names an existing
+/// item.
 json_t *json_pointer_member(json_t *value, const char *token);
-/// The position that a token names in an array; false unless it is digits without a leading zero and below `size`.
+/// The position that a token names in an array; false unless the token is a number without leading zeros and below
+/// `size`.
 bool json_pointer_index(const char *token, size_t size, size_t *index);
 
 #pragma GCC visibility pop

@@ -171,7 +171,7 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   return rewrite(editor, exchange, SLUICE_SIDE_RESPONSE, &editor->response);
 }
 
-/// The table is one for all configurations, so both bodies are wanted even where only one side is edited.
+/// All configurations share one table, so both bodies are wanted even if only one side is edited.
 static const sluice_interceptor interceptor =
     SLUICE_TABLE(sluice_interceptor,
                  SLUICE_SET(wants, SLUICE_WANTS_REQUEST_BODY | SLUICE_WANTS_RESPONSE_BODY),

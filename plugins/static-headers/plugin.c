@@ -20,7 +20,7 @@ typedef struct edit_list {
   size_t count;
 } edit_list;
 
-/// The content of one configuration: that of the instance, or that of a place.
+/// The content of one configuration, of the instance or of a place.
 typedef struct header_set {
   json_t *config;
   mode mode;
@@ -32,7 +32,7 @@ typedef struct static_headers {
   const sluice_host *host;
   const sluice_places *places;
   header_set *own;
-  /// Whether a place has a configuration of its own; otherwise the host is not asked for it in each call.
+  /// Whether any place has its own configuration; if none has, no call asks the host for it.
   bool has_places;
 } static_headers;
 
@@ -219,7 +219,7 @@ static sluice_status apply_edit(
   return SLUICE_STATUS_OK;
 }
 
-/// The name of the header that the host refused; NULL if it took all.
+/// Applies the headers of a set. Returns the name of the header that the host refused; NULL if it accepted all.
 static const char *apply_set(
     const sluice_exchange_api *api, sluice_exchange *exchange, sluice_side side, const header_set *set) {
   const edit_list *list = side == SLUICE_SIDE_REQUEST ? &set->request : &set->response;
@@ -229,8 +229,8 @@ static const char *apply_set(
   return NULL;
 }
 
-/// Answers that the host has refused a header. Apart from `apply`, which would otherwise need room for the message in each
-/// call.
+/// Fails the transaction because the host has refused a header. Not part of `apply`, which would otherwise need stack
+/// for the message in each call.
 static __attribute__((noinline)) sluice_verdict refuse(
     const static_headers *headers, sluice_exchange *exchange, const char *refused) {
   char message[256];
@@ -238,13 +238,14 @@ static __attribute__((noinline)) sluice_verdict refuse(
   return sluice_fail(headers->host, exchange, "static_headers", message);
 }
 
-/// The object of the place that is called; NULL if it has no configuration of its own.
+/// The object of the place that is called; NULL if that place has no configuration.
 static const header_set *place_of(const static_headers *headers, sluice_exchange *exchange) {
   if (!headers->has_places || !SLUICE_HAS(headers->places, current)) return NULL;
   return headers->places->current(exchange);
 }
 
-/// The headers of the place are applied after those of the instance, so they replace them.
+/// Applies the headers of the instance and then those of the place, so that in mode `set` the latter replace the
+/// former.
 static sluice_verdict apply(const static_headers *headers, sluice_exchange *exchange, sluice_side side) {
   const sluice_exchange_api *api = headers->host->exchange;
   const header_set *place = place_of(headers, exchange);

@@ -1,7 +1,8 @@
 // What the preloaded library, the host library and the command share: the table of functions of the host, the page that
 // a running command shares with the programs under it, and the name of the variable that leads to both.
 //
-// The two libraries are built together and are found in one folder. SLUICE_ATTACH_ABI refuses a pair that does not fit.
+// The two libraries are built together and are found in one folder. If their SLUICE_ATTACH_ABI differ, the host library
+// is not used.
 #ifndef SLUICE_ATTACH_ABI_H
 #define SLUICE_ATTACH_ABI_H
 #include <stdbool.h>
@@ -16,8 +17,9 @@ extern "C" {
 /// The revision of this header. Both libraries must have the same one.
 #define SLUICE_ATTACH_ABI 3u
 
-/// The variable that switches a program on: `FD:WHEN_MISSING:FOLDER`. The descriptor has the first plan (-1 for none);
-/// without the pipeline a transfer goes on (`pass`) or fails (`fail`); the folder is that of the command.
+/// The variable that switches the pipeline on in a program: `FD:WHEN_MISSING:FOLDER`. The descriptor has the first plan
+/// (-1 for none); without the pipeline a transfer continues (`pass`) or fails (`fail`); the folder is that of the
+/// command.
 #define SLUICE_ATTACH_VARIABLE "SLUICE_ATTACH"
 /// With a value other than 0 or nothing, the preloaded library does nothing.
 #define SLUICE_ATTACH_OFF_VARIABLE "SLUICE_DISABLE"
@@ -55,13 +57,13 @@ enum sluice_attach_count {
   SLUICE_ATTACH_COUNT_OLD_CURL,
   /// … because the request could not be read, such as a URL that libcurl completes.
   SLUICE_ATTACH_COUNT_UNREADABLE,
-  /// Transfers that a stage or a fault ended.
+  /// Transfers that a stage or a fault ended, or that were refused because they had no pipeline.
   SLUICE_ATTACH_COUNT_REFUSED,
-  /// Hops after the first, which libcurl made by itself: redirects, authentication, second sendings.
+  /// Hops after the first, which libcurl made by itself: redirects, authentication, requests that were sent again.
   SLUICE_ATTACH_COUNT_HOPS,
   /// Processes that opened the host library.
   SLUICE_ATTACH_COUNT_HOSTS,
-  /// … because the process was ending, and tracers had delivered what they had.
+  /// Transfers without the pipeline, because the process was ending and tracers had delivered their last events.
   SLUICE_ATTACH_COUNT_ENDING,
   SLUICE_ATTACH_COUNTS
 };
@@ -94,7 +96,7 @@ static inline void sluice_attach_add(struct sluice_attach_page *page, enum sluic
 
 // MARK: The host
 
-/// Borrowed bytes; without a NUL at the end unless it is said so.
+/// Borrowed bytes; without a NUL at the end unless a comment says NUL-terminated.
 struct sluice_attach_text {
   const char * bytes;
   size_t length;
@@ -104,7 +106,7 @@ enum sluice_attach_body {
   SLUICE_ATTACH_BODY_NONE,
   /// In memory: `content`.
   SLUICE_ATTACH_BODY_MEMORY,
-  /// Libcurl asks the program for it while it sends.
+  /// Libcurl asks the program for the body while it sends.
   SLUICE_ATTACH_BODY_STREAM,
 };
 
@@ -126,16 +128,16 @@ struct sluice_attach_request {
 struct sluice_attach_response {
   /// 0 if there was none.
   int32_t status;
-  /// Names and values in turn; none if the transfer wants no facts.
+  /// Names and values alternately; none if the transfer wants no facts.
   const struct sluice_attach_text *fields;
   /// The number of pairs.
   size_t field_count;
 };
 
-/// What libcurl knows about a transfer at one moment.
+/// What libcurl knows about a transfer at the time of the call.
 struct sluice_attach_facts {
-  /// Microseconds from the beginning of a hop to the end of the name look-up, of the connection, of the TLS handshake, to
-  /// the sending and to the first byte. Each is the sum over all hops so far.
+  /// Microseconds from the beginning of a hop to the end of the name look-up, to the end of connecting, to the end of
+  /// the TLS handshake, to the start of sending, and to the first byte. Each is the sum over all hops so far.
   int64_t name_lookup, connect, tls, pretransfer, first_byte;
   /// Microseconds since the beginning of the transfer.
   int64_t total;
@@ -148,20 +150,20 @@ struct sluice_attach_facts {
   int32_t http_version;
 };
 
-/// A hop whose connection is established and of which nothing was sent.
+/// A hop whose connection is established and whose request was not sent yet.
 struct sluice_attach_hop {
   /// Empty for the first hop, whose request the host knows.
   struct sluice_attach_text method;
   struct sluice_attach_text url;
-  /// What the program wants now: it may have set other headers since the hop before.
+  /// What the program asks for now: it may have set other headers since the previous hop.
   const struct sluice_attach_request *request;
-  /// The response to the hop before; NULL for the first hop.
+  /// The response to the previous hop; NULL for the first hop.
   const struct sluice_attach_response *previous;
-  /// Now: the connection is that of this hop, and nothing else of this hop is in it. NULL if the transfer wants no facts.
+  /// As of now: of this hop, they contain the connection and nothing else. NULL if the transfer wants no facts.
   const struct sluice_attach_facts *facts;
 };
 
-/// The head of the response that the program gets, before it gets any of it.
+/// The head of the response for the program, before the program gets any of that response.
 struct sluice_attach_head {
   int32_t status;
   /// As libcurl gives them, each with its line end: the status line, the fields, and the empty line if it came.
@@ -174,7 +176,7 @@ struct sluice_attach_head {
 struct sluice_attach_end {
   /// The CURLcode.
   int32_t code;
-  /// The words of libcurl or the program for it; empty for success.
+  /// The message of libcurl or the program for it; empty for success.
   struct sluice_attach_text reason;
   const struct sluice_attach_response *response;
   /// The program dropped the transfer before its end.
@@ -184,19 +186,19 @@ struct sluice_attach_end {
 };
 
 enum sluice_attach_outcome {
-  /// Go on, with the changes.
+  /// Continue, with the changes.
   SLUICE_ATTACH_PROCEED,
-  /// Leave the transfer alone; the host knows nothing of it.
+  /// Leave the transfer unchanged; the host does not know it.
   SLUICE_ATTACH_PASS,
   /// End the transfer with an error. `message` says why. The host still wants the end.
   SLUICE_ATTACH_REFUSE,
-  /// A request stage is suspended: `go_on` tells more, or `end` gives up.
+  /// A request stage is suspended: call `go_on` to learn more, or `end` to give up.
   SLUICE_ATTACH_WAIT,
 };
 
 enum { SLUICE_ATTACH_NEW_LINES = 1, SLUICE_ATTACH_NEW_METHOD = 2, SLUICE_ATTACH_NEW_URL = 4, SLUICE_ATTACH_NEW_BODY = 8 };
 
-/// What the host decides. Its memory belongs to the host until the next call about the transfer.
+/// What the host decides. The texts belong to the host and are valid until the next call about the transfer.
 struct sluice_attach_answer {
   enum sluice_attach_outcome outcome;
   /// `SLUICE_ATTACH_NEW_…` bits.
@@ -210,9 +212,9 @@ struct sluice_attach_answer {
   struct sluice_attach_text content;
   /// NUL-terminated.
   struct sluice_attach_text message;
-  /// From `begin` and `go_on`: the program must get nothing of the response before `receive` has decided.
+  /// From `begin` and `go_on`: the program must get nothing of the response before `receive` has returned.
   bool holds_response;
-  /// From `begin` and `go_on`: somebody observes the transfer, so that the host wants facts and whole responses.
+  /// From `begin` and `go_on`: the transfer is observed, so that the host wants facts and whole responses.
   bool wants_facts;
 };
 
@@ -220,30 +222,30 @@ struct sluice_attach_answer {
 /// other. No call keeps what it borrows.
 struct sluice_attach_host {
   uint32_t abi;
-  /// Makes the pipeline of the plan. Called once in a process, and again after a fork and for each newer plan.
+  /// Creates the pipeline of the plan. Called once in a process, and again after a fork and for each newer plan.
   ///
   /// @param plan the bytes of the plan
-  /// @return 0, or -1 without a pipeline; then an earlier plan stays
+  /// @return 0, or -1 if the pipeline could not be created; an earlier plan then stays in use
   int (*take_plan)(const char *plan, size_t length, uint64_t number);
   /// Begins a transfer: runs the request stages.
   ///
-  /// @param blocks whether it waits for a stage that is suspended, within its deadline; otherwise it answers
+  /// @param blocks whether the call waits for a suspended stage, within its deadline; otherwise the answer is
   /// SLUICE_ATTACH_WAIT
   /// @return the transfer, for the other functions; NULL with SLUICE_ATTACH_PASS
   void *(*begin)(const struct sluice_attach_request *request, bool blocks, struct sluice_attach_answer *answer);
-  /// After SLUICE_ATTACH_WAIT: whether the stage has been resumed, or its deadline is over. Called again and again.
+  /// After SLUICE_ATTACH_WAIT: whether the stage has been resumed, or its deadline is over. Called repeatedly.
   void (*go_on)(void *transfer, bool blocks, struct sluice_attach_answer *answer);
   /// Runs the issue stages of a hop.
   void (*issue)(void *transfer, const struct sluice_attach_hop *hop, struct sluice_attach_answer *answer);
   /// Runs the response stages, at most once for a transfer. Blocks while one of them is suspended, within its deadline.
   void (*receive)(void *transfer, const struct sluice_attach_head *head, struct sluice_attach_answer *answer);
-  /// Ends a transfer, which must not be used afterwards. Blocks while a stage is suspended that learns of the failure.
+  /// Ends a transfer, which must not be used afterwards. Blocks while a stage is suspended in `on_failure`.
   void (*end)(void *transfer, const struct sluice_attach_end *end);
   /// In a child after fork(): drops the pipeline, whose threads do not exist here.
   void (*forked)(void);
-  /// Whether plugins may make exchanges of their own, now or when they end.
+  /// Whether plugins may make exchanges, now or when they end.
   bool (*calls_out)(void);
-  /// The process ends: tracers deliver what they have. Bounded.
+  /// Called when the process ends: tracers deliver their last events. Takes a bounded time.
   void (*close)(void);
 };
 
@@ -251,21 +253,21 @@ struct sluice_attach_host {
 
 /// An exchange that the host wants for a plugin. Borrowed for the call.
 struct sluice_attach_exchange {
-  /// NUL-terminated. The URL is one of http or https.
+  /// NUL-terminated. The scheme of the URL is http or https.
   struct sluice_attach_text method, url;
   /// NUL-terminated, in the form of lines of CURLOPT_HTTPHEADER.
   const struct sluice_attach_text *lines;
   size_t line_count;
-  /// Without it, `content` means nothing.
+  /// If false, `content` is ignored.
   bool has_content;
   struct sluice_attach_text content;
-  /// NUL-terminated paths; empty for what libcurl does by itself.
+  /// NUL-terminated paths; empty for libcurl's default.
   struct sluice_attach_text authorities, certificate, key;
   bool verifies;
   int64_t limit_milliseconds;
   /// A longer body ends the exchange.
   size_t limit_bytes;
-  /// Another thread ends the exchange with `sluice_attach_stop`.
+  /// Another thread can end the exchange with `sluice_attach_stop`.
   uint32_t *stop;
 };
 
@@ -273,21 +275,21 @@ static inline void sluice_attach_stop(uint32_t *stop) { __atomic_store_n(stop, 1
 
 static inline bool sluice_attach_is_stopped(const uint32_t *stop) { return __atomic_load_n(stop, __ATOMIC_ACQUIRE) != 0; }
 
-/// How an exchange ended. Its memory lives until it is released.
+/// How an exchange ended. The texts are valid until it is released.
 struct sluice_attach_exchanged {
   /// The CURLcode.
   int32_t code;
-  /// The words for it; empty for success.
+  /// A message about it; empty for success.
   struct sluice_attach_text reason;
   struct sluice_attach_response response;
   /// As in `sluice_attach_facts`.
   int32_t http_version;
   struct sluice_attach_text content;
-  /// Of the program's library.
+  /// Belongs to the preloaded library.
   void *memory;
 };
 
-/// What a process tells its host, and does for it. Borrowed for the call; the functions live as long as the process.
+/// What a process tells the host, and does for it. Borrowed for the call; the functions live as long as the process.
 struct sluice_attach_program {
   uint32_t abi;
   /// NUL-terminated: the folder of the command.
@@ -296,13 +298,13 @@ struct sluice_attach_program {
   /// that the program has set, and is not attached. Only threads of the host may call it, outside of `enter`.
   void (*exchange)(const struct sluice_attach_exchange *exchange, struct sluice_attach_exchanged *outcome);
   void (*release)(struct sluice_attach_exchanged *outcome);
-  /// Around everything that a thread of the host does, except for waiting and exchanges: a fork() waits for it, because
-  /// the thread does not exist in the child.
+  /// A thread of the host calls these around everything that it does, except waiting and exchanges. A fork() waits
+  /// until the thread has left, because the thread does not exist in the child.
   void (*enter)(void);
   void (*leave)(void);
 };
 
-/// The type of `sluice_attach_host`. Returns NULL if the revisions do not fit. The table lives as long as the process.
+/// The type of `sluice_attach_host`. Returns NULL if the revisions differ. The table lives as long as the process.
 typedef const struct sluice_attach_host *(*sluice_attach_open)(const struct sluice_attach_program *program);
 
 #ifdef __cplusplus

@@ -16,7 +16,7 @@ typedef struct sluice_pattern sluice_pattern;
 sluice_pattern *sluice_pattern_compile(const wchar_t *pattern, size_t length, char *message, size_t size);
 
 /// 1 if the pattern matches anywhere in the text, 0 if it does not, -1 if the search needs more than `*comparisons`
-/// comparisons of characters or if memory is short. The number of comparisons made is subtracted from `*comparisons`.
+/// comparisons of characters or if memory runs out. The number of comparisons made is subtracted from `*comparisons`.
 /// [any]
 int sluice_pattern_matches(const sluice_pattern *pattern, const wchar_t *text, size_t length, size_t *comparisons);
 

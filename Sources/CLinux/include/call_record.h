@@ -49,7 +49,7 @@ typedef struct sluice_call_record {
   uint32_t is_taken;
   int32_t thread;
   char thread_name[16];
-  /// Calls under way.
+  /// The number of calls that are running, one inside the other.
   uint32_t depth;
   /// The event loop that runs on the thread; NULL for other threads.
   const void *_Nullable loop;
@@ -108,7 +108,7 @@ static inline void sluice_end_call(void) {
 /// The record of the calling thread; NULL if it has none. [any]
 static inline const sluice_call_record *_Nullable sluice_own_call_record(void) { return sluice_thread_calls.record; }
 
-/// Reads the innermost call of a thread at one moment; 0 if no call is under way, or if it ended during the read. [any]
+/// Reads the innermost call of a thread; returns 0 if no call is running, or if the call ended during the read. [any]
 int sluice_read_call(const sluice_call_record *_Nonnull record, sluice_call_frame *_Nonnull innermost);
 
 /// The number of the outermost call; 0 outside of calls. [any]

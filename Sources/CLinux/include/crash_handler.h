@@ -8,7 +8,8 @@
 /// descriptor and must keep it open; a second call only replaces the descriptor. Threads that call plugins for the
 /// first time after this get an alternate stack.
 ///
-/// The process ends at most `limit_milliseconds` after a crash, even if the record is not complete.
+/// Writing the record takes at most `limit_milliseconds`; then the process ends, even if the record is not complete. A
+/// handler that was installed before this one runs after the record, without a limit.
 ///
 /// Returns 0, or -1 with errno: ENOTSUP under a sanitizer, which has its own handlers. [any]
 int sluice_install_crash_handler(int descriptor, uint32_t limit_milliseconds);

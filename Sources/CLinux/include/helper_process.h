@@ -1,13 +1,13 @@
-// Starts helper processes, ends them with their parent, and lists their children. In C because parts need _GNU_SOURCE, prctl is
-// variadic, and Swift cannot call fork.
+// Starts helper processes, ends them with their parent, and lists their children. In C because some functions need
+// _GNU_SOURCE, prctl is variadic, and Swift cannot call fork.
 #ifndef SLUICE_HELPER_PROCESS_H
 #define SLUICE_HELPER_PROCESS_H
 #include <stdint.h>
 #include <sys/types.h>
 
 /// Starts a program in a new session. Its standard input is `channel`; its other two streams are `output`, or /dev/null
-/// if that is negative. It gets no other descriptor, and signals as from a shell. A name without a slash is looked up
-/// on PATH. Returns 0 or an error number. From any thread.
+/// if that is negative. It gets no other descriptor, and the signal settings that a shell would give it. A name without
+/// a slash is looked up on PATH. Returns 0 or an error number. From any thread.
 int sluice_spawn_helper(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output);
 
@@ -24,8 +24,8 @@ int sluice_open_process(pid_t process);
 /// Makes this process the parent of all its descendants whose own parents end.
 int sluice_adopt_orphans(void);
 
-/// Tells the kernel to kill this process when the thread that started it ends. Returns 0 if `parent` has ended already,
-/// so that there is nobody to work for.
+/// Tells the kernel to kill this process when the thread that started it ends. Returns 0 if `parent` has already ended,
+/// so that no parent is left to work for.
 int sluice_die_with_parent(pid_t parent);
 
 typedef struct sluice_process_limits {
@@ -36,8 +36,8 @@ typedef struct sluice_process_limits {
   uint64_t file_bytes;
 } sluice_process_limits;
 
-/// Limits the calling process until it ends, and disables core dumps. Under a sanitizer, which reserves more address
-/// space than any machine has memory, memory is not limited. Returns 0, or -1 with errno.
+/// Limits the calling process until it ends, and disables core dumps. Under a sanitizer memory is not limited, because
+/// it reserves more address space than any machine has memory. Returns 0, or -1 with errno.
 int sluice_limit_process(const sluice_process_limits *limits);
 
 /// Reads from /proc up to `capacity` processes whose parent is this process. Returns their number.

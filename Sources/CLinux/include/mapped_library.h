@@ -1,5 +1,5 @@
-// What the dynamic loader shows of the libraries that it has mapped. In C because it needs _GNU_SOURCE, which changes
-// some of glibc's types: a Swift module that saw both forms would not compile.
+// What the dynamic loader tells about the libraries that it has mapped. In C because these functions need _GNU_SOURCE,
+// which changes some of glibc's types: a Swift module that saw both forms would not compile.
 #ifndef SLUICE_MAPPED_LIBRARY_H
 #define SLUICE_MAPPED_LIBRARY_H
 #include <stddef.h>
@@ -19,8 +19,8 @@ int sluice_mapped_library_at(const void *address, sluice_mapped_library *library
 /// The load address of a handle from `dlopen`; 0 if the loader does not say. From any thread.
 int sluice_handle_load_address(void *handle, uintptr_t *address);
 
-/// An address inside of the library of a handle from `dlopen`: its dynamic section; 0 if the loader does not say. From
-/// any thread.
+/// An address inside the library of a handle from `dlopen`: its dynamic section; 0 if the loader does not say. From any
+/// thread.
 int sluice_handle_dynamic_section(void *handle, const void **section);
 
 /// Runs the destructors of the library that is mapped at the address, as the loader does at the end of a process. The

@@ -3,7 +3,8 @@
 #define SLUICE_SEALED_FILE_H
 #include <stddef.h>
 
-/// A file in memory with these bytes, which nobody can change any more. Programs that are started later inherit it.
+/// Creates a file in memory with these bytes, which cannot be changed afterwards. Programs that are started later
+/// inherit it.
 /// @return a descriptor, or -1 with errno
 int sluice_open_sealed(const char *name, const void *bytes, size_t length);
 

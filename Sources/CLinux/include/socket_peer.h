@@ -9,7 +9,7 @@ typedef struct sluice_socket_peer {
   uint32_t user;
 } sluice_socket_peer;
 
-/// What the kernel says about the other end (SO_PEERCRED, unix(7)); 0 with errno if it says nothing.
+/// Asks the kernel about the other end (SO_PEERCRED, unix(7)). Returns 1, or 0 with errno.
 int sluice_socket_peer_of(int descriptor, sluice_socket_peer *peer);
 
 #endif

@@ -1,5 +1,5 @@
-// Socket types. Several modules include <sys/socket.h>, and the build decides in which of them Swift finds the
-// enumeration; these names are always here.
+// Socket types. Several modules include <sys/socket.h>, and in which of them Swift finds the enumeration depends on the
+// build; these names are always here.
 #ifndef SLUICE_SOCKET_TYPE_H
 #define SLUICE_SOCKET_TYPE_H
 #include <sys/socket.h>

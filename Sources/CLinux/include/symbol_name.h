@@ -5,7 +5,7 @@
 /// Demangles the symbol of a Swift function with libswiftCore; the caller frees the result. NULL for any other symbol.
 char *_Nullable sluice_demangle_swift(const char *_Nonnull symbol);
 
-/// The same for C++, by the C++ runtime.
+/// Demangles the symbol of a C++ function with the C++ runtime; the caller frees the result. NULL for any other symbol.
 char *_Nullable sluice_demangle_cxx(const char *_Nonnull symbol);
 
 #endif

@@ -1,21 +1,22 @@
 // Reports what happens to the HTTP/2 streams of libcurl. Libcurl knows this, but its API does not tell:
-// - A request goes out as a stream, so that its connection is one of HTTP/2.
-// - A server has refused a stream: it promises that it did not process the request (RFC 9113 §6.8, §8.7). Libcurl sends
-//   such a request again by itself.
+// - A request goes out as a stream, so its connection uses HTTP/2.
+// - A server has refused a stream, and thus promises that it did not process the request (RFC 9113 §6.8, §8.7). Libcurl
+//   sends such a request again by itself.
 // - A server has answered in full, and reads no more of the request (RFC 9113 §8.1): libcurl may report this as an
 //   error.
-// - A server has reset a stream without an error, before the end of its response: libcurl takes this as the end of it.
-// - A server accepts a request only over HTTP/1.1: libcurl sends it again by itself.
+// - A server has reset a stream without an error, before the end of its response: libcurl takes this as the end of the
+//   response.
+// - A server accepts a request only over HTTP/1.1: libcurl sends the request again by itself.
 //
 // Libcurl gives nghttp2 its callbacks for frames and for the end of a stream. nghttp2's API has functions that set
-// these callbacks, and one that begins a stream. This module defines functions with the same names. The dynamic linker
-// finds them before those of nghttp2, and they put callbacks of this module before those of libcurl. If the linker does
-// not find them, as with a libcurl that has nghttp2 inside, nothing is reported.
+// these callbacks, and a function that begins a stream. This module defines functions with the same names. The dynamic
+// linker finds them before those of nghttp2, and they put callbacks of this module before those of libcurl. If they are
+// not called, as with a libcurl that nghttp2 is linked into, nothing is reported.
 #ifndef SLUICE_STREAM_EVENTS_H
 #define SLUICE_STREAM_EVENTS_H
 
 typedef enum {
-  /// The request goes out as a stream: the connection is one of HTTP/2.
+  /// The request goes out as a stream: the connection uses HTTP/2.
   SLUICE_STREAM_BEGUN,
   /// The server has sent everything (END_STREAM).
   SLUICE_STREAM_ENDED,

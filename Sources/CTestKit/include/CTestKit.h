@@ -8,8 +8,8 @@
 /// A pipe whose ends are closed in child processes; -1 with errno on failure. [any]
 int sluice_test_pipe(int ends[2]);
 
-/// Accepts a connection that child processes do not get, not even one that starts at the same moment: such a child would
-/// keep the connection open after the test has closed it. -1 with errno on failure. [any]
+/// Accepts a connection that no child process inherits, not even a child that starts at the same time: such a child
+/// would keep the connection open after the test has closed it. -1 with errno on failure. [any]
 int sluice_test_accept(int listener);
 
 /// Adds "close every descriptor from `first` on" to what the child does before it runs. [any]
@@ -21,7 +21,7 @@ int sluice_test_change_folder(posix_spawn_file_actions_t *actions, const char *p
 /// Bytes that were allocated and not freed, in all arenas of the process and in separate mappings. [any]
 size_t sluice_test_allocated_bytes(void);
 
-/// Starts a thread like one of a C program: it waits until the descriptor is readable, calls `turn`, and ends when
+/// Starts a thread as a C program does: the thread waits until the descriptor is readable, calls `turn`, and ends when
 /// `turn` returns 0. The caller must join it. Returns 0, or an error number. [any]
 int sluice_test_start_foreign_thread(pthread_t *thread, int descriptor, int (*turn)(void *context), void *context);
 

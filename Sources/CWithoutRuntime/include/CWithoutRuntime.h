@@ -1,1 +1,1 @@
-// Nothing to call: a target that depends on this one links only what it uses.
+// Nothing to call: a target that depends on this target links only the libraries that it uses.

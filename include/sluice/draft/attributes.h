@@ -15,19 +15,19 @@
 
 #define SLUICE_ATTRIBUTES_ID "sluice.attributes/1"
 
-/// What `may_call` calls `set` and `remove`.
+/// The number of `set` and `remove` for `may_call`.
 enum { SLUICE_CALL_SET_ATTRIBUTE = 13 };
 
 /// The attributes of a transaction live from the first `set` to its end, over all attempts and hops. Every stage and
-/// tracer of the transaction sees the same ones. They are shown in results, in the event log, and in log records about
-/// an exchange.
+/// tracer of the transaction sees the same attributes. They are shown in results, in the event log, and in log records
+/// about an exchange.
 typedef struct sluice_attributes {
   uint32_t size;
   uint32_t reserved;
   /// Sets an attribute, whose name and text are copied; the last setter of a name wins, whichever plugin it is.
   /// SLUICE_STATUS_INVALID for a name, kind, flag or number that is not allowed, and for a text that is not UTF-8 or
-  /// longer than SLUICE_ATTRIBUTE_TEXT_BYTES. SLUICE_STATUS_LIMIT for a further name when the transaction has
-  /// SLUICE_ATTRIBUTE_COUNT. SLUICE_STATUS_REFUSED in on_event. [loop]
+  /// longer than SLUICE_ATTRIBUTE_TEXT_BYTES. SLUICE_STATUS_LIMIT for a new name when the transaction already has
+  /// SLUICE_ATTRIBUTE_COUNT attributes. SLUICE_STATUS_REFUSED in on_event. [loop]
   sluice_status (*set)(sluice_exchange *exchange, const sluice_attribute *attribute);
   /// Gets the attribute of that name; the text of a secret is not hidden. Name and text are borrowed until the call of
   /// the stage returns. SLUICE_STATUS_ABSENT if there is none. [loop]

@@ -1,8 +1,8 @@
 /// The host's table `sluice.connection/1`: facts about the connection of a hop.
 ///
 /// A draft: the table may still change. Ask for the table in `create` or `activate`: a host collects these facts only
-/// from the first time that a plugin has asked. From then on events of tracers have them too (`sluice_event`), also
-/// with queued delivery, which leaves out the certificate and cuts off texts that are longer than the host's limit.
+/// after a plugin has asked for the table. From then on the events of tracers contain them too (`sluice_event`). Queued
+/// delivery leaves out the certificate and cuts off texts that are longer than the host's limit.
 #ifndef SLUICE_DRAFT_CONNECTION_H
 #define SLUICE_DRAFT_CONNECTION_H
 
@@ -30,14 +30,14 @@ typedef struct sluice_connection_facts {
   sluice_known is_reused;
   /// Whether the connection uses TLS.
   sluice_known is_secure;
-  /// The server, or the proxy that the connection goes to: its address in numbers, without brackets. Empty if unknown,
-  /// as over a Unix socket.
+  /// The IP address, without brackets, of the server or proxy that the connection goes to. Empty if unknown, as over a
+  /// Unix socket.
   sluice_text peer_address;
   sluice_text local_address;
   /// 0 if unknown.
   uint32_t peer_port;
   uint32_t local_port;
-  /// `TLSv1.3` and `TLS_AES_256_GCM_SHA384`, as OpenSSL names them; empty without TLS, and if unknown.
+  /// Such as `TLSv1.3` and `TLS_AES_256_GCM_SHA384`, as OpenSSL names them; empty without TLS, and if unknown.
   sluice_text tls_version;
   sluice_text tls_cipher;
   /// The server's own certificate as DER; empty without TLS, and if unknown.

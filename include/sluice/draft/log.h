@@ -40,8 +40,8 @@ typedef struct sluice_logger {
   /// lives. [any]
   sluice_status (*is_enabled)(const sluice_host *host, sluice_log_level level);
   /// Writes a record with plugin, generation and stage, like `log`. A record of a level that is not logged is dropped
-  /// without being read, and the result is SLUICE_STATUS_OK. SLUICE_STATUS_INVALID for an unknown level, a text without
-  /// an address, too many attributes, and an attribute whose name, kind, flags or number is not allowed.
+  /// without being read, and the result is SLUICE_STATUS_OK. SLUICE_STATUS_INVALID for an unknown level, a text that
+  /// has a size but no data, too many attributes, and an attribute whose name, kind, flags or number is not allowed.
   /// SLUICE_STATUS_WRONG_THREAD and SLUICE_STATUS_STALE for the exchange, as with its own functions.
   /// SLUICE_STATUS_CLOSING at the entry point, and after the end of the host. With an error nothing is logged. [any]
   sluice_status (*write)(const sluice_host *host, const sluice_log_record *record);

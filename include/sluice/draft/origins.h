@@ -1,7 +1,7 @@
-/// The host's table `sluice.origins/1`: lists of hosts, read and compared as the host itself does it.
+/// The host's table `sluice.origins/1`: lists of hosts, which the host reads and compares by its own rules.
 ///
-/// A draft: the table may still change. A plugin that sends secrets to some hosts must not read URLs by itself: two
-/// readers that disagree about a URL send the secret elsewhere.
+/// A draft: the table may still change. A plugin that sends secrets to some hosts must not read URLs by itself: if two
+/// readers disagree about a URL, the secret goes to the wrong host.
 #ifndef SLUICE_DRAFT_ORIGINS_H
 #define SLUICE_DRAFT_ORIGINS_H
 
@@ -22,16 +22,16 @@ typedef struct sluice_origins {
   uint32_t size;
   uint32_t reserved;
   /// Makes a list from an array of strings: `api.example.com`, `*.example.com`, `*`, each with an optional `https://`
-  /// before it and `:port` after it. A name beyond ASCII is converted to its A-labels (IDNA2008). For a bad entry
-  /// SLUICE_STATUS_FAILED and no list, with a message that begins with the place of the entry: `name`, which is the
-  /// place of the list in the configuration, and the index. An empty list fails too. The list belongs to the plugin
-  /// until `release`. [control]
+  /// before it and `:port` after it. A name beyond ASCII is converted to its A-labels (IDNA2008). A bad entry returns
+  /// SLUICE_STATUS_FAILED and no list; the message begins with the place of the entry: `name`, which is the place of
+  /// the list in the configuration, and the index. An empty list fails too. The list belongs to the plugin until
+  /// `release`. [control]
   sluice_status (*read)(
       const sluice_host *host, const json_t *hosts, const char *name, sluice_origin_list **list, sluice_error *error);
-  /// SLUICE_STATUS_OK if the URL of the request is on the list, SLUICE_STATUS_ABSENT if it is not. Before on_issue it
-  /// is the current URL, afterwards the URL of the hop. [loop]
+  /// SLUICE_STATUS_OK if the URL of the request is on the list, SLUICE_STATUS_ABSENT if it is not. Before on_issue that
+  /// is the current URL, from on_issue on the URL of the hop. [loop]
   sluice_status (*match)(sluice_exchange *exchange, const sluice_origin_list *list);
-  /// Ends the list; NULL does nothing. Must be called before the instance's `destroy` returns. [any]
+  /// Releases the list; NULL does nothing. Must be called before the instance's `destroy` returns. [any]
   void (*release)(sluice_origin_list *list);
 } sluice_origins;
 #define SLUICE_ORIGINS_SIZE_1 32u

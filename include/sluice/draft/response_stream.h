@@ -43,10 +43,10 @@ typedef struct sluice_response_stream {
   /// Adds a copy of the bytes, at most 1 MiB of them. SLUICE_STATUS_LIMIT while 256 KiB wait to be taken: then nothing
   /// was added, and SLUICE_STREAM_WRITABLE follows. SLUICE_STATUS_STALE for a stream that is closed. [any]
   sluice_status (*write)(const sluice_host *host, sluice_stream stream, sluice_bytes bytes);
-  /// Ends the body. SLUICE_STATUS_STALE for a stream that is closed or has been ended. [any]
+  /// Ends the body. SLUICE_STATUS_STALE for a stream that is closed or was already ended. [any]
   sluice_status (*end)(const sluice_host *host, sluice_stream stream);
   /// Ends the transaction with an error, as `fail` of an exchange does. SLUICE_STATUS_STALE for a stream that is closed
-  /// or has been ended. [any]
+  /// or was already ended. [any]
   sluice_status (*fail)(const sluice_host *host, sluice_stream stream, sluice_text code, sluice_text message);
 } sluice_response_stream;
 #define SLUICE_RESPONSE_STREAM_SIZE_1 40u

@@ -40,11 +40,12 @@ struct sluice_span {
   uint32_t size;
   sluice_span_kind kind;
   sluice_text name;
-  /// In network byte order. The trace is that of the hop, otherwise the caller's, otherwise the one with the
-  /// transaction's id, which the built-in stage `headers` begins.
+  /// In network byte order. The trace of the hop; if the hop has none, the caller's; if the caller has none, the trace
+  /// with the transaction's id, which the built-in stage `headers` begins.
   uint8_t trace_id[16];
   uint8_t span_id[8];
-  /// The span of the hop during which it began; the caller's if it began before the hop was issued; zero without one.
+  /// The span of the hop during which this span began; the caller's span if this span began before the hop was issued;
+  /// zero without such a span.
   uint8_t parent_span_id[8];
   /// On the host's monotonic clock.
   uint64_t start_ns;
@@ -56,7 +57,7 @@ struct sluice_span {
   sluice_text status_message;
   /// The name of the stage in the configuration.
   sluice_text stage;
-  /// In the order in which the names were set first.
+  /// In the order in which the names were first set.
   const sluice_attribute *attributes;
   uint32_t attribute_count;
   /// Attributes that were refused with SLUICE_STATUS_LIMIT.

@@ -1,7 +1,8 @@
 /// The tables `sluice.stage/1` of a plugin and `sluice.places/1` of a host: a configuration for one place in a list.
 ///
 /// A draft: the tables may still change. In a configuration file, `{"plugin": "edit", "config": {…}}` in the list
-/// `request` is a place with its own configuration. The instance has one configuration, and each such place another.
+/// `request` is a place with its own configuration. The instance has one configuration, and each such place has a
+/// second one.
 #ifndef SLUICE_DRAFT_STAGE_H
 #define SLUICE_DRAFT_STAGE_H
 

@@ -1,4 +1,4 @@
-/// The host's table `sluice.work/1`: runs a function that blocks on a thread of the host.
+/// The host's table `sluice.work/1`: runs a blocking function on a thread of the host.
 ///
 /// A draft: the table may still change.
 #ifndef SLUICE_DRAFT_WORK_H
@@ -19,8 +19,9 @@ typedef struct sluice_work {
   /// with `context`. The functions of an instance may run at the same time. A function may call the functions that are
   /// tagged [any]; it has no exchange.
   ///
-  /// Unless `run` fails, `completion` is called exactly once, on a loop: the parent's, so that `enter` works in it, otherwise
-  /// the loop on which `run` was called, otherwise any; on another thread if the host's loops have ended. Its status is
+  /// Unless `run` fails, `completion` is called exactly once, on a loop: the parent's, so that `enter` works in it,
+  /// otherwise the loop on which `run` was called, otherwise any loop; on another thread if the host's loops have
+  /// ended. Its status is
   ///   SLUICE_STATUS_OK       the function has returned
   ///   SLUICE_STATUS_STALE    not begun: the suspension of the parent was cancelled
   ///   SLUICE_STATUS_CLOSING  not begun: the instance ends
