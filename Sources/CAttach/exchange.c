@@ -215,9 +215,10 @@ static void run(const struct libcurl *curl, const struct sluice_attach_exchange 
                 struct exchange_result *result) {
   struct parts parts = {.curl = curl, .mark = -1};
   const int64_t end = now_milliseconds() + exchange->limit_milliseconds;
-  CURLcode code = CURLE_OUT_OF_MEMORY;
   pthread_mutex_lock(&working);
-  bool is_over = !keep(curl) || !open_parts(&parts, exchange, result);
+  const bool is_ready = keep(curl);
+  CURLcode code = is_ready ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT;
+  bool is_over = !is_ready || !open_parts(&parts, exchange, result);
   while (!is_over && !(is_over = advance(&parts, &code))) {
     pthread_mutex_unlock(&working);
     const CURLcode waited = wait_for_network(&parts, exchange, end);

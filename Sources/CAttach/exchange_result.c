@@ -79,14 +79,15 @@ static bool copy_fields(struct exchange_result *result, CURL *easy, const struct
 
 void exchange_result_end(struct exchange_result *result, CURL *easy, const struct libcurl *curl, CURLcode code) {
   result->code = result->is_too_long ? CURLE_FILESIZE_EXCEEDED : code;
+  if (easy) {
+    long version = 0;
+    curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &result->status);
+    curl->easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
+    result->version = facts_http_version(version);
+    if (code == CURLE_OK && !copy_fields(result, easy, curl)) result->code = CURLE_OUT_OF_MEMORY;
+  }
   // A string of libcurl, which stays mapped.
   result->words = result->code == CURLE_OK ? "" : curl->easy_strerror(result->code);
-  if (!easy) return;
-  long version = 0;
-  curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &result->status);
-  curl->easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
-  result->version = facts_http_version(version);
-  if (code == CURLE_OK && !copy_fields(result, easy, curl)) result->code = CURLE_OUT_OF_MEMORY;
 }
 
 void exchange_result_show(struct exchange_result *result, struct sluice_attach_exchanged *exchanged) {

@@ -27,6 +27,8 @@ extension [UInt8] {
   /// Adds a line unchanged, and returns its range.
   mutating func append(line: Span<UInt8>) -> Range<Int> {
     let start = count
+    // Adding nothing to an empty array would write to the object that all empty arrays share.
+    if line.isEmpty { return start..<start }
     append(addingCapacity: line.count) { for index in line.indices { $0.append(line[index]) } }
     return start..<count
   }
