@@ -7,7 +7,7 @@ VERSION = $(shell sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/Sluice
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# What install takes: release or debug.
+# The configuration that "make install" installs: release or debug.
 CONFIGURATION ?= release
 
 bindir = $(PREFIX)/bin
@@ -19,7 +19,7 @@ cmakedir = $(libdir)/cmake/Sluice
 
 BUILT = .build/$(CONFIGURATION)
 PLUGINS = bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp
-# What "sluice attach" puts into a program.
+# The libraries that "sluice attach" loads into a program.
 ATTACHED = sluice-attach sluice-attach-host
 SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTraceContext SluicePlugin
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
@@ -31,8 +31,8 @@ DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# A user who may write to a plugin can put code into the process: with a umask that allows the group, plugins are
-# refused.
+# A user who can write to a plugin can put code into the process. With a umask that gives the group write access, the
+# plugins would be refused.
 build: ## the command and the plugins, optimized
 	$(SWIFT) build -c release $(SWIFTFLAGS)
 	chmod go-w .build/release .build/release/*.so
@@ -52,7 +52,7 @@ test: test-deps lint ## everything that has to hold before a change lands
 	scripts/run-tests.sh $(SWIFT) test --skip-build $(SWIFTFLAGS)
 	$(MAKE) check
 
-# The checks of what was built for the tests.
+# Checks the products that were built for the tests.
 check:
 	scripts/check-version.sh $(VERSION)
 	scripts/check-foundation.sh .build/debug/sluice $(DEBUG_LIBRARIES)
@@ -84,22 +84,22 @@ docs: ## the documentation of the modules, from their comments, in .build/docs
 	$(SWIFT) build $(SWIFTFLAGS)
 	scripts/make-docs.sh
 
-# One at a time: at full size a test takes the whole machine, and what runs beside it would run into its own limits.
-# The races for a token, or a completion, run once more under the thread sanitizer.
+# Runs one test at a time: at full size a test takes the whole machine, and others beside it would exceed their limits.
+# The races for a token or a completion run once more under the thread sanitizer.
 soak: test-deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
 	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter exactly.one.wins'
 	$(MAKE) build
 	scripts/check-static-host.sh
 
-# What the benchmarks need; the program that compares Sluice with others is a package of its own.
+# Builds what the benchmarks need. The program that compares Sluice with others is a separate package.
 bench: ## build sluice-bench and what it measures, optimized
 	$(SWIFT) build -c release --product static-headers $(SWIFTFLAGS)
 	$(SWIFT) build -c release --package-path Benchmarks $(SWIFTFLAGS)
 	chmod go-w .build/release .build/release/*.so Benchmarks/.build/release Benchmarks/.build/release/*.so
 
-# Counts instructions with valgrind, so a busy machine does not matter. Takes a release build and minutes; so it is no
-# part of make test.
+# Counts instructions with valgrind, so the load of the machine does not matter. It needs a release build and takes
+# minutes, so it is not part of make test.
 check-cost: bench ## the instructions and allocations of a request, against Benchmarks/limits.txt
 	@scripts/install-dependencies.sh --cost
 	scripts/check-cost.sh
@@ -116,12 +116,12 @@ format: ## fix the style
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_FILES)
 
 # The tests expect some children to die of a signal, which a sanitizer would turn into an exit code. Libraries stay
-# mapped permanently by design, so memory of their statics is not a leak. One test at a time, because slow tests time
-# out. They are built inside of .build, because SwiftPM takes a scratch folder elsewhere in the package for sources of
-# it, and then fails to build a second time.
+# mapped permanently by design, so memory of their static variables is not a leak. Tests run one at a time, because slow
+# tests would time out. They are built inside .build: SwiftPM takes a scratch folder elsewhere in the package for a part
+# of its sources, and then fails to build a second time.
 #
-# TSAN_EXPORTS are functions of its runtime that Swift code calls, and that a program does not show to the libraries it
-# loads unless told.
+# TSAN_EXPORTS are functions of the sanitizer's runtime that Swift code calls. By default, a program does not export
+# them to the libraries that it loads.
 TSAN_EXPORTS = $(patsubst %,-Xlinker --export-dynamic-symbol=__tsan_%, \
   external_read external_write ignore_thread_begin ignore_thread_end)
 
@@ -130,10 +130,10 @@ check-asan: test-deps ## the tests under AddressSanitizer, and those of bodies, 
 	  $(SWIFT) test --no-parallel --sanitize=address --scratch-path .build/asan $(SWIFTFLAGS)
 	$(MAKE) check-leaks
 
-# Leaks of transactions, bodies and builds: their suites again, with the search for leaks. XCTest is off, because it
-# leaks.
+# Searches for leaks of transactions, bodies and builds: runs their suites again with leak detection. XCTest is disabled
+# because it leaks.
 LEAK_SUITES = RandomCancel|ReleaseTests|Bod(y|ies)|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
-# Leaks by design: a thread that a stage ends, and instances that threads of their plugin may still use.
+# Leaks by design: a thread that a stage ends, and instances that threads of their plugin can still use.
 LEAKING_TESTS = whose.thread.a.stage.has.ended|call.that.ends.its.thread|SwapWorkTests
 check-leaks:
 	SLUICE_SANITIZER=address ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=1 \
@@ -141,10 +141,10 @@ check-leaks:
 	  $(SWIFT) test --disable-xctest --no-parallel --sanitize=address --scratch-path .build/asan --filter '$(LEAK_SUITES)' \
 	  --skip '$(LEAKING_TESTS)'
 
-# Without its pause of a second at the end of each process: most tests of the command start several.
-# Races alone: the sanitizer's search for deadlocks fails in a check of its own, or does not return, in a program that
-# starts as many threads and locks as the suite. It also fails in Swift's backtraces, which start a process in a signal
-# handler.
+# Disables the sanitizer's pause of a second at the end of each process, because most tests of the command start
+# several. Checks only for races: the search for deadlocks fails in a check of its own, or does not return, in a program
+# that starts as many threads and locks as the suite. Swift's backtraces are disabled because the sanitizer fails when
+# they start a process in a signal handler.
 check-tsan: test-deps ## the tests under ThreadSanitizer
 	SLUICE_SANITIZER=thread SWIFT_BACKTRACE=enable=no \
 	  TSAN_OPTIONS=detect_deadlocks=0:handle_segv=0:handle_abort=0:halt_on_error=1:atexit_sleep_ms=0 \
@@ -156,7 +156,7 @@ check-w3c: ## the suites of W3C Trace Context and Baggage: make check-w3c SUITE=
 	$(SWIFT) build --product sluice $(SWIFTFLAGS)
 	scripts/check-w3c.sh $(SUITE)
 
-# Installs what was built into a folder of its own and builds plugins against it, as their authors do.
+# Installs the build into a separate folder and builds plugins against it, as their authors do.
 check-install:
 	scripts/check-install.sh
 
@@ -166,7 +166,7 @@ deb: build ## Debian packages in .build/packages, with Swift's runtime: sluice a
 tarball: build ## an archive in .build/packages that runs from any folder, with Swift's runtime
 	scripts/make-tarball.sh $(VERSION)
 
-# Needs root, the network and debootstrap, and makes a root of Debian 12; so it is no part of make check.
+# Needs root, the network and debootstrap, and creates a root folder with Debian 12, so it is not part of make check.
 check-deb: deb tarball ## install the packages into a bare Debian and use them there, as root
 	scripts/check-deb.sh $(VERSION)
 

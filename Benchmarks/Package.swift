@@ -11,7 +11,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLibcurl", path: "Sources/CLibcurl", pkgConfig: "libcurl"),
     .systemLibrary(name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "libssl"),
-    // The references in C, and what the program asks of the system.
+    // The reference programs in C, and calls to the system for the program.
     .target(
       name: "CBareLoop", dependencies: ["CLibcurl", "COpenSSL"],
       cSettings: [.unsafeFlags(["-O2"]), .treatAllWarnings(as: .error)]),

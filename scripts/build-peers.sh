@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the programs in Benchmarks/Peers, with which sluice-bench is compared. One whose language is not installed is
-# skipped.
+# Builds the programs in Benchmarks/Peers, with which sluice-bench is compared. A program is skipped if its language is
+# not installed.
 # usage: scripts/build-peers.sh [FOLDER]     (default Benchmarks/.build/peers)
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ else
   echo "go, go-middleware: skipped, because Go is not installed (Debian: golang-go)"
 fi
 
-# Debian's package belongs to Debian's Python, which need not be the first in PATH.
+# Debian's package is for Debian's own Python, which need not be the first one in PATH.
 python=
 for candidate in /usr/bin/python3 python3; do
   if [ -z "$python" ] && "$candidate" -c 'import pycurl' 2>/dev/null; then python=$(command -v "$candidate"); fi

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Compares the headers of the ABI with the golden file of revision 1: whatever it lists must still be there, with the same
-# value, type and place, and it must list whatever is there. Also compiles the asserted sizes and offsets for arm64, and
-# checks that they cover every struct, member, enumerator and numeric constant.
+# Compares the headers of the ABI with the golden file of revision 1. Everything that the file lists must still exist
+# with the same value, type and place, and the file must list everything that exists. Also compiles the asserted sizes
+# and offsets for arm64, and checks that they cover every struct, member, enumerator and numeric constant.
 #
-# Before that it checks itself: with one line of each kind changed or missing, the comparisons must report just that line.
+# Before that, the script checks itself: with one line of each kind changed or missing, the comparisons must report
+# exactly that line.
 # usage: scripts/check-abi.sh [--print]     --print writes what the headers say now
 set -u
 export LC_ALL=C
@@ -12,11 +13,12 @@ golden=Sources/CSluice/abi-1.txt
 layout=Sources/CSluice/abi_layout.c
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 
-# One line for each fact that a compiled plugin contains: `struct NAME MEMBER-NUMBER DECLARATION`, `enum NAME = VALUE`,
-# `define NAME VALUE` for constants, and other declarations. Inline functions and macros with arguments are not compiled in.
+# Prints one line for each fact that is compiled into a plugin: `struct NAME MEMBER-NUMBER DECLARATION`, `enum NAME =
+# VALUE`, `define NAME VALUE` for constants, and other declarations. Inline functions and macros with arguments are left
+# out.
 facts() { # headers
   for header; do
-    # Without comments, and with macros as they are written.
+    # Removes comments, and leaves macros unexpanded.
     ${CC:-cc} -std=c11 -fpreprocessed -dD -E -P "$header" 2>/dev/null | awk '
       function squeeze(text) { gsub(/[ \t\n]+/, " ", text); sub(/^ /, "", text); sub(/ $/, "", text); return text }
       function structure(name, body,   count, members, i, member, number) {
@@ -67,14 +69,14 @@ if [ "${1:-}" = --print ]; then
   exit
 fi
 
-# Prints `-FACT` for each fact of the golden file that the headers do not have, `+FACT` for each that it lacks.
+# Prints `-FACT` for each fact that the headers lack, and `+FACT` for each fact that the golden file lacks.
 compare() { # golden file
   grep -v '^//' "$1" | sort -u >"$work/golden"
   comm -23 "$work/golden" "$work/now" | sed 's/^/-/'
   comm -13 "$work/golden" "$work/now" | sed 's/^/+/'
 }
 
-# Prints the assertion that the layout lacks, for each struct, member, enumerator and numeric constant of the facts.
+# Prints the missing assertion for each struct, member, enumerator and numeric constant that the layout does not cover.
 uncovered() { # facts, layout
   awk '
     function want(assertion) { if (!index(layout, assertion) && !(assertion in told)) { told[assertion]; print assertion "…)" } }
@@ -83,7 +85,7 @@ uncovered() { # facts, layout
     $1 == "struct" {
       want("SLUICE_SIZE(" $2 ", ")
       members = $0; sub(/^[^ ]+ [^ ]+ [^ ]+ /, "", members)
-      # The name of a function pointer is in parentheses; other names come last, and several may share a type.
+      # The name of a function pointer is in parentheses; any other name is at the end. Several names can share a type.
       if (match(members, /\(\*[a-z0-9_]+\)/)) members = substr(members, RSTART + 2, RLENGTH - 3)
       count = split(members, names, ",")
       for (i = 1; i <= count; i++) {
@@ -93,7 +95,7 @@ uncovered() { # facts, layout
     }' "$2" "$1"
 }
 
-# The self-check.
+# The script's check of itself.
 expect() { # what was done, the report that is expected, the report
   [ "$2" = "$3" ] && return
   printf 'check-abi: the self-check fails: %s: expected\n%s\nfound\n%s\n' "$1" "$2" "$3" >&2
@@ -138,7 +140,7 @@ fi
 
 arm=aarch64-linux-gnu-gcc
 if command -v $arm >/dev/null; then
-  # The headers of jansson are the same for every machine, but lie beside those of this one.
+  # The headers of jansson are the same for every machine, but are in a folder of this machine's headers.
   for header in jansson.h jansson_config.h; do
     file=$(echo "#include <jansson.h>" | ${CC:-cc} $(pkg-config --cflags jansson) -M -x c - | tr ' \\' '\n\n' | grep "/$header\$")
     cp "$file" "$work/"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares the public symbols of the modules that programs and plugins import with the list in docs/api.txt, and prints
-# the difference. A change of the list is a change of the API: it belongs into the changelog.
+# the differences. A change of the list is a change of the API, and belongs in the changelog.
 # usage: scripts/check-api.sh [--print]      from what "swift build" made
 set -u
 cd "$(dirname "$0")/.."
@@ -9,20 +9,20 @@ most=300
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 fail() { echo "check-api: $*" >&2; exit 1; }
 
-# Modules that show types of other modules by name.
+# The modules that show types of other modules by name.
 faces='Sluice SluiceConfiguration SluiceDelegates SluiceReports SluiceReplay'
 
-# The types that a face shows, each as "KIND MODULE.TYPE".
+# Prints the types that such a module shows, each as "KIND MODULE.TYPE".
 shown_types() { # face
   sed -nE 's/^@_exported public import ([a-z]+ [A-Za-z0-9]+\.[A-Za-z0-9]+)$/\1/p' "Sources/$1/Exports.swift"
 }
 
-# The modules whose types the faces show.
+# The modules whose types are shown.
 engine=$(for face in $faces; do shown_types "$face"; done | sed 's/.* //; s/\..*//' | LC_ALL=C sort -u)
 modules=$({
   echo Sluice
   echo "$engine"
-  # The module of the SDK, and those that it shows whole.
+  # The module of the SDK, and the modules that it shows completely.
   echo SluicePlugin
   sed -n 's/^@_exported public import //p' Sources/SluicePlugin/Plugin/Plugin.swift
   printf '%s\n' SluiceJSON SluiceJSONSchema SluiceMetrics SluiceLoop SluiceIDNA SluiceRecords SluiceReplay \
@@ -49,7 +49,7 @@ for face in $faces; do
   [ -s "$work/$face" ] || fail "Sources/$face/Exports.swift shows no type"
   sed "s/^/$face export /" "$work/$face" >>"$work/symbols"
 done
-# SluicePlugin is imported itself, and shows all of SluiceMessages.
+# SluicePlugin is imported directly, and shows everything of SluiceMessages.
 unseen=$(awk -v modules="$(echo $engine)" '
   BEGIN { split(modules, list, " "); for (i in list) isOurs[list[i]] = list[i] !~ /^Sluice(Messages|Plugin)$/ }
   $2 == "export" { sub(/.*\./, ""); isShown[$0] = 1; next }
@@ -63,7 +63,7 @@ diff -u "$list" "$work/sorted" >"$work/difference" ||
   fail "the public API differs from $list; if that is wanted, run: scripts/check-api.sh --print >$list
 $(grep '^[+-][^+-]' "$work/difference")"
 
-# A type comes with its members, those of extensions included.
+# A type is shown with its members, including those in extensions.
 shown=$(awk -v modules="$(echo $engine Sluice)" '
   BEGIN { split(modules, list, " "); for (i in list) isOurs[list[i]] = 1 }
   FILENAME != "-" { sub(/.*\./, ""); isShown[$0] = 1; next }

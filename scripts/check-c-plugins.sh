@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds each C plugin into a test program with a host in memory, under the sanitizers where the compiler has them, and
-# runs it.
+# Builds each C plugin into a test program with a host in memory, with sanitizers if the compiler has them, and runs the
+# program.
 # usage: scripts/check-c-plugins.sh
 set -u
 cd "$(dirname "$0")/.."
@@ -29,7 +29,7 @@ for plugin in bearer-auth json-edit static-headers; do
   counts=$(sed -n 's/.*: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$work/out")
   : "${counts:=0 0}"
   passed=$((passed + ${counts% *})) failed=$((failed + ${counts#* }))
-  # A sanitizer's finding ends the program before its own count, or after it.
+  # A sanitizer's finding ends the program either before or after the program has printed its count.
   [ $status -ne 0 ] && [ "${counts#* }" -eq 0 ] && failed=$((failed + 1))
 done
 

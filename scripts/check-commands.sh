@@ -1,22 +1,23 @@
 #!/bin/sh
-# Runs every shell block of the documents, with the debug build, and compares what each prints with what the document shows.
+# Runs every shell block of the documents with the debug build, and compares its output with the output that the
+# document shows.
 #
-# A document is a session: its ```sh blocks run one after the other, in one shell and one new folder. The ```text or ```json
-# block that follows one, before the next ```sh block and the next heading, is what it prints, messages included; without such
-# a block it must print nothing. A block that fails ends the session, so a status that is not 0 is part of an example:
-# `|| echo "status $?"`. A command that ends with `&` is waited for until it listens. What changes from run to run (ids, dates,
-# durations, hashes) is compared by its form only. A fence that does not say what it holds is an error.
-# What the text and the headings call `sluice …` is part of a block, up to its first placeholder.
+# A document is a session: its ```sh blocks run one after the other, in one shell and one new folder. A ```text or
+# ```json block that follows a ```sh block, before the next ```sh block or heading, is the expected output, including
+# messages. Without such a block, there must be no output. A block that fails ends the session, so an example shows a
+# status other than 0 with `|| echo "status $?"`. After a command that ends with `&`, the script waits until it listens.
+# Text that changes between runs (ids, dates, durations, hashes) is compared only by its form. A fence must say what the
+# block contains. Each `sluice …` in the text and the headings must occur in a block, up to its first placeholder.
 #
-# The blocks marked ```sh measurement are not run, because they take a release build and minutes. One marked ```text picture
-# is a drawing, and not an output.
-# usage: scripts/check-commands.sh [FILE…]        README.md, docs/command.md and docs/updates.md unless said
+# Blocks marked ```sh measurement are not run, because they need a release build and take minutes. A block marked
+# ```text picture is a drawing and not an output.
+# usage: scripts/check-commands.sh [FILE…]      (default README.md, docs/command.md and docs/updates.md)
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 session=
 cleanup() {
-  # The session has a process group of its own, with all that it has started.
+  # The session runs in its own process group, with everything that it has started.
   [ -z "$session" ] || kill -- "-$session" 2>/dev/null || true
   rm -rf "$work"
 }
@@ -30,20 +31,20 @@ fail() {
   failed=$((failed + 1))
 }
 
-# The servers are on this machine: no proxy leads to them. Sockets of other engines are not found.
+# The servers are on this machine, so no proxy is used. Sockets of other engines must not be found.
 export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1 http_proxy= HTTP_PROXY= XDG_RUNTIME_DIR="$work/run" XDG_CACHE_HOME="$work/cache" LC_ALL=C.UTF-8
 unset TRACEPARENT TRACESTATE BAGGAGE OTEL_PROPAGATORS OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG OTEL_SDK_DISABLED
 export PATH="$repository/.build/debug:$PATH"
 umask 022
 
-# Free ports in place of 8080 and 8081, with as many digits, so that lengths stay the same; below those that the kernel
-# gives to clients, so that nothing takes them in the meantime.
+# Free ports in place of 8080 and 8081. They have as many digits, so that lengths stay the same, and are below the ports
+# that the kernel gives to clients, so that nothing takes them in the meantime.
 is_taken() { grep -qi ": [0-9A-F]*:$(printf %04X "$1") [0-9A-F]*:0000 0A" /proc/net/tcp; }
 first=$((4000 + $$ % 2500 * 2))
 while is_taken "$first" || is_taken $((first + 1)); do first=$((first + 2)); done
 second=$((first + 1))
 
-# What is different here than for a reader of the document.
+# Adapts a block where this run differs from that of a reader.
 adapt() {
   sed -E -e "s/\b8080\b/$first/g; s/\b8081\b/$second/g" -e 's|\.build/release|.build/debug|g' \
     -e 's|^make build$|make -n build >/dev/null|' -e 's/^seq 100000 /seq 1000 /' \
@@ -51,10 +52,10 @@ adapt() {
     -e 's/^.*>([^ &]+) &( *#.*)?$/&\nready $! \1/; t' -e 's|^.* &( *#.*)?$|&\nready $! /dev/null|'
 }
 
-# What an output has in common with that of another run, on another machine.
+# Replaces everything that differs between runs and machines.
 mask() {
   sed -E "
-    # The ports and folders of this run, as the documents call them.
+    # Replaces the ports and folders of this run by those in the documents.
     s/\b$first\b/8080/g; s/\b$second\b/8081/g
     s|$folder|/home/me|g; s|$XDG_RUNTIME_DIR|/run/user/1000|g; s|/[0-9]+\.sock|/PID.sock|
     s/\bprocess [0-9]+/process PID/
@@ -64,18 +65,18 @@ mask() {
     s/^[0-9]{2}:[0-9]{2}:[0-9]{2}\b/TIME/
     s/\b[0-9][0-9.,]* (ns|µs|ms|s|KB|MiB|bytes)\b/AMOUNT/g; s|\b[0-9,]+/s\b|RATE|g
     s/\|[# ]*\|/BAR/; s/^descriptors .*/descriptors/
-    # How often uniq -c has counted a word, for instance before and after a swap.
+    # The counts that uniq -c prints, for instance of the answers before and after a swap.
     s/^ +[0-9]+ ([a-z-]+)$/COUNT \1/
     # Ids and hashes.
     s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/ID/g; s/[0-9a-f]{32}-[0-9a-f]{16}/ID/g; s/\b[0-9a-f]{12,}\b/HASH/g
-    # What another machine has, and the words of another libcurl.
+    # Text that depends on the machine, and on the version of libcurl.
     s/^(libcurl|jansson|libmicrohttpd) [0-9].*/\1/; s/^( *machine ).*/\1NAME/
     s/Couldn't connect to server/Could not connect to server/
-    # Columns are as wide as what is in them; lines of HTTP end with CR.
+    # The width of a column depends on its content; lines of HTTP end with CR.
     s/\r$//; s/  +/ /g; s/ $//"
 }
 
-# Writes the blocks to LINE.sh and LINE.expected, LINE being where the block begins, or says which line is wrong.
+# Writes the blocks to LINE.sh and LINE.expected, where LINE is the first line of the block, or reports an invalid line.
 extract() { # document
   awk -v document="$1" '
     function wrong(text) { print "check-commands: " document ":" NR ": " text | "cat >&2"; status = 1 }
@@ -98,7 +99,7 @@ extract() { # document
 
 # The functions of a session.
 cat >"$work/functions" <<'FUNCTIONS'
-# Debian has the program in a package of its own.
+# Debian has the program in a separate package.
 measured() {
   if [ -x /usr/bin/time ]; then /usr/bin/time -f '%e s, %M KB' "$@"; else "$@" && echo "0 s, 0 KB" >&2; fi
 }

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Checks that requests cost no more instructions and allocations than Benchmarks/limits.txt allows.
 #
-# A line of that file has a subject of sluice-bench, the instructions and the allocations of a request. A subject
-# "NINE - ONE" is a further stage: an eighth of what the pipeline with nine stages costs more than the one with one.
+# A line of that file has a subject of sluice-bench, and the instructions and allocations of a request. The subject
+# "NINE - ONE" means one further stage: an eighth of the difference between the pipelines with nine stages and with one
+# stage.
 #
 # usage: scripts/check-cost.sh
 set -eu

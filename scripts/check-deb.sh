@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the packages into a bare Debian, without a toolchain, and uses them there: a pipeline with shipped plugins against
-# sluice echo, a plugin in C built in three ways, removal; then the archive, unpacked in a folder of its own.
-# Where this machine has Swift, a plugin in Swift is built here, and runs on the runtime in the archive.
-# Needs root (chroot), the network (packages of Debian) and debootstrap.
-# usage: scripts/check-deb.sh VERSION [FOLDER]      FOLDER with the packages is .build/packages unless said
-# SUITE and MIRROR name the Debian; bookworm and deb.debian.org unless said.
+# Installs the packages into a bare Debian without a toolchain, and uses them there: a pipeline with shipped plugins
+# against sluice echo, a plugin in C that is built in three ways, and the removal. Then it tests the archive, unpacked
+# into a separate folder. If this machine has Swift, a plugin in Swift is built here and runs there with the runtime
+# from the archive. Needs root (chroot), the network (packages of Debian) and debootstrap.
+# usage: scripts/check-deb.sh VERSION [FOLDER]      FOLDER has the packages (default .build/packages)
+# SUITE and MIRROR select the Debian (default bookworm and deb.debian.org).
 set -eu
 cd "$(dirname "$0")/.."
 version=$1 packages=${2:-.build/packages}
@@ -19,11 +19,11 @@ fail() {
 command -v debootstrap >/dev/null || fail "there is no debootstrap; install it"
 [ -f "$packages/sluice_$version-1_$(dpkg --print-architecture).deb" ] || fail "there are no packages of $version in $packages; run make deb"
 
-# Not in /tmp, where a mount may forbid programs.
+# Not in /tmp, where the mount options can forbid running programs.
 root=$(mktemp -d /var/tmp/sluice-root.XXXXXX)
 cleanup() {
   umount "$root/root/proc" 2>/dev/null || true
-  # Nothing of the machine is mounted any more, so nothing of it is removed.
+  # Deletes the root only if nothing of the machine is mounted there any more.
   if ! grep -qF " $root/" /proc/mounts; then rm -rf --one-file-system "$root"; fi
 }
 trap cleanup EXIT

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Checks the examples in the documentation. A block that is marked ```c is compiled alone, against include/, as C11, C17, C23,
-# C++17 and C++20, with GCC and Clang; if a file is named behind it, the block must be that file. A block that is marked ```swift FILE must be in that
-# file of Examples/ or plugins/, line for line except for indentation and comments; scripts/check-examples.sh builds those
-# files. A block that is marked ```swift elsewhere uses a package that Sluice does not depend on: nothing checks it. A link to a file of the repository must lead to a file.
+# Checks the examples in the documentation. A block marked ```c is compiled alone, against include/, as C11, C17, C23,
+# C++17 and C++20, with GCC and Clang; if the fence names a file, the block must be equal to that file. A block marked
+# ```swift FILE must occur in that file of Examples/ or plugins/, line for line except for indentation and comments;
+# scripts/check-examples.sh builds those files. A block marked ```swift elsewhere uses a package that Sluice does not
+# depend on, and is not checked. A link to a file of the repository must lead to an existing file.
 # usage: scripts/check-docs.sh [FILE…]
 set -u
 cd "$(dirname "$0")/.."
@@ -18,8 +19,8 @@ fail() {
   echo "check-docs: $*" >&2
 }
 
-# Writes the blocks of a file to $work/LINE.c and $work/LINE.swift, LINE being where the block begins. The first line of each
-# says which file it is from; it may be empty.
+# Writes the blocks of a file to $work/LINE.c and $work/LINE.swift, where LINE is the first line of the block. The first
+# line of the written file names the source file, or is empty.
 extract() {
   awk -v dir="$work" '
     /^```c( |$)/ { inside = 1; out = dir "/" (NR + 1) ".c"; print $2 > out; next }
@@ -35,9 +36,9 @@ compile() { # compiler, language, standard
 }
 
 check_c() { # document, block
-  # The compiler then names the line of the document.
+  # With this line, the compiler reports the line of the document.
   { echo "#line $(basename "$2" .c) \"$1\""; sed 1d "$2"; } >"$work/block"
-  # Every compiler that has C23 also knows it by the name of its draft.
+  # Every compiler with C23 also accepts the name of its draft.
   for standard in c11 c17 c2x; do compile "$CC" c $standard; compile clang c $standard; done
   for standard in c++17 c++20; do compile "$CXX" c++ $standard; compile clang++ c++ $standard; done
   source=$(head -n 1 "$2")
@@ -48,7 +49,7 @@ check_c() { # document, block
 check_swift() { # document, block
   place=$1:$(basename "$2" .swift)
   source=$(head -n 1 "$2")
-  # scripts/check-outside-package.sh compiles the guide.
+  # scripts/check-outside-package.sh compiles these examples.
   [ "$1$source" != docs/swift-plugins.md ] || return
   case $source in
     Examples/*.swift | plugins/*.swift) ;;
@@ -66,7 +67,7 @@ check_swift() { # document, block
   ' "$2" "$source"; then passed=$((passed + 1)); else fail "$place: these lines are not in $source"; fi
 }
 
-# Links without a scheme, relative to the folder of the document.
+# Checks links without a scheme, which are relative to the folder of the document.
 check_links() {
   awk '/^```/ { inside = !inside } !inside' "$1" | grep -o ']([^)# ]*' | sed 's/^](//' | grep -v : | grep . | sort -u >"$work/links"
   while read -r link; do

@@ -2,7 +2,7 @@
 # Builds everything in Examples/, and runs the client and the plugins against the echo server of the command.
 # usage: scripts/check-examples.sh        SLUICE=.build/debug/sluice, or another build of the command
 set -eu
-# The servers are on this machine: no proxy leads to them.
+# The servers are on this machine, so no proxy is used.
 export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
 cd "$(dirname "$0")/.."
 : "${SLUICE:=.build/debug/sluice}"
@@ -35,7 +35,8 @@ for line in 'fetch: 200' 'typed: GET' 'postJSON: {"json":{"name":"a","count":2}}
   grep -qF "$line" "$work/out" || { cat "$work/out" >&2; echo "check-examples: the client does not say \"$line\"" >&2; exit 1; }
 done
 
-# F1, F2: plugins from outside, loaded by path, change request and response natively and in the JSON document. The one in
+# F1, F2: external plugins, loaded by path, change request and response through functions and in the JSON document. The
+# Swift plugin waits in both calls, and makes its changes after it has waited.
 # Swift waits both times, and changes both on its way back.
 make -s -C Examples/c-plugin OUTPUT="$work"
 chmod go-w "$work/libstamp.so" "$work" .build/outside-package/debug/*.so .build/outside-package/debug/
@@ -58,7 +59,7 @@ for number in $(seq 200); do
   echo '{"id": '"$number"', "method": "POST", "url": "'"$(cat "$work/url")"'/v1/items", '"$rest}"
 done | "$SLUICE" run -q -c "$work/pipeline.json" >"$work/results" ||
   { cat "$work/results" >&2; echo "check-examples: a run through the plugins failed" >&2; exit 1; }
-# The body is text in a result, with quotes that are escaped.
+# In a result, the body is a text with escaped quotes.
 tr -d '\\' <"$work/results" >"$work/out"
 [ "$(wc -l <"$work/out")" -eq 200 ] || { echo "check-examples: 200 lines have $(wc -l <"$work/out") results" >&2; exit 1; }
 for part in '"x-stamp":"c-plugin"' '"stampedBy":"c-plugin"' '"x-color":"red"' '"x-team":"core"' '"team":"core"' \

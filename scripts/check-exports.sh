@@ -1,12 +1,12 @@
 #!/bin/sh
-# Checks that a plugin exports its entry point and nothing else; mangled Swift names ($s…) may stand beside it.
+# Checks that a plugin exports only its entry point; mangled Swift names ($s…) are allowed too.
 # usage: scripts/check-exports.sh LIBRARY…
 set -u
 [ $# -gt 0 ] || { echo "usage: scripts/check-exports.sh LIBRARY…" >&2; exit 2; }
 list=$(dirname "$0")/exports.txt
 failed=0
 
-# Marks of the start and end of sections, which some linkers export from every library.
+# Symbols for the start and end of sections, which some linkers export from every library.
 linker='^(_init|_fini|_edata|_end|_etext|__bss_start|__data_start)$'
 
 for library; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that no program or library given needs Foundation, neither itself nor through what it needs.
+# Checks that none of the given programs and libraries needs Foundation, directly or through another library.
 # usage: scripts/check-foundation.sh FILE…
 set -u
 [ $# -gt 0 ] || { echo "usage: scripts/check-foundation.sh FILE…" >&2; exit 2; }

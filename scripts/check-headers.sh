@@ -9,7 +9,7 @@ checked=0 failed=0
 
 flags="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fsyntax-only -Iinclude $(pkg-config --cflags jansson)"
 
-# A compiler that is missing checks nothing, so that is a failure.
+# A missing compiler is a failure, because nothing would be checked with it.
 need() { # compiler, its package
   command -v "$1" >/dev/null && return
   failed=$((failed + 1))
@@ -45,7 +45,7 @@ need clang clang
 need clang++ clang
 [ $failed -eq 0 ] || exit 1
 
-# The header is included rather than compiled itself: clang would call its inline functions unused.
+# The header is included and not compiled directly, because clang would report its inline functions as unused.
 for header in include/sluice/*.h include/sluice/draft/*.h; do
   name=${header#include/}
   printf '#include <%s>\n#include <%s>\n' "$name" "$name" >"$work/alone"
@@ -53,7 +53,7 @@ for header in include/sluice/*.h include/sluice/draft/*.h; do
 done
 for example in Examples/*/*.c; do check_all "$example" "$example"; done
 
-# Drafts are included one by one. Any other header that `sluice.h` forgets is one that plugins do not get.
+# Drafts are included one by one. Every other header must be included by `sluice.h`, or plugins would not get it.
 for header in include/sluice/*.h; do
   name=sluice/$(basename "$header")
   [ "$name" = sluice/sluice.h ] && continue

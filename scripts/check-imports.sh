@@ -1,12 +1,13 @@
 #!/bin/sh
-# Checks who imports whom: each module imports what its row below names, and nothing else of ours or of C. Inside a
-# module, folders that use each other's types form a circle, which is refused.
+# Checks the imports of each module: a module imports the modules that its row below names, and no other modules of this
+# project or of C. The folders of a module must not use each other's types in a circle.
 # usage: scripts/check-imports.sh
 set -u
 cd "$(dirname "$0")/.."
 failed=0
 
-# Module: what it may import. A pure module reaches neither C nor the system; the others may import the system's own modules.
+# Each row: a module, and the modules that it may import. A pure module uses neither C nor the system; the other modules
+# may also import modules of the system.
 table='
 pure  SluiceMessages
 pure  SluiceMetrics
@@ -102,8 +103,8 @@ for folder in Sources/*/; do
   grep -qE "^[a-z]+ +$module( |\$)" "$list.table" || complain "$module has no row in the table of scripts/check-imports.sh"
 done
 
-# Prints "FOLDER -> FOLDER: TYPE (FILE)" for a use of a type that is a part of a circle of folders. Sees the types that a
-# file declares at its top level; a name that two folders declare is left out.
+# Prints "FOLDER -> FOLDER: TYPE (FILE)" for each use of a type that is part of a circle of folders. Considers the types
+# that a file declares at its top level, except names that are declared in two folders.
 folder_circles() { # folder of a module
   # shellcheck disable=SC2046 # the names of files have no blanks
   awk -v root="$1/" '
@@ -156,7 +157,7 @@ for folder in Sources/*/; do
 $circles"
 done
 
-# The check finds a circle, and takes neither a comment nor a string for a use.
+# Checks the check: it finds a circle, and ignores names in comments and strings.
 trap 'rm -rf "$list" "$list.table" "$list.module"' EXIT
 mkdir -p "$list.module/Lower" "$list.module/Upper"
 printf '/// Not a use of Upper.\npackage struct Lower {\n  let text = "Upper"\n}\n' >"$list.module/Lower/Lower.swift"
@@ -165,13 +166,13 @@ printf 'struct Upper { var lower: Lower }\n' >"$list.module/Upper/Upper.swift"
 printf 'extension Lower { var upper: Upper? { nil } }\n' >"$list.module/Lower/Lower+Upper.swift"
 [ "$(folder_circles "$list.module" | wc -l)" -eq 2 ] || complain "the check of folders does not see a circle"
 
-# What C plugins may include: the ABI, jansson, the system, and their own files.
+# C plugins may include only the ABI, jansson, the system, and their own files.
 includes=$(grep -nE '^[ \t]*#[ \t]*include[ \t]*"[^"]*(\.\./|Sources/)|#[ \t]*include[ \t]*<(curl|microhttpd|CLinux)' \
   $(find plugins -name '*.[ch]') /dev/null)
 [ -z "$includes" ] || complain "a C plugin includes what belongs to the host: $includes"
 
-# Only one file loads libraries, apart from what goes into foreign programs. It releases a reference only to a library that stays mapped: the Swift runtime never
-# forgets an image.
+# Only one file loads libraries, apart from the library that is loaded into other programs. It releases only references
+# to libraries that stay mapped, because the Swift runtime never forgets an image.
 loaders=$(grep -rlE '\bdlopen *\(' Sources plugins --include='*.swift' --include='*.[ch]' --include='*.cpp' --exclude-dir=CAttach)
 [ "$(printf '%s\n' "$loaders" | grep -c .)" -le 1 ] || complain "dlopen is spelled in more than one file:
 $loaders"
@@ -179,7 +180,7 @@ unloaders=$(grep -rnE '\bdlclose *\(' Sources plugins --include='*.swift' --incl
   grep -vF "${loaders:-no loader}:")
 [ -z "$unloaders" ] || complain "a library is never unloaded: $unloaders"
 
-# No part of Foundation, under whatever name, except in the bridge to it.
+# Only the bridge to Foundation may import Foundation or a part of it, whatever its name is.
 foundation=$(grep -rnE '^[^/]*\bimport +Foundation' Sources plugins --include='*.swift' --exclude-dir=SluiceFoundation)
 [ -z "$foundation" ] || complain "Foundation is not to be had here: $foundation"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the debug build into a folder of its own, runs it there, and makes, builds and validates a plugin in C, one in C++ and
-# one in Swift with what was installed, as their authors do.
+# Installs the debug build into a separate folder and runs it there. Then creates, builds and validates a plugin in C,
+# one in C++ and one in Swift with the installed files, as their authors do.
 # usage: scripts/check-install.sh
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ version=$(pkg-config --modversion sluice)
 "$prefix/bin/sluice" plugin inspect bearer-auth >"$work/out" || fail "an installed plugin is not found by its name"
 grep -qxF "$prefix/lib/sluice/plugins/libbearer-auth.so" "$work/out" || fail "bearer-auth is found elsewhere: $(head -n 1 "$work/out")"
 
-# The libraries that go into other programs are found from where the command is.
+# The libraries that are loaded into other programs are found relative to the command.
 echo '{"plugins": {"h": {"library": "static-headers", "config": {"request": {"X-A": "1"}}}}, "request": ["h"]}' >"$work/attach.json"
 "$prefix/bin/sluice" attach -c "$work/attach.json" -- sh -c 'echo "$LD_PRELOAD"' >"$work/out" || fail "sluice attach does not run a program"
 [ "$(realpath "$(cat "$work/out")")" = "$(realpath "$prefix/lib/sluice/libsluice-attach.so")" ] || fail "sluice attach preloads $(cat "$work/out")"
@@ -30,7 +30,7 @@ echo '{"plugins": {"h": {"library": "static-headers", "config": {"request": {"X-
   -o "$work/libstatic-headers.so" plugins/static-headers/*.c $(pkg-config --libs jansson)
 scripts/check-exports.sh "$work/libstatic-headers.so"
 
-# A new plugin in each language builds, and keeps every rule; the one in Swift by the name of a type of its SDK.
+# A new plugin in each language builds, and keeps every rule. The Swift plugin has the name of a type of its SDK.
 for plugin in c:outside-c cpp:outside-cpp swift:request; do
   language=${plugin%%:*} name=${plugin#*:}
   "$prefix/bin/sluice" plugin new "$name" --lang "$language" --path "$work" >/dev/null
@@ -47,7 +47,7 @@ done
 chmod go-w "$work/libstatic-headers.so"
 "$prefix/bin/sluice" plugin inspect "$work/libstatic-headers.so" >/dev/null || fail "sluice plugin inspect refuses it"
 
-# The one in Swift with a runtime of its own, which keeps every rule as well.
+# The Swift plugin also keeps every rule when it is built with its own runtime.
 "$prefix/bin/sluice" plugin build --static-stdlib "$work/request" >"$work/out" 2>"$work/log" ||
   { cat "$work/log" >&2; fail "the new plugin in Swift does not build with a static standard library"; }
 library=$(cat "$work/out")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that the names in the documents exist: what stands in backticks, in a link, or in a ```sh block.
+# Checks that the names in the documents exist: names in backticks, in a link, or in a ```sh block.
 #
 #   file      a path is relative to the repository, to its document, or the end of a path in the repository
 #   heading   the anchor of a link
@@ -10,7 +10,7 @@
 #   key       `retry.budget`, and the first column of a table of keys, are in the schema of the configuration
 #   target    `make X` is a target of the Makefile
 #
-# Before the documents it checks itself: a document with one wrong name of each kind must give exactly these errors.
+# Before that, the script checks itself: a document with one wrong name of each kind must give exactly these errors.
 # usage: scripts/check-names.sh [FILE…]
 set -eu
 export LC_ALL=C
@@ -29,14 +29,14 @@ symbol RedirectionHandler
 symbol DeclarativeTLS
 symbol DefaultHTTPClient"
 
-# Everything that exists, one fact a line: kind, tab, name.
+# Prints everything that exists, one fact per line: kind, tab, name.
 facts() {
-  # Without what is built, and without what nobody wrote.
+  # Leaves out build outputs and the files of git.
   find . \( -name .build -o -name .git \) -prune -o -print | sed -n 's|^\./|file	|p'
   find Sources Tests Examples/*/Sources Benchmarks/Sources Fuzzers/Sources plugins -maxdepth 1 -mindepth 1 -type d |
     sed 's|.*/|module	|'
   sed -n 's/^\([a-z0-9-]*\):.*/target	\1/p' Makefile
-  # .SS "sluice ctl status" begins a command; \fB\-c\fR, \fB\-\-config\fR is an option of it.
+  # .SS "sluice ctl status" begins a command; \fB\-c\fR, \fB\-\-config\fR is an option of that command.
   awk '
     /^\.SS "sluice / { gsub(/^\.SS "sluice |"$/, ""); command = $0; print "command\t" command; next }
     /^\.S/ { command = "" }
@@ -45,7 +45,7 @@ facts() {
       for (i = 1; i <= NF; i++) if ($i ~ /^-/) print "flag\t" command " " $i
     }' share/man/man1/sluice.1
   grep -oE -e '--[a-z][a-z0-9-]+' scripts/*.sh | sed 's/^/flag	/; s/:/ /'
-  # Options of curl that the documentation names.
+  # The options of curl that the documentation names.
   grep -ohE '"[A-Za-z0-9.:-]+"' Sources/SluiceCommand/Send/Curl/CurlOptions.swift | sed 's/"//g; s/^/option\t--/; p; s/--/-/'
   grep -rohE -e '--[a-z][a-z0-9-]+' Benchmarks/Sources | sed 's/^/flag	sluice-bench /'
   # Pairs of a key and the object that it belongs to: "retry budget".
@@ -73,7 +73,7 @@ facts() {
   echo "$foreign" | tr ' ' '	'
 }
 
-# The anchors of the headings of a document, as public hosts make them.
+# Prints the anchors of the headings of a document, as hosts of repositories generate them.
 headings() {
   awk '
     FNR == 1 { inside = 0 }
@@ -98,7 +98,7 @@ check() { # facts, documents…
     function unknown(kind, name) { print FILENAME ":" start ": unknown " kind " \"" name "\""; bad++ }
     function is(kind, name) { checked++; return (kind, name) in fact }
 
-    # "a/../b" is "b".
+    # Simplifies a path: "a/../b" becomes "b".
     function plain(path) {
       gsub(/\/\.\//, "/", path); sub(/^\.\//, "", path); sub(/\/$/, "", path)
       while (path ~ /(^|\/)[^\/.][^\/]*\/\.\.(\/|$)/) {
@@ -145,10 +145,10 @@ check() { # facts, documents…
       if (!is("command", command) && !(groups[command] && i == 3)) { unknown("command", "sluice " command); return }
       for (; i <= count; i++) {
         if (words[i] == "#") return
-        # What follows is the command of another program.
+        # The words after this belong to the command of another program.
         if (words[i] == "--") break
         flag = words[i]; gsub(/[][]/, "", flag)
-        # Several letters may follow one dash.
+        # One dash can be followed by several letters.
         if (flag !~ /^(-[A-Za-z]|--[a-z][a-z0-9.-]*(=.*)?)$/) continue
         sub(/=.*/, "", flag)
         if (command == "help") continue
@@ -257,7 +257,7 @@ check() { # facts, documents…
     }
     /^\| key \|/ { keyed = FILENAME ~ /^docs\/(configuration|headers)\.md$/ || FILENAME ~ /planted/ }
     /^$/ { keyed = 0 }
-    # A name may be continued on the next line.
+    # A name can continue on the next line.
     {
       text = held == "" ? $0 : held " " $0
       if (held == "") start = FNR
@@ -274,7 +274,7 @@ check() { # facts, documents…
 
 facts | sort -u >"$work/facts"
 
-# The self-check: nothing in this document exists but the names of its first paragraph.
+# The check of the script itself: in this document, only the names of the first paragraph exist.
 mkdir "$work/planted"
 cat >"$work/planted/wrong.md" <<'END'
 # A heading
@@ -337,7 +337,7 @@ if [ $# -eq 0 ]; then
     [ ! -f "$document" ] || set -- "$@" "${document#./}"
   done
 fi
-# Links lead to headings of any document.
+# Links can lead to headings of any document.
 # shellcheck disable=SC2046 # paths of the repository have no spaces
 headings $(sed -n 's/^file	\(.*\.md\)$/\1/p' "$work/facts") >>"$work/facts"
 status=0

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the plugins of Examples/ as their authors do, in C against include/ alone and in Swift as a package of its own,
-# and checks what came out: exports, note, needed libraries, and what the command says of it where it is built. Then
-# compiles every Swift example of the guide that begins with an import of SluicePlugin.
+# Builds the plugins of Examples/ as their authors do, in C against include/ alone and in Swift as a separate package.
+# Checks the results: exports, note, needed libraries, and what the command reports about them where they are built.
+# Then compiles every Swift example of the guide that begins with an import of SluicePlugin.
 # usage: scripts/check-outside-package.sh [FOLDER-TO-BUILD-IN]
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that a host whose Swift runtime is linked statically runs plugins in Swift of both kinds at once: one with the shared
-# runtime, and one with its own. Builds the command a second time, which takes minutes.
+# Checks that a host whose Swift runtime is linked statically can run both kinds of Swift plugins at once: one with the
+# shared runtime, and one with its own. Builds the command a second time, which takes minutes.
 # usage: scripts/check-static-host.sh      after: make build
 set -eu
 cd "$(dirname "$0")/.."

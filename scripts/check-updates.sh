@@ -1,9 +1,9 @@
 #!/bin/sh
-# Takes signed releases of a plugin through their life, with the real commands and nginx as the mirror:
+# Takes signed releases of a plugin through their whole life, with the real commands and with nginx as the mirror:
 #
 #     1.0 serves ─ 1.1 is swapped in under load ─ 1.2 fails its probation ─ 1.3 ends the process ─ 1.1 is revoked, 1.0 serves
 #
-# Each step is checked: which build serves, that no request fails because of an update, and what the status says.
+# After each step, checks which build serves, that no request fails because of an update, and what the status reports.
 # usage: scripts/check-updates.sh        with the debug build
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
@@ -37,7 +37,7 @@ fail() {
 
 say() { echo "check-updates: $*"; }
 
-# Waits for a command to succeed; the limit is for a machine that is very busy.
+# Waits until a command succeeds; the limit is meant for a very busy machine.
 until_true() { # what, command…
   what=$1
   shift
@@ -66,7 +66,7 @@ publish() { # operands and options of "publish add"
 
 says() { "$sluice" ctl status --json --socket "$work/control" | grep -qF "$1"; }
 installed() { "$sluice" update status -c sluice.json | grep -q "^installed: release $1;"; }
-# The build that the last request has passed.
+# Whether the last request passed through this build.
 serves() { tail -n 1 "$results" | grep -qF "x-build\\\": \\\"$1\\\""; }
 no_failures() { ! grep -F '"error"' "$results" >failures || fail "requests failed: $(head -n 1 failures)"; }
 
@@ -89,7 +89,7 @@ build 1.3 2
 publish build-1.0/stamp.so
 cp repository/root.json .
 
-# A port below those that the kernel gives to clients.
+# A port below the ports that the kernel gives to clients.
 port=$((10000 + $$ % 20000))
 cat >nginx.conf <<EOF
 daemon on; pid $work/nginx.pid; error_log $work/nginx.log; worker_processes 1;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that every file that shows the version of the product shows this one. It is defined in Product.swift, from where the
-# Makefile takes it.
+# Checks that every file that shows the version of the product shows the given one. Product.swift defines the version,
+# and the Makefile takes it from there.
 # usage: scripts/check-version.sh VERSION
 set -u
 cd "$(dirname "$0")/.."

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the suites of W3C: trace-context (level 2, strict) against the relay of Examples/, against "sluice send" under
-# environment variables, over both transports, and against curl under "sluice attach", and baggage against the library. Neither suite is part of this repository.
+# Runs the suites of W3C: trace-context (level 2, strict) against the relay of Examples/, against "sluice send" with
+# environment variables over both transports, and against curl under "sluice attach"; and baggage against the library.
+# The suites are not part of this repository.
 # usage: scripts/check-w3c.sh PATH...      each a checkout of github.com/w3c/trace-context or /w3c/baggage, or a folder with both
 # SLUICE=.build/debug/sluice or another build of the command; PYTHON=python3, which needs aiohttp for trace-context
 set -eu
@@ -28,7 +29,7 @@ swift build --package-path Examples/Relay >"$work/log" 2>&1 || { cat "$work/log"
 RELAY=$PWD/Examples/Relay/.build/debug/Relay
 export RELAY
 
-# What the suite says of a service, which is given as a command that prints its URL; all 41 cases have to run.
+# Runs the suite against a service, given as a command that prints its URL; all 41 cases must run.
 check_service() {
   : >"$work/url"
   "$@" >"$work/url" &
@@ -61,7 +62,7 @@ JSON
   echo "check-w3c: trace-context: 41 cases passed with curl under sluice attach"
 fi
 if [ -n "$baggage" ]; then
-  # Our classes are found before those of the suite, which stand beside it.
+  # Our classes are found before those of the suite, which are in a folder beside it.
   (cd scripts/w3c && PYTHONPATH=$baggage "$PYTHON" -B -m unittest test_baggage) >"$work/out" 2>&1 ||
     { cat "$work/out" >&2; exit 1; }
   count=$(sed -n 's/^Ran \([0-9]*\) tests.*/\1/p' "$work/out")

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Counts the instructions in user space, and the allocations, that each request costs a subject of sluice-bench.
+# Counts the user-space instructions and the allocations that each request costs a subject of sluice-bench.
 #
-# The count is the difference of two runs of different length, divided by the difference of their requests, so start and
-# end do not count. It is taken from copies without symbols, because valgrind cannot read the debug information of Swift.
-# Prints one line for each subject: its name, instructions per request, allocations per request.
+# The count is the difference between two runs of different length, divided by the difference of their requests, so the
+# start and the end of a run do not count. The runs use copies without symbols, because valgrind cannot read Swift's
+# debug information. Prints one line for each subject: its name, instructions per request, allocations per request.
 #
 # usage: scripts/count-instructions.sh [--tls] SUBJECT…
 set -eu
@@ -24,7 +24,7 @@ strip -o "$work/libbench-stage.so" $built/libbench-stage.so
 few=4000
 many=12000
 
-# The instructions of a run with that many requests; its report goes to $work/report.
+# Prints the instructions of a run with that many requests, and writes the run's report to $work/report.
 instructions() {
   valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file="$work/log" \
     "$work/sluice-bench" $secure --plugins .build/release --subject "$1" --rounds 1 --requests "$2" >"$work/report" ||
@@ -36,6 +36,6 @@ for subject in "$@"; do
   first=$(instructions "$subject" $few)
   second=$(instructions "$subject" $many)
   allocations=$(awk -v name="$subject" '$1 == name { print $(NF - 1) }' "$work/report")
-  # A quarter of the requests runs before, as a warm-up.
+  # Each run also has a warm-up, of a quarter of its requests.
   echo "$subject $(((second - first) * 4 / ((many - few) * 5))) $allocations"
 done

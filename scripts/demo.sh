@@ -1,9 +1,9 @@
 #!/bin/sh
-# A pipeline at work: two plugins in C, one in Swift, two built-in stages, an echo server, one request, then thousands.
-# Needs what `make build` makes, and nothing else: no network, no root.
-# usage: scripts/demo.sh [REQUESTS]     5000 unless said
+# Shows a pipeline at work: two plugins in C, one in Swift, two built-in stages, an echo server, one request, then
+# thousands. Needs only the products of `make build`: no network, no root.
+# usage: scripts/demo.sh [REQUESTS]     (default 5000)
 set -eu
-# The servers are on this machine: no proxy leads to them.
+# The servers are on this machine, so no proxy is used.
 export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
 cd "$(dirname "$0")/.."
 built=$PWD/.build/release
@@ -11,7 +11,7 @@ requests=${1:-5000}
 
 [ -x "$built/sluice" ] || { echo "demo: $built/sluice is not there; run make build first" >&2; exit 1; }
 PATH=$built:$PATH
-# Not in /tmp, where a mount may forbid what a plugin needs: being executable.
+# Not in /tmp, where the mount options can forbid executable files, which plugins must be.
 work=$(mktemp -d "$PWD/.build/demo.XXXXXX")
 server=
 cleanup() {
@@ -25,18 +25,18 @@ trap 'exit 143' TERM
 
 heading() { printf '\n== %s\n\n' "$*"; }
 
-# Shows a command as one would type it, and runs it.
+# Prints a command as a user would type it, and runs it.
 show() {
   printf '$ %s\n' "$1"
   eval "$1"
 }
 
 for plugin in bearer-auth json-edit access-log; do
-  # Sluice refuses a library that others could change, as a generous umask makes them.
+  # Sluice refuses a library that others can change, as files under a generous umask are.
   install -m 755 "$built/lib$plugin.so" "$work"
 done
 cd "$work"
-# What the command says of itself in between keeps its place in the output.
+# From here on, messages of the command keep their place in the output.
 exec 2>&1
 
 heading "An echo server: it answers with the request that it got"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every fuzzer, or the named ones, for SECONDS each; findings are in Fuzzers/.build/findings.
+# Runs every fuzzer, or only the named ones, for SECONDS each. Findings are written to Fuzzers/.build/findings.
 # usage: scripts/fuzz.sh SECONDS [FUZZER…]
 set -eu
 cd "$(dirname "$0")/../Fuzzers"
@@ -7,7 +7,7 @@ seconds=${1:?usage: scripts/fuzz.sh SECONDS [FUZZER…]}
 shift
 [ $# -gt 0 ] || set -- traceparent tracestate baggage b3 carrier response preflight
 : "${SWIFT:=swift}"
-# Swift's own backtraces would end the process before libFuzzer has written the input down.
+# Swift's backtraces would end the process before libFuzzer has saved the input.
 export SWIFT_BACKTRACE=enable=no
 # shellcheck disable=SC2086 # the options are words
 $SWIFT build -c release --sanitize=fuzzer ${SWIFTFLAGS:-}
@@ -26,7 +26,7 @@ failed=
 for name; do
   echo "fuzz: $name, $seconds s"
   mkdir -p ".build/corpus/$name" ".build/findings/$name"
-  # Beyond 8192 bytes baggage is dropped; a small library has some 5,000.
+  # Baggage of more than 8192 bytes is dropped; a small library has about 5,000 bytes.
   seeds=Seeds/$name length=9000
   if [ "$name" = preflight ]; then
     seeds=.build/seeds/$name length=16000

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that building needs, as far as they are missing; with --tests also those of the tests, with
-# --cost those of scripts/check-cost.sh.
+# Installs the missing Debian packages that the build needs; with --tests also those that the tests need, with --cost
+# those that scripts/check-cost.sh needs.
 # usage: scripts/install-dependencies.sh [--tests | --cost]
 set -eu
 
@@ -16,11 +16,11 @@ case ${1:-} in
   *) echo "usage: scripts/install-dependencies.sh [--tests | --cost]" >&2; exit 2 ;;
 esac
 
-# Any C compiler will do for the plugins in C; the C++ headers are for the patterns of JSON Schemas.
+# The plugins in C need any C compiler; the C++ headers are for the patterns of JSON Schemas.
 command -v cc >/dev/null || packages="$packages gcc libc6-dev"
 [ -d /usr/include/c++ ] || packages="$packages g++"
 if [ "${1:-}" = --tests ]; then
-  # The headers of the ABI are compiled by both compilers, as C and as C++. Clang usually comes with Swift.
+  # Both compilers compile the headers of the ABI, as C and as C++. Clang usually comes with Swift.
   command -v c++ >/dev/null || packages="$packages g++"
   command -v clang++ >/dev/null || packages="$packages clang"
 fi
@@ -34,7 +34,7 @@ fi
 
 is_installed() { dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed; }
 
-# Another package may do the same job.
+# Whether another installed package provides the same.
 is_provided() {
   case $1 in
     pkg-config) command -v pkg-config ;;
@@ -64,5 +64,5 @@ install() {
 }
 
 echo "install-dependencies: installing$missing" >&2
-# The lists may be absent or old: then fetch them and try again.
+# The package lists can be missing or old; then fetches them and tries again.
 install || { $as_root apt-get update -q && install; }

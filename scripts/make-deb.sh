@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes the Debian packages sluice and libsluice-dev of the release build.
-# usage: scripts/make-deb.sh VERSION [FOLDER]      FOLDER is .build/packages unless said
+# Makes the Debian packages sluice and libsluice-dev from the release build.
+# usage: scripts/make-deb.sh VERSION [FOLDER]      (default .build/packages)
 # DEBFULLNAME and DEBEMAIL name the maintainer, as for other tools of Debian. SOURCE_DATE_EPOCH, or the last commit, is the time
 # of every file.
 set -eu
 cd "$(dirname "$0")/.."
 version=$1 output=${2:-.build/packages}
-# Nobody else may write to what is installed.
+# Only root may write to installed files.
 umask 022
 
 fail() {
@@ -28,16 +28,16 @@ architecture=$(dpkg --print-architecture)
 revision=$version-1
 command=$work/sluice headers=$work/libsluice-dev
 
-# One tree is installed, and what only authors of plugins need is moved out of it.
+# Installs one tree, then moves the files that only authors of plugins need to the other package.
 scripts/stage-release.sh "$command" /usr pkgconfigdir=/usr/share/pkgconfig cmakedir=/usr/share/cmake/Sluice
 mkdir -p "$headers/usr/share"
 mv "$command/usr/include" "$headers/usr"
 for folder in pkgconfig cmake sluice; do mv "$command/usr/share/$folder" "$headers/usr/share"; done
-# Debian's zsh looks there.
+# Debian's zsh looks for completions in this folder.
 mv "$command/usr/share/zsh/site-functions" "$command/usr/share/zsh/vendor-completions"
 gzip -9n "$command"/usr/share/man/man1/*.1
 
-# dpkg-shlibdeps wants the control file of a source package around it.
+# dpkg-shlibdeps needs the control file of a source package.
 mkdir -p "$work/shlibdeps/debian"
 printf 'Source: sluice\n\nPackage: sluice\nArchitecture: any\n' >"$work/shlibdeps/debian/control"
 log=$work/shlibdeps/log
@@ -46,7 +46,7 @@ log=$work/shlibdeps/log
   { cat "$log" >&2; fail "dpkg-shlibdeps does not know what the package depends on"; }
 depends=$(sed -n 's/^shlibs:Depends=//p' "$work/shlibdeps/substvars")
 [ -n "$depends" ] || fail "dpkg-shlibdeps names no package that sluice depends on"
-# Only the libraries in the package itself belong to no other.
+# Only libraries in the package itself may belong to no other package.
 if grep 'no dependency information' "$log" | grep -v "$command/usr/lib/sluice/swift/" >&2; then
   fail "the libraries above belong to no package of Debian"
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the documentation of Sluice, SluiceClient and SluicePlugin with the toolchain's docc, and joins it into one archive
-# in .build/docs, which any web server shows. A warning of docc is an error, such as a link to a symbol that is not there.
-# An undocumented parameter is none: comments name only those parameters that need a word.
+# Builds the documentation of Sluice, SluiceClient and SluicePlugin with the toolchain's docc, and merges it into one
+# archive in .build/docs, which any web server can serve. A warning of docc, for instance about a link to a missing
+# symbol, is an error. Undocumented parameters are allowed, because comments describe only the parameters that need it.
 # usage: scripts/make-docs.sh      from what "swift build" made
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,12 +11,12 @@ mkdir -p "$docs/parts"
 status=0
 fail() { echo "make-docs: $*" >&2; exit 1; }
 
-# Beside the compiler. The command "swift" can be a program that chooses one of several toolchains.
+# docc is beside the compiler. The command "swift" can be a program that selects one of several toolchains.
 docc=$(dirname "$(readlink -f "$(command -v swift)")")/docc
 [ -x "$docc" ] || docc=$(command -v docc) || fail "the toolchain of $(command -v swift) has no docc"
 
-# Copies a page for docc: blocks name no source file, links to headings and to other documents are their text, and there is no
-# table of contents, which docc makes.
+# Copies a page for docc: removes the source files from fences and the table of contents, which docc generates, and
+# replaces links to headings and to other documents by their text.
 article() { # page, folder
   sed -E -e 's/^```swift .*/```swift/' -e '/^- (\[[^]]*\]\(#[^)]*\)( · )?)+$/d' \
     -e 's/\[([^]]*)\]\((#|\.\.\/|[^):]*\.md)[^)]*\)/\1/g' "$1" >"$2/$(basename "$1")"
@@ -33,11 +33,12 @@ build() { # module, articles
   shift
   mkdir "$docs/parts/$module.docc" "$docs/parts/$module"
   for page in "Sources/$module/$module.docc"/*.md "$@"; do article "$page" "$docs/parts/$module.docc"; done
-  # The types that a module shows from other modules are on its own pages; but "Sluice", which SluiceClient shows, has its own.
+  # A module documents the types that it shows from other modules, except that "Sluice", which SluiceClient shows, has
+  # its own pages.
   for part in "$module" $(exported "$module"); do
     scripts/symbol-graph.sh "$part" "$docs/parts/$module.graphs" || fail "the symbols of $part cannot be read; run: swift build"
   done
-  # One graph of them all, so that members in extensions are with their types.
+  # Joins the graphs, so that members in extensions are with their types.
   {
     sed -E 's/"symbols":\[.*/"symbols":[/' "$docs/parts/$module.graphs/$module.symbols.json"
     sed -E 's/.*"symbols":\[(.*)\],"relationships":\[.*\]\}$/\1/' "$docs/parts/$module.graphs"/*.json | grep . | paste -sd,

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes an archive of the release build that runs from any folder, with the libraries of Swift's runtime.
-# usage: scripts/make-tarball.sh VERSION [FOLDER]      FOLDER is .build/packages unless said
+# Makes an archive of the release build with the libraries of Swift's runtime. It runs from any folder.
+# usage: scripts/make-tarball.sh VERSION [FOLDER]      (default .build/packages)
 set -eu
 cd "$(dirname "$0")/.."
 version=$1 output=${2:-.build/packages}
@@ -11,16 +11,16 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 name=sluice-$version-linux-$(uname -m)
 tree=$work/$name
 
-# With an empty prefix, the folder takes the place of /usr.
+# With an empty prefix, the folder corresponds to /usr.
 scripts/stage-release.sh "$tree" ""
-# The folder may be anywhere: paths start from the file.
+# The archive can be unpacked anywhere, so paths are relative to the file.
 sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$tree/lib/pkgconfig/sluice.pc"
 documents=$tree/share/doc/sluice
 mkdir -p "$documents"
 cp LICENSE NOTICE CHANGELOG.md "$documents"
 cp share/debian/copyright "$documents/copyright"
 
-# What the system has to have: names of libraries, and the newest version of glibc's functions.
+# Lists the requirements for the system: the names of libraries, and the newest version of glibc's functions.
 files=$(find "$tree/bin" "$tree/lib" -type f \( -name sluice -o -name '*.so' \))
 {
   echo "Sluice $version needs these libraries of the system:"

@@ -1,10 +1,9 @@
 #!/bin/sh
-# Measures what "sluice attach" adds, in alternating rounds with and without it: for one transfer, for one run of curl, and
-# for a program without a transfer. Prints microseconds: the median of the rounds for each, and the difference.
-# The transfers and their server share one processor, which does not sleep meanwhile: otherwise the time to wake it, which
-# differs by more than the cost of a stage, would be in the figures.
-# With --instructions, prints the instructions in user space of one transfer instead, which other work on the machine does
-# not change; needs valgrind.
+# Measures what "sluice attach" adds to one transfer, to one run of curl, and to a program without a transfer, in
+# alternating rounds with and without attach. Prints microseconds: for each the median of the rounds, and the
+# difference. The transfers and their server share one processor, which does not sleep meanwhile; otherwise the figures
+# would include the time to wake it, which varies by more than the cost of a stage. With --instructions, prints the
+# user-space instructions of one transfer instead, which other work on the machine does not affect; needs valgrind.
 # usage: scripts/measure-attach.sh [ROUNDS | --instructions]
 # Needs "make build" and nginx. SWIFT_PLUGIN=FILE measures a plugin in Swift too; CONFIG='{…}' is its configuration.
 set -eu
@@ -42,15 +41,15 @@ if [ -n "${SWIFT_PLUGIN:-}" ]; then
   subjects="$subjects swift"
 fi
 
-# The output of a program, which has the first word of its line as the figure.
+# Prints the output of a program, whose first word in each line is the figure.
 measure() { # subject, words…
   subject=$1
   shift
   if [ "$subject" = plain ]; then "$@"; else "$SLUICE" attach -c "$work/$subject.json" -- "$@"; fi
 }
 
-# The difference of two runs, so that start and end do not count. From copies without debugging information, because
-# valgrind cannot read that of Swift.
+# Prints the difference between two runs, so that their start and end do not count. Uses copies without debug
+# information, because valgrind cannot read that of Swift.
 count() { # subject
   for transfers in 1000 3000; do
     measure "$1" valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file="$work/log" \

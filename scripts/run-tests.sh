@@ -1,16 +1,16 @@
 #!/bin/sh
-# Runs a test command, and repeats at the end what failed, which is far up in the output of many tests.
+# Runs a test command. At the end, repeats the failures, which can be far up in the long output of the tests.
 # usage: scripts/run-tests.sh swift test [OPTION...]
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p .build
-# Side by side the tests need more descriptors than this; the test process raises its limit as far as it may.
+# Parallel tests need more descriptors than this; the test process raises its limit as far as it is allowed.
 limit=$(ulimit -Hn)
 if [ "$limit" != unlimited ] && [ "$limit" -lt 4096 ]; then
   echo "run-tests: at most $limit descriptors (ulimit -Hn): one test at a time" >&2
   set -- "$@" --no-parallel
 fi
-# All at once, tests wait for one another longer than the limits of the requests they make.
+# If all tests ran at once, they would wait for one another longer than the time limits of their requests.
 : "${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:=6}"
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 log=.build/tests.log
@@ -22,9 +22,10 @@ log=.build/tests.log
 status=$(cat "$log.status")
 [ "$status" -eq 0 ] && exit 0
 printf '\nrun-tests: "%s" ended with %s; %s has all of it. What failed:\n' "$*" "$status" "$log" >&2
-# A crash shows its message and the frames below; each issue what was expected and the lines after it.
+# For a crash, shows its message and the frames below; for each issue, what was expected and the lines after it.
 grep -aE -A 4 'recorded an issue|Fatal error|^\*\*\* |crashed:| in .* at /.*\.swift' "$log" | cut -c 1-400 | tail -n 120 >&2 || true
-# Last, because the end of a long output is what is kept: the names, and how the process ended.
+# Printed last, because the end of a long output is what readers keep: the names of the tests, and how the process
+# ended.
 echo 'run-tests: the tests with issues, the tests that had not ended, and the last lines:' >&2
 grep -aE '✘ .* (failed after|recorded an issue)|^error: ' "$log" | cut -c 1-200 | tail -n 8 >&2 || true
 awk '

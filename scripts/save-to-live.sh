@@ -1,8 +1,8 @@
 #!/bin/sh
-# How long "sluice dev" takes from saving a source of a new plugin until a request is answered with what was saved: waiting
-# for quiet, building, the trial, the swap and the request. A line for each save, in milliseconds, with what dev says of its
-# build; then the median.
-# usage: scripts/save-to-live.sh [c|swift] [SAVES]     swift, 9
+# Measures how long "sluice dev" takes from saving a source of a new plugin until a request is answered by the saved
+# code: waiting for quiet, building, the trial, the swap and the request. Prints a line for each save, in milliseconds,
+# with what dev reports about its build; then the median.
+# usage: scripts/save-to-live.sh [c|swift] [SAVES]     (default swift 9)
 set -eu
 export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ saves=${2:-9}
 sluice=${SLUICE:-$PWD/.build/release/sluice}
 
 [ -x "$sluice" ] || { echo "save-to-live: $sluice is not there; run make build first" >&2; exit 1; }
-# Not in /tmp, where a mount may forbid what a plugin needs: being executable.
+# Not in /tmp, where the mount options can forbid executable files, which plugins must be.
 work=$(mktemp -d "$PWD/.build/save-to-live.XXXXXX")
 echo= dev=
 cleanup() {
@@ -25,7 +25,7 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Waits until the file has a line with the text; gives the first one.
+# Waits until the file has a line with the text; prints the first such line.
 line_with() {
   until grep -s -m 1 -e "$1" "$2"; do
     kill -0 "$3" 2>/dev/null || { echo "save-to-live: a process has ended:" >&2; cat "$2" >&2; exit 1; }
@@ -48,9 +48,9 @@ address=$(line_with '"event":"started"' dev.out "$dev" | sed 's|.*"listen":"\([^
 
 header=x-saved
 for number in $(seq "$saves"); do
-  # The replay of the swap before is over by then.
+  # After this pause, the replay of the previous swap is over.
   sleep 1
-  # As editors do: a new file takes the place of the old one.
+  # Saves as editors do: a new file replaces the old one.
   sed "s|$header|x-saved-$number|g" "$source" >edited
   header=x-saved-$number
   start=$(milliseconds)
@@ -58,7 +58,7 @@ for number in $(seq "$saves"); do
   until curl -sS "http://$address/" | grep -q "\"$header\""; do
     kill -0 "$dev" 2>/dev/null || { cat dev.out >&2; exit 1; }
     [ $(($(milliseconds) - start)) -lt 120000 ] || { echo "save-to-live: nothing has come of it" >&2; tail dev.out >&2; exit 1; }
-    # Asking without a pause would take a processor from the compiler.
+    # Without a pause, these requests would take a processor from the compiler.
     sleep 0.02
   done
   time=$(($(milliseconds) - start))

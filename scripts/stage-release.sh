@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the release build into a folder as packages have it: with the libraries of Swift's runtime that it needs, without
-# debug information, and without paths of this machine.
+# Installs the release build into a folder in the form for packages: with the libraries of Swift's runtime that it
+# needs, without debug information, and without paths of this machine.
 # usage: scripts/stage-release.sh FOLDER PREFIX [VARIABLE=VALUE…]     the variables are for make install
 set -eu
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ done
 
 make -s install DESTDIR="$folder" PREFIX="$prefix" CONFIGURATION=release "$@"
 
-# What a file needs of the runtime, and what that needs.
+# The libraries of the runtime that a file needs, directly or through other libraries.
 toolchain=$(ldd $built/sluice | awk '$1 == "libswiftCore.so" { print $3 }')
 [ -f "$toolchain" ] || fail "libswiftCore.so, which $built/sluice needs, is not found"
 toolchain=$(dirname "$(realpath "$toolchain")")
@@ -38,7 +38,8 @@ while [ -n "$queue" ]; do
   queue=$next
 done
 
-# A plugin is loaded from a private copy, where $ORIGIN is another folder. So it finds only what the command has loaded.
+# A plugin is loaded from a private copy, for which $ORIGIN is another folder, so it finds only libraries that the
+# command has loaded.
 for plugin in "$plugins"/*.so; do
   for name in $(needs "$plugin"); do
     [ -f "$runtime/$name" ] || fail "$plugin needs $name of Swift's runtime, which the command does not load"
@@ -46,9 +47,9 @@ for plugin in "$plugins"/*.so; do
 done
 
 strip --strip-unneeded "$command" "$attached"/*.so
-# The names of functions stay: reports of crashes show them.
+# The names of functions are kept, because crash reports show them.
 strip --strip-debug "$plugins"/*.so
-# Only to set a path overwrites the text of the one before.
+# Only setting a path overwrites the text of the previous path.
 remove_rpath() {
   patchelf --set-rpath / "$1"
   patchelf --remove-rpath "$1"
@@ -57,14 +58,14 @@ patchelf --set-rpath '$ORIGIN/../lib/sluice/swift' "$command"
 for plugin in "$plugins"/*.so; do
   if [ -n "$(needs "$plugin")" ]; then patchelf --set-rpath '$ORIGIN/../swift' "$plugin"; else remove_rpath "$plugin"; fi
 done
-# These go into other programs, and must bring nothing of the runtime along.
+# These libraries are loaded into other programs, and must not need the runtime.
 for library in "$attached"/*.so; do
   [ -z "$(needs "$library")" ] || fail "$library needs $(needs "$library") of Swift's runtime"
   remove_rpath "$library"
 done
 
-# The linker writes the path of its output into each library, as the name of a version that nobody asks for. The same number
-# of bytes, so that nothing moves.
+# The linker writes the path of its output into each library, as the name of a symbol version that nobody uses. The
+# replacement has the same number of bytes, so that nothing moves.
 FOLDER=$(realpath $built)/
 export FOLDER
 perl -0777 -pi -e 's|\Q$ENV{FOLDER}\E|"/" x length $ENV{FOLDER}|ge' "$command" "$plugins"/*.so "$attached"/*.so

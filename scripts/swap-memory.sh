@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures the memory that a hot swap adds to a process: swaps builds of a C plugin, then of a Swift plugin.
+# Measures the memory that a hot swap adds to a process: swaps builds of a C plugin, and then of a Swift plugin.
 # usage: scripts/swap-memory.sh [FOLDER [SWAPS]]     FOLDER has the built command and plugins (default .build/release)
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,7 +24,7 @@ wait_for() { # SECONDS WHAT COMMAND...
   done
 }
 
-# A build with other content: bytes that are appended to the file change nothing else.
+# Makes and swaps in a build with other content: bytes that are appended to the file change nothing else.
 swap() {
   printf x >>"$folder/next.so"
   cp "$folder/next.so" "$folder/copy.so"
@@ -33,7 +33,8 @@ swap() {
 }
 
 facts() { # private clean and private dirty memory, in KiB
-  # Nothing runs on the previous builds, so they end at once; asking for the status would also take memory.
+  # Nothing runs on the previous builds, so they end at once. This does not ask for the status, because that would take
+  # memory too.
   sleep 2
   awk '/^Private_Clean:/ {clean = $2} /^Private_Dirty:/ {dirty = $2} END {print clean, dirty}' "/proc/$pid/smaps_rollup"
 }
@@ -53,7 +54,7 @@ END
   pid=$!
   exec 3>"$folder/input"
   wait_for 30 "the control socket" test -S "$folder/control"
-  # The first swaps also load code that is loaded only once.
+  # The first swaps also load code that is loaded only once per process.
   for number in $(seq "$count"); do swap; done
   before=$(facts)
   for number in $(seq "$count"); do swap; done

@@ -4,7 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceWire
 
-/// The transports of one loop: chooses one for each hop, as ``TransportSettings/engine`` says.
+/// The transports of one loop. Chooses one of them for each hop, as ``TransportSettings/engine`` says.
 ///
 /// Libcurl is started for the first hop that needs it. Confined to its loop.
 final class ChosenTransport: Transport {
@@ -13,7 +13,7 @@ final class ChosenTransport: Transport {
   private let wire: WireTransport
   private var curl: CurlTransport?
 
-  /// - Throws: if the settings ask for something that the engine does not have, or if a file cannot be read.
+  /// - Throws: an error if the settings need something that the chosen engine lacks, or if a file cannot be read.
   init(loop: Loop, settings: TransportSettings, approvals: TrustApprovals) throws(TransportError) {
     self.loop = loop
     self.settings = settings
@@ -36,7 +36,7 @@ final class ChosenTransport: Transport {
     }
   }
 
-  /// What the hop wants that libcurl does not have; nil if there is nothing.
+  /// What the hop needs and libcurl cannot do; nil if libcurl can do everything.
   private func wishBeyondCurl(_ request: borrowing Request, _ options: TransferOptions) -> String? {
     if !settings.sockets.isDefault { return settings.sockets.words }
     if options.hasRoute, request.options.unixSocket != nil { return "the request goes to a Unix socket of its own" }
@@ -70,7 +70,7 @@ final class ChosenTransport: Transport {
 
   func stream(of file: FileBody) throws(TransportError) -> BodyStream { try wire.stream(of: file) }
 
-  /// Whether only libcurl has what the settings want for a scheme: a proxy or HTTP/1.0.
+  /// Whether the settings require libcurl for a scheme: by name, or by a proxy or HTTP/1.0.
   private func needsCurl(_ scheme: Origin.Scheme) -> Bool {
     switch settings.engine {
     case .wire: false
@@ -86,7 +86,7 @@ final class ChosenTransport: Transport {
   private lazy var usesProxyForHTTP = CurlTransport.usesProxy(for: .http, settings)
   private lazy var usesProxyForHTTPS = CurlTransport.usesProxy(for: .https, settings)
 
-  /// Refuses an environment that names a proxy, instead of ignoring it.
+  /// Refuses a proxy in the environment if the engine is "wire", which would ignore it.
   private func checkProxy() throws(TransportError) {
     guard settings.engine == .wire, usesProxyForHTTP || usesProxyForHTTPS else { return }
     throw TransportError(

@@ -5,10 +5,10 @@ package import SluicePipeline
 public import SluiceTrial
 import SluiceWire
 
-/// Puts another transport around that of a loop, on any thread, before the loop's first transaction.
+/// Wraps the transport of a loop. Called on any thread, before the loop's first transaction.
 package typealias TransportWrapper = @Sendable (Loop, any Transport) -> any Transport
 
-/// The engine with its transports on its loops.
+/// Creates the engine, with transports on its loops.
 extension Engine {
   /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
   ///
@@ -16,7 +16,7 @@ extension Engine {
   ///   - loop: a loop that a thread of the program runs, in place of threads of the engine; `transport.loops` is then
   ///     1. The loop ends with the engine, or when this initializer throws.
   ///   - delegate: decides about redirects and challenges if neither a stage nor the transaction's own delegate does.
-  ///   - trial: tries libraries out before they are loaded; nil loads every library that passes the preflight.
+  ///   - trial: tries out libraries before they are loaded; nil loads every library that passes the preflight.
   ///   - minimumLogLevel: log lines of plugins below this level are dropped; plugins can query the level.
   ///   - log: gets the log lines of the engine and its plugins; called from any thread.
   public convenience init(
@@ -30,8 +30,8 @@ extension Engine {
   }
 
   /// - Parameters:
-  ///   - sources: the files from which libraries are read at the start, by their paths in the configuration.
-  ///   - wrap: what is put around the transport of each loop; nil puts nothing there.
+  ///   - sources: the files from which libraries are read at the start, by the paths that the configuration has.
+  ///   - wrap: wraps the transport of each loop; nil wraps none.
   package convenience init(
     _ configuration: Configuration, sources: [String: String], on loop: HostedLoop? = nil,
     delegate: (any TransactionDelegate)? = nil, trial: (any LibraryTrial)? = nil,

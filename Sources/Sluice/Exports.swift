@@ -1,5 +1,5 @@
-// What most programs name. The members of a type come with it. The other types of the engine's API have modules of
-// their own, by purpose: SluiceConfiguration, SluiceDelegates and SluiceReports; then SluicePlugin, SluiceJSON and the
+// The types that most programs name; the members of a type come with it. Other types of the engine's API have separate
+// modules by purpose: SluiceConfiguration, SluiceDelegates and SluiceReports, then SluicePlugin, SluiceJSON and the
 // others that docs/library.md lists.
 @_exported public import struct SluiceAssembly.Configuration
 @_exported public import struct SluiceAssembly.ConfigurationError

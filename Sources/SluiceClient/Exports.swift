@@ -1,2 +1,2 @@
-// A program that imports the client names the engine, its configuration and the messages too.
+// A program that imports the client can also name the types of the engine, its configuration and the messages.
 @_exported public import Sluice

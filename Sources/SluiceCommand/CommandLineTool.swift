@@ -4,7 +4,7 @@ import SluicePluginHost
 import SluiceReplay
 import SluiceTrial
 
-/// Finds the command that was asked for, runs it, and says what went wrong.
+/// Finds the requested command, runs it, and reports errors.
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
     SendCommand.description, RunCommand.description, AttachCommand.description, DevCommand.description,
@@ -26,11 +26,11 @@ enum CommandLineTool {
       "publish": "Make signed releases of plugins", "update": "Install signed releases of plugins",
     ])
 
-  /// - Parameter words: the program's name first.
+  /// - Parameter words: the program's name, then the arguments.
   static func run(_ words: [ArgumentWord]) -> ExitStatus {
     let arguments = words.dropFirst()
     do {
-      // In a trial, the supervisor must see what the library does.
+      // In a trial, the supervisor must see what the library does, so the command does not intervene.
       if !arguments.map(\.shown).elementsEqual(TrialSupervisor.arguments) {
         try StandardOutput.keepApart()
         ProcessEnd.watch()
@@ -43,8 +43,8 @@ enum CommandLineTool {
   }
 
   /// - Parameters:
-  ///   - words: the arguments, for comparisons.
-  ///   - given: the same as bytes.
+  ///   - words: the arguments as text, for comparisons.
+  ///   - given: the same arguments as bytes.
   private static func dispatch(
     _ words: ArraySlice<String>, _ given: ArraySlice<ArgumentWord>
   ) throws(CommandError) -> ExitStatus {
@@ -63,11 +63,11 @@ enum CommandLineTool {
     case "-V", "--version": return try VersionCommand.description.run(ParsedArguments())
     default: break
     }
-    // A host has started this process to try a library out; the words are not for users.
+    // A host started this process for the trial of a library; the words are not for users.
     if words.elementsEqual(TrialSupervisor.arguments) {
       return ExitStatus(code: TrialRun.serve([ReplayRun.task: ReplayRun.perform, CheckTrial.task: CheckTrial.perform]))
     }
-    // "sluice dev" has started this process to run the engine.
+    // "sluice dev" started this process to run the engine.
     if words.elementsEqual(DevEngine.arguments) { return DevEngine.run() }
     if words.starts(with: BuildKeeper.arguments) {
       return BuildKeeper.run(Array(words.dropFirst(BuildKeeper.arguments.count)))
@@ -81,7 +81,7 @@ enum CommandLineTool {
     return try command.run(arguments)
   }
 
-  /// The command that the first words name, and the words after them.
+  /// The command that the first words name, and the remaining words.
   static func find(
     _ words: ArraySlice<String>
   ) throws(CommandError) -> (command: CommandDescription, rest: ArraySlice<String>) {

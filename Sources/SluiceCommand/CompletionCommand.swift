@@ -21,7 +21,7 @@ enum CompletionCommand {
     return .succeeded
   }
 
-  /// Nil for a shell without one.
+  /// Nil if there is no script for the shell.
   static func script(for shell: String) -> String? {
     switch shell {
     case "bash": BashCompletion.script(CommandLineTool.tree)

@@ -1,4 +1,4 @@
-// The types of a configuration's parts, for programs that make the parts by name.
+// The types of a configuration's parts, for programs that name these types.
 @_exported public import struct SluiceAssembly.AttachSettings
 @_exported public import struct SluiceAssembly.ConfigurationLocation
 @_exported public import enum SluiceAssembly.ControlPlace

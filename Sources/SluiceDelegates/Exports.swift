@@ -1,4 +1,4 @@
-// The protocols of delegates and of readers of bodies, and what their methods take and return.
+// The protocols of delegates and of body readers, and the types that their methods take and return.
 @_exported public import protocol SluiceEngine.ClientCertificateDelegate
 @_exported public import protocol SluiceEngine.ServerTrustDelegate
 @_exported public import protocol SluiceEngine.TransactionDelegate

@@ -1,4 +1,4 @@
-// A program that imports the bridge names the client, its configuration and Foundation's types too.
+// A program that imports the bridge can also name the types of the client, its configuration and Foundation.
 @_exported public import Foundation
 @_exported public import FoundationNetworking
 @_exported public import SluiceClient

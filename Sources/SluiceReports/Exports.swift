@@ -1,4 +1,4 @@
-// What an engine reports of itself, of its swaps, and of the transfers of a transaction.
+// The reports of an engine about itself, its swaps, and the transfers of a transaction.
 @_exported public import struct SluiceAssembly.LogLine
 @_exported public import struct SluiceAssembly.MetricsReport
 @_exported public import struct SluiceAssembly.PluginMetricsReport

@@ -3,7 +3,8 @@ import CMicrohttpd
 import Glibc
 
 /// One client connection, borrowed from libmicrohttpd.
-// Unchecked: the pointer is used on the connection's worker, and elsewhere only by `ConnectionParking` under its lock.
+// Unchecked: the pointer is used on the connection's worker; elsewhere only `ConnectionParking` uses it, under its
+// lock.
 struct Connection: @unchecked Sendable {
   let pointer: OpaquePointer
 

@@ -3,7 +3,7 @@ import SluiceSupport
 
 /// The connections of one worker that wait for a deferred answer.
 ///
-/// Any thread may release one. Only the worker's thread, which the alarm wakes, then tells libmicrohttpd.
+/// Any thread can release a connection. Only the worker's thread, which the alarm wakes, then calls libmicrohttpd.
 final class ConnectionParking: Sendable {
   typealias Ticket = UInt64
 
@@ -35,7 +35,7 @@ final class ConnectionParking: Sendable {
     }
   }
 
-  /// Leaves the answer for the worker; false when the ticket was used before. From any thread.
+  /// Stores the answer for the worker; false if the ticket was used before. From any thread.
   func release(_ ticket: Ticket, with response: ServerResponse) -> Bool {
     let isFirst = state.withLock { state in
       guard let connection = state.parked.removeValue(forKey: ticket) else { return false }

@@ -7,10 +7,10 @@ struct Daemon {
   /// Readable when there is something to do; closed with the daemon.
   let epollDescriptor: Int32
 
-  /// Room above the limit for connections that are being closed to make room for others.
+  /// Connections above the limit, for those that are being closed to make room for others.
   private static let connectionSlack = 32
 
-  /// Owns the descriptor if it succeeds. The dispatcher must outlive the daemon.
+  /// Takes ownership of the descriptor if it succeeds. The dispatcher must outlive the daemon.
   init?(accepting descriptor: Int32, _ options: ServerOptions, _ dispatcher: RequestDispatcher) {
     var settings = sluice_mhd_options(
       listening_socket: descriptor,
@@ -30,7 +30,7 @@ struct Daemon {
     epollDescriptor = sluice_mhd_epoll(daemon)
   }
 
-  /// Does what can be done without waiting.
+  /// Does the work that is possible without waiting.
   func run() {
     MHD_run(pointer)
   }
@@ -49,13 +49,13 @@ struct Daemon {
     return MHD_get_timeout(pointer, &milliseconds) == .YES ? Int32(clamping: milliseconds) : -1
   }
 
-  /// Closes its descriptor of the listening socket, once; open connections continue.
+  /// Closes the daemon's descriptor of the listening socket; open connections continue. Call it only once.
   func stopAccepting() {
     let descriptor = MHD_quiesce_daemon(pointer)
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Closes the listening socket and every connection; once, with no connection suspended.
+  /// Closes the listening socket and every connection. Call it only once, while no connection is suspended.
   func stop() {
     MHD_stop_daemon(pointer)
   }

@@ -3,19 +3,19 @@ import SluiceSupport
 
 /// A small HTTP/1.1 server inside the process, on libmicrohttpd.
 ///
-/// It listens from `init` until `stop()` or the end of its life. The handler is called for each request when its
-/// body has arrived, on one of the workers, several at a time.
+/// It listens from `init` until `stop()` or until it is released. The handler is called for each request when its body
+/// has arrived, on one of the workers; several calls can run at the same time.
 public final class EmbeddedServer: Sendable {
   /// Answers one request. It runs on a worker, several at a time, and should not block: ``ServerResponse/deferred(_:)``
   /// answers later.
   public typealias Handler = @Sendable (ServerRequest) -> ServerResponse
 
-  /// Where it listens, with the port that was chosen.
+  /// The address on which the server listens, with the actual port.
   public let endpoint: ServerEndpoint
   private let workers: Locked<[Worker]>
   private let file: UnixSocketFile?
 
-  /// Listens when it returns. Throws if the address cannot be used, or if threads or descriptors run out.
+  /// The server listens when this returns. Throws if the address cannot be used, or if threads or descriptors run out.
   public init(
     on endpoint: ServerEndpoint = .tcp(), options: ServerOptions = ServerOptions(), handler: @escaping Handler
   ) throws(ServerError) {
@@ -63,11 +63,12 @@ public final class EmbeddedServer: Sendable {
   /// `http://host:port`, without a slash at the end. Not meaningful for a Unix socket.
   public var baseURL: String { "http://\(endpoint)" }
 
-  /// Leaves new connections to other servers that accept from the socket; open connections continue. From any thread.
+  /// Accepts no further connections; other servers that use the socket accept them. Open connections continue. From any
+  /// thread.
   package func stopAccepting() { workers.withLock { for worker in $0 { worker.stopAccepting() } } }
 
-  /// Closes the listening socket and all connections, parked ones included, and waits for the workers to end.
-  /// Further calls do nothing. Must not be called from a handler.
+  /// Closes the listening socket and all connections, including parked ones, and waits for the workers to end. Further
+  /// calls do nothing. Must not be called from a handler.
   public func stop() {
     file?.remove()
     workers.withLock { workers in

@@ -1,8 +1,8 @@
-/// Why the head of a request is refused: two readers could take different parts of what follows for its body, and so for the
-/// next request.
+/// Why the head of a request is refused: two programs could take different parts of the following bytes for its body,
+/// and so disagree on where the next request begins.
 public struct HeadFault: Sendable, Hashable {
-  /// 400; 501 for a transfer coding that this server does not know.
+  /// 400, or 501 for a transfer coding that this server does not know.
   public let status: Int
-  /// What is wrong, without a full stop: `two values of Content-Length that differ: 0 and 44`.
+  /// What is wrong, without a full stop, such as `two values of Content-Length that differ: 0 and 44`.
   public let reason: String
 }

@@ -16,7 +16,7 @@ public struct HeaderLine: Sendable, Equatable {
     self.valueBytes = bytes
   }
 
-  /// The value, with U+FFFD in place of bytes that are not UTF-8.
+  /// The value as text; bytes that are not UTF-8 become U+FFFD.
   public var value: String { String(decoding: valueBytes, as: UTF8.self) }
 
   /// Names are compared without case (RFC 9110 §5.1).

@@ -5,7 +5,7 @@ struct ListeningSocket: ~Copyable {
   let descriptor: Int32
   /// The address with the port that the system chose.
   let endpoint: ServerEndpoint
-  /// The file of a Unix socket; not removed with this value, because the server outlives it.
+  /// The file of a Unix socket. It is not removed with this value, because the server outlives this value.
   let file: UnixSocketFile?
 
   init(on endpoint: ServerEndpoint, backlog: Int32) throws(ServerError) {

@@ -1,4 +1,4 @@
-/// The connections of one worker. Their number has a limit.
+/// The connections of one worker, whose number is limited.
 ///
 /// If a new connection exceeds the limit, the connection that was idle for the longest time is closed, so that many
 /// idle clients cannot keep others out. A connection whose request is being answered is never closed.
@@ -7,11 +7,11 @@ struct OpenConnections {
 
   private struct Entry {
     let descriptor: Int32
-    /// A counter instead of a time: when the connection was opened, or its last request began or ended.
+    /// The value of a counter, in place of a time, when the connection was opened or its last request began or ended.
     var turn: UInt64
-    /// True from the end of its request to the end of the answer.
+    /// True from the arrival of a whole request until its answer was sent.
     var isBusy = false
-    /// It must close, and is not closed yet.
+    /// Whether the connection must close and is not closed yet.
     var isLeaving = false
   }
 

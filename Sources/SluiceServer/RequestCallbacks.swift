@@ -2,7 +2,8 @@ import CMicrohttpd
 
 /// The C functions that libmicrohttpd calls, on the worker that owns the connection.
 ///
-/// Each request has one `IncomingRequest`, retained when its target is read and released when the request has ended.
+/// Each request has an `IncomingRequest`, which is retained when the request's target is read and released when the
+/// request has ended.
 enum RequestCallbacks {
   typealias Target =
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer?

@@ -71,10 +71,11 @@ final class RequestDispatcher: Sendable {
     send(bodyRefusal(maximumBodyBytes), on: connection)
   }
 
-  /// The answer to the request was sent, or given up.
+  /// Called when the answer to the request was sent or given up.
   func end(on connection: Connection) { connections?.withLock { $0.end(connection.id) } }
 
-  /// Closes another connection if there are too many. libmicrohttpd treats it as a connection whose client has gone.
+  /// Closes another connection if there are too many. libmicrohttpd treats that connection as one whose client has
+  /// left.
   func opened(_ connection: Connection) {
     let leaving = connections?.withLock { $0.open(connection.id, descriptor: connection.descriptor) }
     if let leaving { shutdown(leaving, Int32(SHUT_RDWR)) }

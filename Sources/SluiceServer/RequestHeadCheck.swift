@@ -1,10 +1,10 @@
 import SluiceHTTP1
 import SluiceMessages
 
-/// Checks by the fields of a head that it can be read in one way only.
+/// Checks whether the fields of a head allow only one reading of the message.
 ///
 /// libmicrohttpd 0.9.75 takes the first of several lengths, prefers a transfer coding to any length, and treats a name
-/// followed by a space as another field. It drops everything after a NUL, so that a NUL is not noticed.
+/// that is followed by a space as another field. It drops everything after a NUL, so a NUL cannot be detected here.
 struct RequestHeadCheck {
   private var framing = RequestFraming()
   private var reason: String?
@@ -36,7 +36,7 @@ struct RequestHeadCheck {
     return name.count >= count && FieldSyntax.equals(name.extracting(0..<count), lowercase)
   }
 
-  /// - Parameter version: as in the request line.
+  /// - Parameter version: the version in the request line.
   func fault(version: String) -> HeadFault? {
     if let reason { return HeadFault(status: 400, reason: reason) }
     do throws(FramingViolation) {

@@ -9,14 +9,14 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Accepts any text; the codes below are those that a server uses.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Another socket listens there already.
+    /// Another socket already listens on the address.
     public static let addressInUse = Code(rawValue: "address-in-use")
     /// The host is not an address of this machine, or not an address at all.
     public static let addressUnknown = Code(rawValue: "address-unknown")
     /// The port is reserved for privileged users, or the folder of a socket is not this user's.
     public static let permissionDenied = Code(rawValue: "permission-denied")
-    /// The path cannot be a Unix socket: it is too long, is another file or a symbolic link, or is in a folder that
-    /// others may write to.
+    /// The path cannot be used for a Unix socket: it is too long, leads to another kind of file or a symbolic link, or
+    /// is in a folder that others can write to.
     public static let pathUnfit = Code(rawValue: "path-unfit")
     /// Any other refusal of the operating system, named by `underlying`.
     public static let listenFailed = Code(rawValue: "listen-failed")

@@ -1,8 +1,8 @@
-/// A request as the server received it, whole.
+/// A complete request, as the server received it.
 public struct ServerRequest: Sendable {
   /// The method as the client sent it; methods are case-sensitive (RFC 9110 §9.1).
   public var method: String
-  /// The request target as sent: path and query for most, an absolute URL for requests to a proxy, `*` for OPTIONS.
+  /// The request target as it was sent: usually path and query, an absolute URL in requests to a proxy, `*` in OPTIONS.
   public var target: String
   /// `HTTP/1.1` or `HTTP/1.0`.
   public var version: String
@@ -10,7 +10,7 @@ public struct ServerRequest: Sendable {
   public var headers: [HeaderLine]
   /// The body without its transfer coding.
   public var body: [UInt8]
-  /// Lines after the last chunk of a chunked body.
+  /// The fields after the last chunk of a chunked body.
   public var trailers: [HeaderLine]
   /// The client's address and port, `127.0.0.1:40312` or `[::1]:40312`; empty when it has none.
   public var peer: String

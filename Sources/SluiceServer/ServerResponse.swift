@@ -3,7 +3,8 @@ public struct ServerResponse: Sendable {
   /// The content of a response: bytes in memory, or a pattern that is made while it is sent.
   public enum Body: Sendable {
     case bytes([UInt8])
-    /// Made while it is sent, so that its size costs no memory; `chunked` hides the length from the client.
+    /// A body that is made while it is sent, so that its size costs no memory. `chunked` hides the length from the
+    /// client.
     case generated(BytePattern, byteCount: UInt64, chunked: Bool)
   }
 
@@ -13,13 +14,13 @@ public struct ServerResponse: Sendable {
     case hangUp
   }
 
-  /// 200 to 999; anything else is sent as 500.
+  /// From 200 to 999; any other status is sent as 500.
   public var status: Int
-  /// Sent in this order. The server adds `Date`, and `Content-Length` or `Transfer-Encoding`.
+  /// The headers, sent in this order. The server adds `Date`, and `Content-Length` or `Transfer-Encoding`.
   public var headers: [HeaderLine]
   /// Sent unchanged, without a content coding.
   public var body: Body
-  /// Sent after a chunked body only.
+  /// Sent only after a chunked body.
   public var trailers: [HeaderLine]
   let form: Form
 
@@ -41,8 +42,8 @@ public struct ServerResponse: Sendable {
     .init(status: status, headers: [HeaderLine("Content-Type", type)], body: .bytes(Array(text.utf8)))
   }
 
-  /// Parks the connection without holding a thread, calls `start` once, and answers when the value given to it is
-  /// completed, from any thread. If the client disconnects before that, the server notices it only then.
+  /// Parks the connection without holding a thread, and calls `start` once. The answer is sent when the value that
+  /// `start` gets is completed, from any thread. The server notices only then if the client has disconnected.
   public static func deferred(_ start: @escaping @Sendable (DeferredResponse) -> Void) -> Self {
     .init(status: 0, headers: [], body: .bytes([]), trailers: [], form: .deferred(start))
   }

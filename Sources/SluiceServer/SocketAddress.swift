@@ -1,10 +1,10 @@
-// Optimized builds take the members of sockaddr from this module.
+// Optimized builds find the members of sockaddr through this module.
 import CMicrohttpd
 import Glibc
 
 /// Socket addresses in the text form of URLs.
 enum SocketAddress {
-  /// `127.0.0.1:80` or `[::1]:80`; nil for families that have no port.
+  /// Such as `127.0.0.1:80` or `[::1]:80`; nil for address families that have no port.
   static func text(of address: UnsafePointer<sockaddr>) -> String? {
     guard let (host, port) = parts(of: address) else { return nil }
     return join(host: host, port: port)

@@ -6,18 +6,18 @@ public enum UnixSocket: Sendable, Equatable {
   case nothing
   /// A socket without a listener: its process has ended without removing it.
   case abandoned
-  /// The process that listens; nil if the kernel does not say.
+  /// The process that listens; nil if the kernel does not name it.
   case listening(process: Int32?)
   case symbolicLink
   /// A file that is not a socket.
   case otherFile
-  /// The operating system's error number if the path cannot be examined.
+  /// The path cannot be examined; the value is the operating system's error number.
   case unknown(errorNumber: Int32)
 
   /// The longest path that a socket can have: `sun_path` of unix(7) without its NUL.
   public static let maximumPathBytes = 107
 
-  /// Looks at the path, and connects to a socket that it finds.
+  /// Examines the path, and connects to a socket that it finds there.
   public static func find(at path: String) -> UnixSocket {
     var status = stat()
     guard lstat(path, &status) == 0 else { return errno == ENOENT ? .nothing : .unknown(errorNumber: errno) }
@@ -43,12 +43,12 @@ public enum UnixSocket: Sendable, Equatable {
     guard let status = withAddress(path, { connect(descriptor, $0, $1) }) else {
       return .unknown(errorNumber: ENAMETOOLONG)
     }
-    // A full queue (EAGAIN) also means that there is a listener.
+    // A full queue (EAGAIN) also means that some process listens.
     guard status == 0 || errno == EAGAIN else {
       switch errno {
       case ECONNREFUSED: return .abandoned
       case ENOENT: return .nothing
-      // A socket for datagrams.
+      // The path leads to a datagram socket.
       case EPROTOTYPE: return .listening(process: nil)
       default: return .unknown(errorNumber: errno)
       }
@@ -58,7 +58,7 @@ public enum UnixSocket: Sendable, Equatable {
     return .listening(process: isKnown ? peer.process : nil)
   }
 
-  /// Nil if the path does not fit into an address.
+  /// Nil if the path is too long for an address.
   static func withAddress<Result>(
     _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result? {

@@ -49,16 +49,16 @@ final class UnixSocketFile: Sendable {
     if lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode { unlink(path) }
   }
 
-  /// Removes the sockets of one folder that no process listens at any more.
+  /// Removes the sockets in one folder on which no process listens any more.
   static func removeAbandoned(_ paths: [String]) {
     let abandoned = paths.filter { UnixSocket.find(at: $0) == .abandoned }
     guard let first = abandoned.first, let folder = try? SocketFolder(of: first, .unix(path: first)), folder.tryLock()
     else { return }
-    // Checked again under the lock: a socket between `bind` and `listen` looked the same before.
+    // Checked again under the lock: a socket between `bind` and `listen` looked abandoned in the first check.
     for path in abandoned where UnixSocket.find(at: path) == .abandoned { unlink(path) }
   }
 
-  /// Removes a socket that no process listens at any more, and nothing else.
+  /// Removes a socket on which no process listens any more, and nothing else.
   private static func makeRoom(_ path: String, _ endpoint: ServerEndpoint) throws(ServerError) {
     switch UnixSocket.find(at: path) {
     case .nothing: return
@@ -124,7 +124,7 @@ private final class SocketFolder {
     self.descriptor = descriptor
   }
 
-  /// Waits for other holders only for a limited time, because anybody who may read a folder may lock it.
+  /// Waits only a limited time for other holders, because anybody who can read a folder can lock it.
   func withLock<Result>(
     _ endpoint: ServerEndpoint, _ body: () throws(ServerError) -> Result
   ) throws(ServerError) -> Result {

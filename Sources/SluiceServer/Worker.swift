@@ -2,7 +2,7 @@ import Glibc
 import SluiceSupport
 import Synchronization
 
-/// One thread with one daemon: waits for the daemon's descriptors and for answers to parked connections.
+/// A thread with a daemon. It waits for the daemon's descriptors and for answers to parked connections.
 ///
 /// The workers of a server accept from the same socket.
 final class Worker: Sendable {
@@ -47,12 +47,12 @@ final class Worker: Sendable {
   }
 }
 
-/// Whether the worker must accept no more connections.
+/// Whether the worker may still accept connections.
 private final class Acceptance: Sendable {
   let isOver = Atomic(false)
 }
 
-/// What a worker's thread does.
+/// The work of a worker's thread.
 // Unchecked: created on the thread that starts the server, and from then on used only on the worker's thread.
 private struct WorkerLoop: @unchecked Sendable {
   let daemon: Daemon
@@ -77,7 +77,7 @@ private struct WorkerLoop: @unchecked Sendable {
         wait()
       }
       parking.resumeReleased()
-      // Closes the connections that were just resumed: the daemon must not be stopped while any is suspended.
+      // Closes the connections that were just resumed, because the daemon must not be stopped while one is suspended.
       daemon.run()
       daemon.stop()
     }
@@ -97,7 +97,7 @@ private struct WorkerLoop: @unchecked Sendable {
   /// Whether the daemon cannot accept. Its descriptor then stays readable, so that waiting for it would return at once.
   private var isStarved: Bool {
     guard daemon.leavesClientsWaiting else { return false }
-    // Accepts a client that has only come since the last run.
+    // Accepts a client that has connected since the last run.
     daemon.run()
     return daemon.leavesClientsWaiting
   }

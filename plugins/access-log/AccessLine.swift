@@ -2,7 +2,7 @@ import Glibc
 import SluiceMessages
 import SluicePlugin
 
-/// Writes a record as one line of JSON, with redacted secrets.
+/// Formats a record as one line of JSON, with secrets redacted.
 struct AccessLine: Sendable {
   let redaction: Redaction
 
@@ -85,7 +85,7 @@ struct AccessLine: Sendable {
 }
 
 extension JSONText {
-  /// Milliseconds with three decimals, which are microseconds.
+  /// A duration in milliseconds with three decimals, that is, with a precision of microseconds.
   fileprivate mutating func milliseconds(_ key: String, _ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
@@ -99,7 +99,7 @@ extension JSONText {
   }
 }
 
-/// Universal time with milliseconds, in the form of RFC 3339 §5.6.
+/// Coordinated Universal Time with milliseconds, in the form of RFC 3339 §5.6.
 func rfc3339(_ time: timespec) -> String {
   var seconds = time.tv_sec
   var parts = tm()

@@ -9,12 +9,12 @@ struct AccessLogConfiguration: Decodable, Sendable {
 
   /// A file to which lines are appended, or "-" for standard error.
   var output: String
-  /// Fields to log, by name.
+  /// The names of the request fields to log.
   var requestHeaders: [String]
   var responseHeaders: [String]
-  /// Attributes of the transaction to log, by name.
+  /// The names of the transaction's attributes to log.
   var attributes: [String]
-  /// Further secrets.
+  /// Names of further headers and query parameters whose values are secrets.
   var redact: Redact
   /// Maximum number of lines that wait to be written; further lines are dropped, counted and reported.
   var queueLines: Int

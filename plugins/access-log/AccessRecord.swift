@@ -1,7 +1,7 @@
 import Glibc
 import SluicePlugin
 
-/// The content of a line, copied out of the event.
+/// The content of a line, copied from the event.
 struct AccessRecord: Sendable {
   typealias Field = (name: String, value: String)
   typealias Attribute = (name: String, value: AttributeValue)
@@ -47,7 +47,7 @@ extension timespec {
   }
 }
 
-/// Repeated fields as one list, as they could have been sent (RFC 9110 §5.3).
+/// Combines repeated fields into one list, as they could have been sent (RFC 9110 §5.3).
 private func pick(_ names: [String], from headers: Headers?) -> [AccessRecord.Field] {
   guard let headers, !names.isEmpty else { return [] }
   return names.compactMap { name in

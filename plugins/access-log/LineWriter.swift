@@ -4,7 +4,7 @@ import SluicePlugin
 
 /// A bounded queue of records, and the thread that formats and writes them.
 ///
-/// `@unchecked Sendable`: `mutex` guards the variables; `output` belongs to the thread once it runs.
+/// `@unchecked Sendable`: `mutex` guards the variables; `output` belongs to the thread after it has started.
 final class LineWriter: @unchecked Sendable {
   private let capacity: Int
   private let spell: @Sendable (AccessRecord) -> [UInt8]
@@ -14,9 +14,9 @@ final class LineWriter: @unchecked Sendable {
   private var output: LogOutput
   private var complain: @Sendable (String) -> Void = { _ in }
   private var waiting: [AccessRecord] = []
-  /// The number of lines that found the queue full; the next batch reports it.
+  /// The number of lines that were dropped because the queue was full; the next batch reports it.
   private var droppedCount = 0
-  /// The number of lines in batches that could not be written, including the dropped lines that these batches should
+  /// The number of lines in batches that could not be written, including the dropped lines that these batches would
   /// have reported. The next batch reports it too.
   private var lostCount = 0
   private var writingCount = 0
@@ -65,8 +65,8 @@ final class LineWriter: @unchecked Sendable {
     if waiting.count == 1 { pthread_cond_signal(changed) }
   }
 
-  /// Writes the queued lines and the number of lost lines, and ends the thread. Returns how many lines are missing: not
-  /// written, and not counted in a written line.
+  /// Writes the queued lines and the number of lost lines, and ends the thread. Returns how many lines are missing,
+  /// that is, neither written nor counted in a written line.
   func stop(within deadline: Duration) -> Int {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -78,7 +78,7 @@ final class LineWriter: @unchecked Sendable {
     pthread_cond_broadcast(changed)
     var end = timespec(after: deadline)
     while !hasEnded, pthread_cond_timedwait(changed, mutex, &end) != ETIMEDOUT {}
-    // A thread that hangs in a write keeps this object, and ends by itself; the library stays mapped.
+    // A thread that hangs in a write keeps this object and ends by itself; the library stays mapped.
     if hasEnded { thread.join() } else { thread.detach() }
     return waiting.count + writingCount + droppedCount + lostCount
   }
@@ -103,7 +103,7 @@ extension LineWriter {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Waits for records; nil at the end, when none are left.
+  /// Waits for records; nil at the end, when the queue is empty.
   private func take() -> ([AccessRecord], dropped: Int)? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -141,7 +141,7 @@ extension LineWriter {
 }
 
 extension timespec {
-  /// A time on the monotonic clock.
+  /// The time on the monotonic clock after this duration.
   fileprivate init(after duration: Duration) {
     self.init()
     clock_gettime(CLOCK_MONOTONIC, &self)

@@ -1,23 +1,23 @@
 import Glibc
 
-/// Where lines go: standard error, or a file that is opened again when it was rotated. For one thread.
+/// The output for lines: standard error, or a file that is opened again after it was rotated. For one thread.
 struct LogOutput: Sendable {
   private static let lineBreak = UInt8(ascii: "\n")
 
-  /// nil for standard error.
+  /// Nil for standard error.
   private let path: String?
   private var descriptor: CInt = -1
   private var device: dev_t = 0
   private var inode: ino_t = 0
-  /// The output ends in the middle of a line, because a failure cut off the last write.
+  /// Whether the output ends in the middle of a line, because a failure cut off the last write.
   private var isMidLine = false
 
-  /// "-" is standard error.
+  /// The path "-" means standard error.
   init(path: String) {
     self.path = path == "-" ? nil : path
   }
 
-  /// What happened to the file, for the log of the host.
+  /// A failure of the file, for the log of the host.
   struct Failure: Error, CustomStringConvertible {
     var description: String
     /// How many lines were written completely before the failure.
@@ -46,8 +46,8 @@ struct LogOutput: Sendable {
     inode = facts.st_ino
   }
 
-  /// Writes whole lines. First opens the file again if it was renamed or removed. After a line that a failure cut off,
-  /// they begin on a new line.
+  /// Writes whole lines. First opens the file again if it was renamed or removed. If a failure cut off the previous
+  /// line, begins on a new line.
   mutating func write(_ lines: [UInt8]) throws(Failure) {
     if descriptor < 0 || wasRotated { try open() }
     if isMidLine { try writeAll([Self.lineBreak]) }

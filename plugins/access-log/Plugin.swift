@@ -2,7 +2,7 @@ public import SluicePlugin
 
 /// Writes one JSON line for every transaction that ends.
 ///
-/// On the loop, an event costs a copy of the line's content; the plugin's own thread formats and writes it.
+/// On the loop, an event only costs a copy of the line's content; the plugin's own thread formats and writes the line.
 struct AccessLog: Plugin, TransactionTracer {
   static let information = PluginInformation(
     id: "access-log", version: "1.0.0", summary: "Logs transactions as JSON lines, without secrets.")
@@ -23,7 +23,7 @@ struct AccessLog: Plugin, TransactionTracer {
     }
   }
 
-  /// A trial run opens nothing.
+  /// Not called in a trial, which must not open anything.
   func activate() throws {
     if !host.isTrial { try writer.start(complain: { [host] in host.log(.error, $0) }) }
   }

@@ -2,13 +2,13 @@ import SluicePlugin
 
 /// The `config` of the plugin.
 struct EnrichmentConfiguration: Decodable, Sendable {
-  /// "4xx", "503" …
+  /// Such as "4xx" or "503".
   var statuses: [String]
-  /// The response header that gets the transaction's id; null for none.
+  /// The name of the response header that gets the transaction's id; null for none.
   var header: String?
-  /// The member that a JSON object gets; null for none.
+  /// The name of the member that a JSON object gets; null for none.
   var key: String?
-  /// Further query parameters whose values are secrets.
+  /// Names of further query parameters whose values are secrets.
   var redactQuery: [String]
 
   static let defaults: JSONValue = [
@@ -28,11 +28,11 @@ struct EnrichmentConfiguration: Decodable, Sendable {
   }
 }
 
-/// Statuses, one by one or by their class.
+/// A set of statuses, which are added singly or by class.
 struct StatusSet: Sendable {
   private var statuses: Set<Int> = []
 
-  /// Takes "503" or "5xx"; false for anything else.
+  /// Adds a text such as "503" or "5xx"; returns false for any other text.
   mutating func insert(_ spelling: String) -> Bool {
     if spelling.utf8.count == 3, let status = Int(spelling), (200...999).contains(status) {
       statuses.insert(status)

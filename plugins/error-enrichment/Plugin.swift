@@ -1,6 +1,6 @@
 public import SluicePlugin
 
-/// Adds the transaction to an error response: a header, and a member in a JSON body.
+/// Adds facts about the transaction to an error response: a header, and a member in a JSON body.
 struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureInterceptor {
   static let information = PluginInformation(
     id: "error-enrichment", version: "1.0.0", summary: "Adds the facts of the transaction to error responses.")
@@ -25,7 +25,7 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
     extendBody(of: response, context)
   }
 
-  /// The failure is not changed; the log names the transaction.
+  /// Does not change the failure, but logs the transaction.
   func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws {
     host.log(
       .warning, "got no response: \(failure.code): \(failure.message)",
@@ -35,7 +35,8 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
       ], about: request)
   }
 
-  /// Only a JSON object is extended, and no member is replaced, because the server knows better what went wrong.
+  /// Only a JSON object gets the member. An existing member is not replaced, because the server knows better what went
+  /// wrong.
   private func extendBody(of response: StageResponse, _ context: ResponseContext) {
     guard let key = configuration.key, holdsJSON(response.headers["content-type"]),
       let seen = response.document(for: .reading, body: true)?["body"]?["json"], seen.isObject, seen[key] == nil
@@ -54,14 +55,14 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
   }
 }
 
-/// `application/json`, or a type with the suffix `+json` (RFC 6839 §3.1).
+/// Whether the type is `application/json`, or has the suffix `+json` (RFC 6839 §3.1).
 private func holdsJSON(_ contentType: String?) -> Bool {
   guard let type = contentType?.prefix(while: { $0 != ";" }).lowercased() else { return false }
   let name = type.filter { $0 != " " && $0 != "\t" }
   return name.hasSuffix("/json") || name.hasSuffix("+json")
 }
 
-// The required features of a host.
+// The features that the host must have.
 @section(".sluice.requires.response_body") @used let requiresResponseBody = true
 @section(".sluice.requires.response") @used let requiresResponse = true
 @section(".sluice.requires.document") @used let requiresDocument = true

@@ -10,7 +10,7 @@ extension OAuthConfiguration {
       scope,
     ]
     for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { fields += [name, value] }
-    // A length before each, so that no two lists of fields have the same bytes.
+    // Each field is preceded by its length, so that no two lists of fields have the same bytes.
     let bytes = fields.flatMap { field in Array("\(field?.utf8.count ?? -1) ".utf8) + Array((field ?? "").utf8) }
     var digest = [UInt8](repeating: 0, count: 32)
     var length = CUnsignedInt(digest.count)

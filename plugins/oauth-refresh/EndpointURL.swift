@@ -1,10 +1,11 @@
 import struct SluiceMessages.HTTPURL
 import SluicePlugin
 
-/// The token endpoint (RFC 6749 §3.2): absolute, without a fragment, over TLS unless it is on this machine.
+/// The token endpoint (RFC 6749 §3.2): an absolute URL without a fragment, with TLS unless the endpoint is on this
+/// machine.
 struct EndpointURL: Sendable {
   let string: String
-  /// For messages: without the query, which may hold secrets.
+  /// The URL for messages, without the query, which can contain secrets.
   let shown: String
 
   init(_ text: String, allowsCleartext: Bool) throws(StageFailure) {

@@ -12,12 +12,12 @@ struct GrantRequest: Sendable {
   let parameters: [String: String]
   let timeout: Duration
 
-  /// Parameters that the user must not set.
+  /// Parameters that the configuration must not set.
   static let reserved: Set = ["grant_type", "client_id", "client_secret", "refresh_token", "scope"]
-  /// The limit of an answer. It contains only a few tokens, so a longer answer is something else.
+  /// The limit for an answer. It contains only a few tokens, so a longer answer is not one.
   private static let maximumAnswerBytes = 65_536
 
-  /// - Parameter refreshToken: the current refresh token, for the grant that uses it.
+  /// - Parameter refreshToken: the current refresh token, for the grant that needs it.
   func call(_ refreshToken: String?) -> CallRequest {
     var call = CallRequest(
       method: "POST", url: url.string,
@@ -37,7 +37,7 @@ struct GrantRequest: Sendable {
     return call
   }
 
-  /// Both parts are encoded as in a form first (RFC 6749 §2.3.1).
+  /// Both parts are first encoded as in a form (RFC 6749 §2.3.1).
   private func basic(_ secret: String) -> String {
     let pair = FormBody.encode(clientID) + [UInt8(ascii: ":")] + FormBody.encode(secret)
     return "Basic " + String(decoding: Base64.encode(pair), as: UTF8.self)

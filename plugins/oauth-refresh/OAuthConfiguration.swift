@@ -39,10 +39,10 @@ struct OAuthConfiguration: Decodable, Sendable {
   var overwrite: Bool
   /// How long before its expiry a token is replaced.
   var leeway: String
-  /// For one request to the token endpoint.
+  /// The time limit for one request to the token endpoint.
   var timeout: String
   var window: Window
-  /// Whether the endpoint may be `http` on another machine.
+  /// Whether the endpoint may use `http` although it is on another machine.
   var allowCleartext: Bool
 
   static let defaults: JSONValue = [
@@ -114,7 +114,7 @@ extension OAuthConfiguration {
     return duration
   }
 
-  /// Printable ASCII (RFC 6749 appendix A); a message never shows the value.
+  /// Checks that a secret is printable ASCII (RFC 6749 appendix A); an error does not show the value.
   private func secret(_ value: String?, _ key: String) throws(StageFailure) -> String? {
     guard let value else { return nil }
     guard value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {

@@ -1,6 +1,6 @@
 public import SluicePlugin
 
-/// Gives requests an OAuth 2.0 access token, and gets another one when it expires or is refused.
+/// Gives requests an OAuth 2.0 access token, and gets a new token when it expires or is refused.
 ///
 ///     request ─ token there? ──────────────► header ─ wire ─ response
 ///        ▲        │ no, or about to expire                     │ 401, first attempt
@@ -35,7 +35,7 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
     try header.set(token, on: request)
   }
 
-  /// Acts only on the first attempt: a 401 for the new token too goes to the caller.
+  /// Acts only on the first attempt: if the new token gets a 401 too, the caller gets the 401.
   func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     guard response.status == 401, context.attemptNumber == 0, let refused = header.token(of: response.request)
     else { return }
@@ -43,12 +43,12 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
     let hasReplacement = try await keeper.hasReplacement(for: refused, usedSince: began) { refresh in
       try await host.withSpan("token refresh", for: response.request) { try await refresh.value }
     }
-    // Without another attempt, the next request has the new token.
+    // If no further attempt is possible, only the next request gets the new token.
     if hasReplacement, host.canRetry { throw RetryRequestError() }
   }
 }
 
-// The required features of a host. In one without responses and attempts, a token is replaced when it expires.
+// The features that the host must have. Without responses and attempts, a token is replaced only when it expires.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.callout") @used let requiresCallout = true
 

@@ -1,4 +1,5 @@
-/// Limits the number of refreshes within a time, so that a server which refuses every token is not asked endlessly.
+/// Limits the number of refreshes within a time, so that a server that refuses every token does not cause endless
+/// refreshes.
 struct RefreshWindow: Sendable {
   let limit: Int
   let duration: Duration

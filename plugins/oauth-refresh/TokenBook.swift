@@ -1,6 +1,6 @@
 import SluicePlugin
 
-/// The tokens, and every decision about them. Calls nothing and reads no clock.
+/// The tokens, and every decision about them. It calls nothing else and reads no clock.
 struct TokenBook: Sendable {
   struct Settings: Sendable {
     var accessToken: String?
@@ -15,19 +15,19 @@ struct TokenBook: Sendable {
   enum Step: Sendable, Equatable {
     case use(String)
     case refresh
-    /// The window is full.
+    /// The limit of refreshes has been reached.
     case giveUp
     case fail(StageFailure)
-    /// The request does not have one of this plugin's tokens.
+    /// The request does not carry a token of this plugin, so nothing is done.
     case leave
   }
 
   private struct Present: Sendable {
     var token: String
     var expiry: Instant?
-    /// From this moment on, it is replaced before it is used.
+    /// The time from which the token is replaced before it is used.
     var due: Instant?
-    /// A server answered 401 to it.
+    /// Whether a server has answered 401 to the token.
     var isRefused = false
   }
 
@@ -38,9 +38,9 @@ struct TokenBook: Sendable {
   private var window: RefreshWindow
   private var present: Present?
   private(set) var refreshToken: String?
-  /// Earlier tokens, the newest last.
+  /// Earlier tokens, with the newest at the end.
   private var replaced: [String] = []
-  /// The last refresh, if it failed.
+  /// The failure of the last refresh; nil if it succeeded.
   private var failure: (token: String?, at: Instant, reason: StageFailure)?
   private var complaint: Instant?
 
@@ -51,32 +51,32 @@ struct TokenBook: Sendable {
     present = settings.accessToken.map { Present(token: $0) }
   }
 
-  /// For a request that is about to go out.
+  /// The step for a request that is about to be sent.
   mutating func beforeRequest(at now: Instant) -> Step {
     if let present, !present.isRefused, present.due.map({ now < $0 }) ?? true { return .use(present.token) }
     if window.admit(at: now) { return .refresh }
-    // Sends the current token, about which the server decides; its 401 goes to the caller.
+    // Sends the current token, and the server decides; if it answers 401, the caller gets that answer.
     return present.map { .use($0.token) } ?? .giveUp
   }
 
-  /// For a request that was sent with a token, not before `began`, and answered with 401.
+  /// The step after a 401 to a request that had this token and was sent no earlier than `began`.
   mutating func afterRefusal(of token: String, usedSince began: Instant, at now: Instant) -> Step {
     guard let present else { return .leave }
     guard present.token == token else { return replaced.contains(token) ? .use(present.token) : .leave }
-    // The request was in flight while the refresh of its token failed, so it fails with the same reason.
+    // The refresh of this token failed while the request was in flight, so the request fails for the same reason.
     if let failure, failure.token == token, failure.at >= began { return .fail(failure.reason) }
     guard window.admit(at: now) else { return .giveUp }
     self.present?.isRefused = true
     return .refresh
   }
 
-  /// After a failed refresh, the current token is still used if it is valid.
+  /// The current token if it is still valid, to be used after a failed refresh.
   func stillGood(at now: Instant) -> String? {
     guard let present, !present.isRefused, present.expiry.map({ now < $0 }) ?? true else { return nil }
     return present.token
   }
 
-  /// Whether it is the current token or an earlier one.
+  /// Whether the token is the current one or an earlier one.
   func knows(_ token: String) -> Bool { present?.token == token || replaced.contains(token) }
 
   /// Takes the result of a refresh.
@@ -85,7 +85,7 @@ struct TokenBook: Sendable {
       replaced.append(present.token)
       if replaced.count > Self.rememberedTokens { replaced.removeFirst() }
     }
-    // A leeway of more than half the lifetime would replace each token at its first or second use.
+    // With a leeway of more than half the lifetime, each token would be replaced at its first or second use.
     let due = grant.lifetime.map { now + $0 - min(leeway, $0 / 2) }
     present = Present(token: grant.accessToken, expiry: grant.lifetime.map { now + $0 }, due: due)
     refreshToken = grant.refreshToken ?? refreshToken
@@ -94,7 +94,7 @@ struct TokenBook: Sendable {
 
   mutating func note(_ reason: StageFailure, at now: Instant) { failure = (present?.token, now, reason) }
 
-  /// Whether to log that the window is full: once in its duration.
+  /// Whether to log that the limit of refreshes was reached; true at most once per window.
   mutating func mayComplain(at now: Instant) -> Bool {
     if let complaint, complaint.duration(to: now) < window.duration { return false }
     complaint = now

@@ -1,6 +1,6 @@
 import SluicePlugin
 
-/// Asks the token endpoint. An error names the endpoint and the status, without secrets.
+/// Requests tokens from the token endpoint. Errors name the endpoint and the status, but no secrets.
 struct TokenEndpoint: Sendable {
   private let request: GrantRequest
 
@@ -28,7 +28,7 @@ struct TokenEndpoint: Sendable {
     } catch { throw failure("200, but \(error.reason)") }
   }
 
-  /// The error of RFC 6749 §5.2, if there is one.
+  /// The error from the answer (RFC 6749 §5.2), if there is one.
   private func refusal(_ answer: CallResponse, _ secrets: [String]) -> String {
     guard let document = try? answer.json(), let word = document["error"]?.string, Self.isShowable(word, secrets) else {
       let isRedirect = (300...399).contains(answer.status)
@@ -40,7 +40,8 @@ struct TokenEndpoint: Sendable {
     return "\(answer.status) \(word) (\(text))"
   }
 
-  /// Shown only if it is short, has only the characters of RFC 6749 §5.2, and contains no secret that was sent.
+  /// Whether a text can be shown: it is short, has only the characters of RFC 6749 §5.2, and contains no secret that
+  /// was sent.
   private static func isShowable(_ text: String, _ secrets: [String]) -> Bool {
     (1...200).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
       && !secrets.contains { text.contains($0) }

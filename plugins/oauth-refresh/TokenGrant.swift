@@ -3,12 +3,12 @@ import SluicePlugin
 /// The answer of the token endpoint (RFC 6749 §5.1).
 struct TokenGrant: Sendable {
   var accessToken: String
-  /// Nil if the endpoint does not say.
+  /// Nil if the endpoint does not give it.
   var lifetime: Duration?
-  /// Replaces the previous refresh token.
+  /// The refresh token that replaces the previous one; nil if that one stays.
   var refreshToken: String?
 
-  /// Why an answer is invalid; never shows its content.
+  /// Why an answer is invalid; it does not show the answer's content.
   struct Malformed: Error {
     var reason: String
   }
@@ -38,17 +38,17 @@ struct TokenGrant: Sendable {
     }
   }
 
-  /// Seconds. Some servers write them as a string.
+  /// The lifetime in seconds, which some servers write as a string.
   private static func lifetime(_ value: JSONValue?) throws(Malformed) -> Duration? {
     guard let value, !value.isNull else { return nil }
     guard let seconds = value.number ?? value.string.flatMap(Double.init), seconds.isFinite else {
       throw Malformed(reason: "with an \"expires_in\" that is not a number of seconds")
     }
-    // A hundred years are long enough.
+    // The limit is a hundred years.
     return .seconds(min(max(0, seconds), 3_155_760_000))
   }
 
-  /// Whether the token fits into a header: a line break would end the field.
+  /// Whether the token fits into a header, in which a line break would end the field.
   private static func isVisible(_ token: String) -> Bool {
     !token.isEmpty && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }

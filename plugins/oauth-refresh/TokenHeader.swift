@@ -3,7 +3,7 @@ import SluicePlugin
 /// The request header that carries the token.
 struct TokenHeader: Sendable {
   private let name: String
-  /// The scheme and a space; empty for the token alone.
+  /// The scheme and a space; empty if the header contains only the token.
   private let prefix: String
   private let overwrites: Bool
 
@@ -19,22 +19,22 @@ struct TokenHeader: Sendable {
     overwrites = configuration.overwrite
   }
 
-  /// A header of the caller stays, unless the configuration says to replace it.
+  /// A header that the caller has set is kept, unless the configuration says to replace it.
   func isWanted(by request: StageRequest) -> Bool { overwrites || request.headers[name] == nil }
 
-  /// Sets it as a secret: redacted where it is shown, dropped when a redirect leaves the origin.
+  /// Sets the header as a secret: it is redacted where it is shown, and dropped when a redirect leaves the origin.
   func set(_ token: String, on request: StageRequest) throws {
     try request.headers.set(name, to: prefix + token)
     request.headers.setSensitive(name)
   }
 
-  /// The token that a request was sent with; nil if the header has another form.
+  /// The token with which a request was sent; nil if the header has another form.
   func token(of request: StageRequest) -> String? {
     guard let value = request.headers[name], value.hasPrefix(prefix) else { return nil }
     return String(value.dropFirst(prefix.count))
   }
 
-  /// RFC 9110 §5.6.2.
+  /// Whether the text is a token in the sense of RFC 9110 §5.6.2.
   private static func isToken(_ text: String) -> Bool {
     let marks = "!#$%&'*+-.^_`|~".utf8
     return !text.isEmpty

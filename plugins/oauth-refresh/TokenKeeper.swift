@@ -1,8 +1,8 @@
 import SluicePlugin
 import SluiceSupport
 
-/// Performs what the ``TokenBook`` decides. Several loops may call it at once: a caller that finds a refresh in
-/// progress waits for it.
+/// Carries out the decisions of the ``TokenBook``. Several loops can call it at once; a caller that finds a refresh in
+/// progress waits for that refresh.
 final class TokenKeeper: Sendable {
   private struct State: Sendable {
     var book: TokenBook
@@ -22,7 +22,7 @@ final class TokenKeeper: Sendable {
 
   init(_ book: TokenBook, _ endpoint: TokenEndpoint, _ share: TokenShare, _ host: PluginHost) {
     var book = book
-    // The token of the previous build, or of another instance.
+    // Takes the token of the previous build or of another instance.
     if let grant = share.grant { book.take(grant, at: .now) }
     state = Locked(State(book: book))
     self.endpoint = endpoint
@@ -33,7 +33,7 @@ final class TokenKeeper: Sendable {
   /// Waits for a refresh on behalf of one request.
   typealias Wait = (Task<String, any Error>) async throws -> String
 
-  /// The token for a request, after a refresh if it needs one.
+  /// Returns the token for a request, after a refresh if one is needed.
   func token(waiting wait: Wait) async throws -> String {
     switch step({ $0.beforeRequest(at: .now) }, waitsFirst: true) {
     case .wait(let refresh):
@@ -50,9 +50,9 @@ final class TokenKeeper: Sendable {
     }
   }
 
-  /// Whether a refused request can be sent again with another token, after a refresh if there is no new token yet.
+  /// Whether a refused request can be sent again with another token. If there is no new token yet, refreshes first.
   ///
-  /// - Throws: why the refresh failed; the same error for all callers that waited for it.
+  /// - Throws: why the refresh failed; all callers that waited for the refresh get the same error.
   func hasReplacement(
     for token: String, usedSince began: ContinuousClock.Instant, waiting wait: Wait
   ) async throws -> Bool {
@@ -71,8 +71,8 @@ final class TokenKeeper: Sendable {
     }
   }
 
-  /// Asks the book, and starts a refresh if the book wants one. While a refresh runs, every new request waits for it,
-  /// and so does a request with a refused token if the refresh replaces that token.
+  /// Asks the book for the next step, and starts a refresh if that is the step. While a refresh runs, every new request
+  /// waits for it, and so does a request with a refused token if the refresh replaces that token.
   private func step(_ decide: (inout TokenBook) -> TokenBook.Step, waitsFirst: Bool) -> Step {
     state.withLock { state in
       if waitsFirst, let refresh = state.refresh { return .wait(refresh) }

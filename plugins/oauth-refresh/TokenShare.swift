@@ -1,8 +1,8 @@
 import Glibc
 import SluicePlugin
 
-/// What all instances of one configuration share, including the builds before and after a hot swap: the token, and the
-/// decision which instance gets the next one.
+/// The state that all instances of one configuration share, including the builds before and after a hot swap: the
+/// token, and a lease that decides which instance requests the next token.
 ///
 ///     lease free ─► taken ─► endpoint ─► token published ─► released
 ///     lease held ─► wait ─► another token there? take it : try again
@@ -10,7 +10,7 @@ struct TokenShare: Sendable {
   private enum Lease {
     case taken(version: UInt64)
     case held
-    /// The host cannot share values, or has no more room: each instance then gets its own token.
+    /// The host cannot share values, or has no more room; each instance then gets its own token.
     case unavailable
   }
 
@@ -34,7 +34,7 @@ struct TokenShare: Sendable {
     keepsExpired = request.grant == .refreshToken
   }
 
-  /// The token that an instance got last, with the rest of its lifetime; nil if there is none, or it has expired.
+  /// The token that was last published, with its remaining lifetime; nil if there is none or it has expired.
   var grant: TokenGrant? {
     guard let document, let token = document["access_token"]?.string else { return nil }
     var lifetime: Duration?
@@ -45,11 +45,11 @@ struct TokenShare: Sendable {
     return TokenGrant(accessToken: token, lifetime: lifetime, refreshToken: document["refresh_token"]?.string)
   }
 
-  /// Returns a token that is not known yet: the token of another instance, or a new one. Only one instance at a time
-  /// asks the endpoint.
+  /// Returns a token that the caller does not know yet: the token of another instance, or a new one. Only one instance
+  /// at a time sends a request to the endpoint.
   ///
-  /// - Parameter ask: gets the refresh token that an instance got last.
-  /// - Returns: the token, and whether this instance has asked for it.
+  /// - Parameter ask: requests a token; its parameter is the last published refresh token.
+  /// - Returns: the token, and whether this instance has requested it.
   func newGrant(
     isKnown: (String) -> Bool, _ ask: (_ refreshToken: String?) async throws(StageFailure) -> TokenGrant
   ) async throws(StageFailure) -> (grant: TokenGrant, isOwn: Bool) {
@@ -87,7 +87,7 @@ struct TokenShare: Sendable {
     } catch { return .unavailable }
   }
 
-  /// If the host has no room for the token, the other instances ask the endpoint themselves.
+  /// Publishes a token. If the host has no room for it, the other instances request their own tokens.
   private func publish(_ grant: TokenGrant) {
     let document: JSONValue = ["access_token": JSONValue(grant.accessToken)]
     if let lifetime = grant.lifetime {
@@ -98,7 +98,7 @@ struct TokenShare: Sendable {
     _ = try? host.shared.set(tokenName, to: Array(text.utf8), for: keepsExpired ? nil : grant.lifetime)
   }
 
-  /// The time since the machine started, including sleep: the same for all builds in the process.
+  /// The time since the machine started, including sleep, which is the same for all builds in the process.
   private static var now: Duration {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that only this program is linked with Foundation.
+// A separate package, so that only this program is linked with Foundation.
 let package = Package(
   name: "url-session",
   targets: [

@@ -5,8 +5,8 @@ public import SluiceMessages
 import SluicePipeline
 import SluiceWire
 
-/// Requests over the transport alone: no pipeline, and an observer that does as little as possible. For the benchmarks,
-/// which are a separate package and cannot see the transport.
+/// Sends requests through the transport alone: there is no pipeline, and the observer does as little as possible. It
+/// exists for the benchmarks, which are a separate package and cannot see the transport.
 public final class TransportLoad: @unchecked Sendable {
   // Sendable: only the loop changes the counters, and the semaphore orders the reads after that.
   /// Which transport sends the requests.
@@ -25,8 +25,8 @@ public final class TransportLoad: @unchecked Sendable {
   private let done = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  ///   - usesHTTP2: over TLS, HTTP/2 instead of HTTP/1.1.
-  ///   - certificateAuthority: the path of a PEM file; nil for the system's.
+  ///   - usesHTTP2: HTTP/2 over TLS instead of HTTP/1.1.
+  ///   - certificateAuthority: the path of a PEM file; nil uses the system's authorities.
   ///   - whenStarted: called once, on the thread of the loop.
   public init(
     _ request: Request, over kind: Kind, connections: Int, usesHTTP2: Bool, certificateAuthority: String?,
@@ -71,7 +71,7 @@ public final class TransportLoad: @unchecked Sendable {
   private func didEnd(_ end: TransferEnd, _ observer: Observer) {
     running -= 1
     if end.error?.code == .notProcessed, resends < connections {
-      // A new connection carries more streams than the server allows until its settings are here.
+      // A new connection carries more streams than the server allows until the server's settings have arrived.
       resends += 1
       toStart += 1
     } else if end.error != nil {

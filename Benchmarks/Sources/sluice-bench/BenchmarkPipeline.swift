@@ -5,10 +5,10 @@ import SluicePlugin
 /// A pipeline whose cost is measured.
 struct BenchmarkPipeline {
   var configuration: Configuration
-  /// The headers of the request that is given to the engine.
+  /// The headers of the request that the caller gives to the engine.
   var callerHeaders: [(name: String, value: String)]
 
-  /// What the stage of `BenchStage` does for the request and for the response.
+  /// What the stage of `BenchStage` does with the request and with the response.
   enum Work: String {
     case proceed = "continue"
     case set, read, write
@@ -16,7 +16,7 @@ struct BenchmarkPipeline {
 
   static func empty(_ plan: Plan) throws -> Self { try Self(plan, #"{"transport": {"loops": 1}}"#, plan.headers) }
 
-  /// Stages in C that do one thing, and send what they get.
+  /// Stages in C that all do the same, and a caller that sets all headers.
   static func stages(_ plan: Plan, _ count: Int, _ work: Work) throws -> Self {
     let names = (0..<count).map { "stage-\($0)" }
     let instances = names.map {
@@ -56,8 +56,8 @@ struct BenchmarkPipeline {
       """, [])
   }
 
-  /// Five interceptors in Swift that do what those of ``full(_:loops:isTraced:)`` do: asynchronous functions that never
-  /// wait.
+  /// Five interceptors in Swift that do the same as those of ``full(_:loops:isTraced:)``, as asynchronous functions
+  /// that never wait.
   static func swift(_ plan: Plan) throws -> Self {
     var pipeline = try Self(plan, #"{"transport": {"loops": 1}}"#, plan.hopHeaders)
     for (index, header) in plan.stageHeaders.enumerated() {
@@ -76,7 +76,7 @@ struct BenchmarkPipeline {
 
   private static func list(_ names: [String]) -> String { names.map { "\"\($0)\"" }.joined(separator: ", ") }
 
-  /// The library is built beside this program.
+  /// The path of the library, which is built beside this program.
   private static let library: String = {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = max(0, readlink("/proc/self/exe", &path, path.count))

@@ -1,10 +1,10 @@
 import CBareLoop
 
-/// Something that sends requests, and is compared with other subjects that do the same work.
+/// A program or a part of Sluice that sends requests, and is compared with other subjects that do the same work.
 protocol BenchmarkSubject: AnyObject {
   var name: String { get }
 
-  /// Sends this many requests, with the concurrency of the plan, and returns when the last has ended.
+  /// Sends this many requests, with the concurrency of the plan, and returns when the last one has ended.
   /// - Returns: how many failed.
   func run(requests: Int) throws -> Int
 

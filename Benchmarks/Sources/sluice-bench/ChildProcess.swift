@@ -9,10 +9,10 @@ enum ChildProcess {
     guard status == 0 else { throw BenchmarkError("\(words[0]) failed") }
   }
 
-  /// Starts a program, without its messages.
+  /// Starts a program; its messages are dropped.
   /// - Parameters:
-  ///   - input: its standard input; nil leaves this program's.
-  ///   - output: its standard output; nil leaves this program's.
+  ///   - input: its standard input; nil lets it inherit this program's.
+  ///   - output: its standard output; nil lets it inherit this program's.
   static func spawn(_ words: [String], input: Int32? = nil, output: Int32? = nil) throws -> pid_t {
     // nginx is in /usr/sbin, which is not on every user's path.
     setenv("PATH", "\(getenv("PATH").map { String(cString: $0) } ?? ""):/usr/bin:/usr/sbin", 1)

@@ -6,11 +6,11 @@ import Synchronization
 
 /// Tasks that each make one call after the other, as a program with asynchronous functions does.
 final class ClientSubject: BenchmarkSubject, Sendable {
-  /// What a task calls.
+  /// The function that a task calls.
   enum Call {
     /// `Client.data`.
     case client
-    /// The function of the engine that the client is built on.
+    /// The function of the engine on which the client is built.
     case engine
   }
 
@@ -54,7 +54,7 @@ final class ClientSubject: BenchmarkSubject, Sendable {
     return failed
   }
 
-  /// Waits until all tasks have ended. Blocks its thread, which must not belong to Swift's pool.
+  /// Waits until all tasks have ended. Blocks the calling thread, which must not belong to Swift's pool.
   private final class Progress: Sendable {
     private let running: Atomic<Int>
     private let failed = Atomic(0)

@@ -1,8 +1,8 @@
 import CBareLoop
 import Glibc
 
-/// A command that reads its requests from a file: `sluice run`, from JSON lines to JSON lines, or `curl -Z`. Each round is a
-/// process of its own, and its start is part of the round.
+/// A command that reads its requests from a file: `sluice run`, from JSON lines to JSON lines, or `curl -Z`. Each round
+/// is a separate process, whose start is part of the round.
 final class CommandSubject: BenchmarkSubject {
   enum Command {
     case sluiceRun, curl
@@ -13,10 +13,10 @@ final class CommandSubject: BenchmarkSubject {
   private let plan: Plan
   private let processor: Int
   private let folder: TemporaryFolder
-  /// The requests in the input file.
+  /// The number of requests in the input file.
   private var inputCount = 0
   private(set) var processorSeconds = 0.0
-  /// Not known: the kernel counts the memory of this program for a child that it starts.
+  /// Not known: for a child that this program starts, the kernel also counts the memory of this program.
   var peakMegabytes: Int? { nil }
   var allocations: UInt64? { nil }
 
@@ -42,7 +42,7 @@ final class CommandSubject: BenchmarkSubject {
 
   private var input: String { "\(folder.path)/input" }
 
-  /// Each of them ends with another status if a request fails.
+  /// Each of the commands ends with a status other than 0 if a request fails.
   private var words: [String] {
     switch command {
     case .sluiceRun:

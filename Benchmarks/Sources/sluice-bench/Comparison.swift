@@ -1,6 +1,6 @@
 import CBareLoop
 
-/// Rounds of all subjects in turn, so that whatever slows the machine slows all of them.
+/// Runs rounds of all subjects in turn, so that anything that slows the machine slows all of them.
 struct Comparison {
   private let subjects: [any BenchmarkSubject]
   private let plan: Plan
@@ -17,7 +17,7 @@ struct Comparison {
   }
 
   func run() throws {
-    // The warm-up. `scripts/count-instructions.sh` relies on its size.
+    // The warm-up, on whose size `scripts/count-instructions.sh` relies.
     for subject in subjects {
       let failed = try subject.run(requests: plan.requests / 4)
       guard failed == 0 else { throw BenchmarkError("\(subject.name): \(failed) requests of the warm-up failed") }
@@ -33,7 +33,7 @@ struct Comparison {
     report(rounds)
   }
 
-  /// Ratios are taken round by round.
+  /// Prints the results. Ratios are computed for each round.
   private func report(_ rounds: [[Measurement]]) {
     let name = subjects[reference].name
     var rows = [

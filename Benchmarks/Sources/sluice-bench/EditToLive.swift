@@ -3,10 +3,11 @@ import Dispatch
 import Glibc
 import Sluice
 
-/// The time from closing a library's file to the first response of the new build, through `sluice dev`: the quiet time,
-/// the trial in a child process, loading, publishing, and the request itself.
+/// The time from closing a library's file to the first response of the new build, through `sluice dev`. It includes
+/// waiting for quiet, the trial in a child process, loading, publishing, and the request itself.
 ///
-/// Every second build differs from the one before in the number that it stamps; a library in C, and one in Swift.
+/// Each build differs from the previous one in the number that it stamps. Measured for a library in C and for one in
+/// Swift.
 struct EditToLive {
   static let name = "dev"
   private static let marker = Array("swap-generation:".utf8)
@@ -76,7 +77,7 @@ struct EditToLive {
   }
 }
 
-/// `sluice dev` with an endpoint, until ``end()``.
+/// A `sluice dev` process with an endpoint, which runs until ``end()``.
 private final class DevCommand {
   /// Host and port of its endpoint.
   let address: String
@@ -91,7 +92,7 @@ private final class DevCommand {
     guard let process = Self.line(of: stream).flatMap({ pid_t($0) }) else { throw BenchmarkError("dev: no process") }
     self.process = process
     address = try Self.address(in: stream)
-    // `sluice dev` writes a line for every request, and would wait if nobody read them.
+    // `sluice dev` writes a line for every request, and would block if nobody read these lines.
     let (descriptor, isDrained) = (fileno(stream), self.isDrained)
     DispatchQueue.global().async {
       withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
@@ -101,7 +102,7 @@ private final class DevCommand {
     }
   }
 
-  /// Read from the event `started`, which has "listen":"127.0.0.1:8081".
+  /// Reads the address from the event `started`, which contains "listen":"127.0.0.1:8081".
   private static func address(in stream: UnsafeMutablePointer<FILE>) throws -> String {
     var last = ""
     while let line = line(of: stream) {

@@ -1,7 +1,7 @@
 import Dispatch
 import Sluice
 
-/// A whole engine with one pipeline. All subjects have the same headers on the wire; here the caller gives those that
+/// A whole engine with one pipeline. All subjects send the same headers on the wire; the caller gives the headers that
 /// the pipeline does not set.
 final class EngineSubject: BenchmarkSubject, Sendable {
   let name: String
@@ -26,7 +26,7 @@ final class EngineSubject: BenchmarkSubject, Sendable {
     var configuration = pipeline.configuration
     configuration.transport.tls.ca = plan.certificateAuthority
     configuration.transport.decodesContent = false
-    // Wire serves HTTP/1.1, libcurl serves HTTP/2.
+    // The engine's own transport sends both versions.
     configuration.transport.httpVersion = plan.usesHTTP2 ? .http2 : .http11
     return configuration
   }

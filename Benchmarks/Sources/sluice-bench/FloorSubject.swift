@@ -1,6 +1,6 @@
 import CBareLoop
 
-/// A raw epoll loop in C, on the calling thread: what is left if a client does little more than send and receive. With
+/// A raw epoll loop in C, on the calling thread: the cost of a client that does little more than send and receive. With
 /// TLS, a client in C on OpenSSL.
 final class FloorSubject: BenchmarkSubject {
   let name: String

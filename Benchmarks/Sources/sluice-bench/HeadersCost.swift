@@ -4,10 +4,10 @@ import Sluice
 import SluiceConfiguration
 import SluiceTraceContext
 
-/// What the built-in `headers` costs a hop that gets traceparent, baggage and a request id, and a hop that gets
-/// tracestate too. Two stages of this program, before and after it, measure the time and the allocations; the cost of
-/// these two alone is subtracted. In addition, the cost of the caller's context, which is checked once when it is made
-/// from the headers of a request, and not in the hop.
+/// What the built-in `headers` costs for a hop that gets traceparent, baggage and a request id, and for a hop that also
+/// gets tracestate. Two stages of this program, before and after it, measure the time and the allocations; the cost of
+/// these two stages alone is subtracted. Also reports the cost of the caller's context, which is checked once when it
+/// is made from the headers of a request, and not for each hop.
 struct HeadersCost {
   static let name = "headers"
 
@@ -110,7 +110,7 @@ private final class StageWindow: @unchecked Sendable {
     allocations.append(bench_thread_allocations() - startAllocations)
   }
 
-  /// The median of the hops, so that interruptions of a few hops do not count.
+  /// The median of the hops, so that a few interrupted hops do not count.
   func median(requests: Int, below parent: ParentContext) throws -> (nanoseconds: Double, allocations: Double) {
     times.removeAll(keepingCapacity: true)
     allocations.removeAll(keepingCapacity: true)
@@ -137,7 +137,8 @@ private final class StageWindow: @unchecked Sendable {
     }
   }
 
-  /// Read from headers, as in a server, so that its strings are made in this run and are not constants of the program.
+  /// The context is read from headers, as in a server, so that its strings are made in this run and are not constants
+  /// of the program.
   static let parent = made(of: [
     "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "baggage": "user=alice,tier=gold;p=1",
   ])

@@ -1,8 +1,8 @@
 import CBareLoop
 import Glibc
 
-/// `h2load`, a load generator in C++ from nghttp2; with `--h1` unless the requests go over HTTP/2. Each round is a process
-/// of its own; what its start and its connections cost is measured apart and subtracted.
+/// `h2load`, a load generator in C++ from nghttp2, with `--h1` unless the requests use HTTP/2. Each round is a separate
+/// process; the cost of its start and its connections is measured separately and subtracted.
 final class LoadToolSubject: BenchmarkSubject {
   let name: String
   private let plan: Plan
@@ -18,7 +18,7 @@ final class LoadToolSubject: BenchmarkSubject {
   }
 
   func run(requests: Int) throws -> Int {
-    // A connection has to send at least one request.
+    // Every connection has to send at least one request.
     let start = try seconds(of: plan.connections)
     processorSeconds += try seconds(of: requests + plan.connections) - start
     return 0
@@ -43,7 +43,7 @@ final class LoadToolSubject: BenchmarkSubject {
     guard bench_wait(try ChildProcess.spawn(words, output: fileno(output)), &used, &peak) else {
       throw BenchmarkError("h2load failed")
     }
-    // It exits with 0 even if requests fail.
+    // h2load exits with 0 even if requests fail.
     guard Self.lines(of: output).contains(where: { $0.contains(" \(requests) succeeded,") }) else {
       throw BenchmarkError("h2load: not all of \(requests) requests succeeded")
     }

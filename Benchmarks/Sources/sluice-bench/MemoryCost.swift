@@ -3,7 +3,7 @@ import Glibc
 import Sluice
 
 /// The memory of transactions in flight, on a server that does not answer yet, and of the connections that are idle
-/// after it has answered. Socket buffers are the kernel's, and not in these figures.
+/// after it has answered. Socket buffers belong to the kernel and are not included.
 struct MemoryCost {
   static let name = "memory"
 
@@ -28,7 +28,7 @@ struct MemoryCost {
     try await measure("engine", .full(plan))
   }
 
-  /// Bytes of the process.
+  /// The memory of the process in bytes.
   private struct Usage {
     let heap = Double(bench_heap_bytes())
     let resident = Double(bench_resident_bytes())
@@ -74,16 +74,17 @@ struct MemoryCost {
     await engine.shutdown(drain: .zero)
   }
 
-  /// The memory of idle connections over TLS: what OpenSSL keeps for each, besides what one in clear text has.
+  /// The memory of idle connections over TLS: what OpenSSL keeps for each, in addition to the memory of a connection in
+  /// clear text.
   private func measureConnections() async throws {
-    // A transport keeps as many without requests.
+    // The number of idle connections that a transport keeps.
     let wanted = 256
     var configuration = try BenchmarkPipeline.empty(plan).configuration
     configuration.transport.tls.ca = plan.certificateAuthority
     configuration.transport.httpVersion = .http11
     let engine = try Engine(configuration)
     let request = Request(url: try HTTPURL(plan.url))
-    // What the first connection makes for all.
+    // The first connection also allocates what all connections share.
     _ = try await engine.perform(request)
     let (before, first) = (Usage(), Self.descriptors)
     let (results, continuation) = AsyncStream.makeStream(of: Bool.self)
@@ -94,7 +95,8 @@ struct MemoryCost {
       count += 1
       if count == wanted * 4 { break }
     }
-    // Connections that were begun for requests that others have carried are idle when their handshake is done.
+    // Some connections were begun for requests that other connections have carried. They are idle when their handshake
+    // has ended.
     var last = -1
     for _ in 0..<100 where last != Self.descriptors {
       last = Self.descriptors

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A real nginx on its own processor; it ends with this object.
+/// A real nginx on its own processor; it ends when this object is released.
 final class Nginx {
   private let process: pid_t
   private let folder: TemporaryFolder
 
-  /// - Parameter streams: how many streams it allows on a connection of HTTP/2.
+  /// - Parameter streams: the maximum number of streams on a connection of HTTP/2.
   init(port: Int, securePort: Int, processor: Int, isSecure: Bool, streams: Int) throws {
     folder = try TemporaryFolder()
     let path = folder.path

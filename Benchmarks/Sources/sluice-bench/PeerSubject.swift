@@ -1,20 +1,20 @@
 import CBareLoop
 import Glibc
 
-/// Another client as a program of its own, which reads how many requests to send and writes how many failed. It keeps its
-/// connections from round to round, as the other subjects do, and has one processor.
+/// Another client, as a separate program that reads how many requests to send and writes how many failed. It keeps its
+/// connections between rounds, as the other subjects do, and has one processor.
 final class PeerSubject: BenchmarkSubject {
   let name: String
   private let process: pid_t
   private let input: UnsafeMutablePointer<FILE>
   private let output: UnsafeMutablePointer<FILE>
 
-  /// - Parameter options: those of the program that come before the URL.
+  /// - Parameter options: the options of the program, which precede the URL.
   init(_ name: String, _ plan: Plan, program: String, options: [String], processor: Int) throws {
     self.name = name
     let authority = plan.certificateAuthority.map { ["--authority", $0] } ?? []
     let headers = plan.headers.map { "\($0.name): \($0.value)" }
-    // Go's runtime uses one thread at a time.
+    // Makes Go's runtime use one thread at a time.
     setenv("GOMAXPROCS", "1", 1)
     let (theirInput, ourEnd) = try Self.pipe()
     let (ourOutput, theirEnd) = try Self.pipe()
@@ -58,7 +58,7 @@ final class PeerSubject: BenchmarkSubject {
     return nil
   }
 
-  /// Both ends are closed in other programs.
+  /// The child closes both ends of each pipe when it executes a program.
   private static func pipe() throws -> (read: Int32, write: Int32) {
     var ends: [Int32] = [0, 0]
     guard Glibc.pipe(&ends) == 0 else { throw BenchmarkError("no descriptors for a pipe") }

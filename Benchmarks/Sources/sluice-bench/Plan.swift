@@ -10,27 +10,27 @@ struct Plan {
   var isSecure = false
   /// Whether the requests go over HTTP/2, which needs TLS; the raw loop has only HTTP/1.1.
   var usesHTTP2 = false
-  /// The streams that a connection of HTTP/2 carries at a time; nil if all requests in flight share one connection.
+  /// The maximum number of streams on a connection of HTTP/2; nil if all requests in flight share one connection.
   var streams: Int?
-  /// Names of the subjects to run, in this order; if it is empty, the usual ones run.
+  /// The names of the subjects to run, in this order; if this is empty, the usual subjects run.
   var subjects: [String] = []
-  /// The subject that the others are compared with; nil for the first.
+  /// The subject with which the others are compared; nil for the first one.
   var against: String?
   var certificateAuthority: String?
-  /// Transactions in flight when their memory is measured.
+  /// The number of transactions in flight when their memory is measured.
   var inFlight = 4000
 
   /// The folder of the shipped plugins.
   var plugins = "../.build/release"
-  /// The folder of the programs that `scripts/build-peers.sh` has built.
+  /// The folder of the programs that `scripts/build-peers.sh` builds.
   var peers: String?
 
-  /// The headers that stages set, one each.
+  /// The headers that stages set, one header for each stage.
   var stageHeaders: [(name: String, value: String)] {
     (0..<headerCount).map { ("X-Benchmark-Header-\($0)", "value-of-header-\($0)") }
   }
 
-  /// Headers with the lengths of those that the headers stage makes.
+  /// Headers that are as long as those that the headers stage makes.
   var hopHeaders: [(name: String, value: String)] {
     [
       ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),

@@ -31,7 +31,7 @@ enum Subjects {
     ]
   }
 
-  /// Other clients: `--peers` says where `scripts/build-peers.sh` has built them.
+  /// Other clients. `--peers` names the folder in which `scripts/build-peers.sh` has built them.
   private static let peers = [
     Peer("go", program: "net-http", []), Peer("go-middleware", program: "net-http", ["--middleware"]),
     Peer("pycurl", program: "pycurl-loop", []), Peer("url-session", program: "url-session", []),
@@ -48,7 +48,7 @@ enum Subjects {
       (self.name, self.program, self.options) = (name, program, options)
     }
 
-    /// Why it cannot run; nil if it can.
+    /// Why the client cannot run; nil if it can.
     func obstacle(_ plan: Plan) -> String? {
       if plan.usesHTTP2, program != nil { return "has no HTTP/2" }
       guard let program else { return ChildProcess.path(of: "h2load") == nil ? "h2load is not installed" : nil }
@@ -64,9 +64,9 @@ enum Subjects {
     }
   }
 
-  /// Those that run unless the command line names others.
+  /// The subjects that run unless the command line names others.
   private static let usual = ["bare", "transport", "wire", "empty", "engine", "floor"]
-  /// Those that have only HTTP/1.1.
+  /// The subjects that have only HTTP/1.1.
   private static let withoutHTTP2: Set = ["floor", "run", "curl"]
 
   static func make(_ plan: Plan, processor: Int) throws -> [any BenchmarkSubject] {

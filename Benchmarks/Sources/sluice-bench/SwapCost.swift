@@ -2,22 +2,22 @@ import CBareLoop
 import Dispatch
 import Sluice
 
-/// How snapshots that are published under load affect requests: the 99th percentile of their latency with ten snapshots
-/// a second, compared with rounds without snapshots.
+/// How snapshots that are published under load affect requests: the 99th percentile of their latency while ten
+/// snapshots a second are published, compared with rounds without snapshots.
 ///
 /// Each snapshot is a whole pipeline with new instances of its plugins; the replaced instances drain at the same time.
-/// The first figure includes the preparation of the snapshots. The second is for snapshots that were prepared earlier,
-/// without the requests that ran during a preparation.
+/// The first figure includes the preparation of the snapshots. The second figure is for snapshots that were prepared
+/// earlier, and excludes the requests that ran during a preparation.
 struct SwapCost {
   static let name = "swap"
   private static let interval = Duration.milliseconds(100)
-  /// The time from the beginning of an interval, in which a snapshot is prepared, until its publication.
+  /// The time from the beginning of an interval to its publication, in which the snapshot is prepared.
   private static let lead = Duration.milliseconds(40)
 
   private let plan: Plan
   private let load: TimedLoad
   private let configurations: [Configuration]
-  /// The probation: while the new snapshot serves, the previous one stands by.
+  /// A configuration with probation: while the new snapshot serves, the previous one is on standby.
   private let probationary: Configuration
 
   private let processor: Int
@@ -45,7 +45,7 @@ struct SwapCost {
   /// The snapshots that were published in a round.
   private struct Publications {
     var count = 0
-    /// When a snapshot was prepared for a later publication; on the clock of the timings.
+    /// When snapshots were prepared for a later publication, on the clock of the timings.
     var preparations: [ClosedRange<UInt64>] = []
   }
 
@@ -62,8 +62,8 @@ struct SwapCost {
           let timings = try await load.run(requests: plan.requests)
           publishing.cancel()
           let publications = try await publishing.value
-          // The round may have ended before the last prepared snapshot was published. Otherwise there is no snapshot to
-          // return to.
+          // The round can end before the last prepared snapshot was published. Otherwise there is no snapshot to return
+          // to.
           if !publications.preparations.isEmpty { _ = try? await load.engine.rollback() }
           times.moving = timings.outside(publications.preparations).percentile99
           published.append(Double(publications.count))
@@ -88,7 +88,7 @@ struct SwapCost {
       do throws(SwapError) {
         _ = try await load.engine.reload(configurations[(publications.count + 1) % 2])
       } catch {
-        // The round may end while a snapshot is being made.
+        // The round can end while a snapshot is being prepared.
         if error.report.outcome == .cancelled { break }
         throw error
       }

@@ -8,7 +8,7 @@ struct Timing {
 }
 
 extension [Timing] {
-  /// In microseconds.
+  /// The 99th percentile of the latencies, in microseconds.
   var percentile99: Double { Double(map { $0.end - $0.start }.sorted()[count * 99 / 100]) / 1000 }
 
   /// The timings of requests that did not run in any of the spans.
@@ -17,7 +17,7 @@ extension [Timing] {
   }
 }
 
-/// Requests, a fixed number at a time, each timed from its submission to its end.
+/// Sends requests, a fixed number at a time, and times each from its submission to its end.
 final class TimedLoad: @unchecked Sendable {
   // Sendable: only the engine's single loop changes the state, and the continuation orders the reads after that.
   let engine: Engine

@@ -12,7 +12,7 @@ do {
   plan.port = plan.isSecure ? port + 10_000 : port
   plan.url = plan.isSecure ? "https://localhost:\(plan.port)/" : "http://127.0.0.1:\(plan.port)/"
   if plan.isSecure { plan.certificateAuthority = nginx.authority }
-  // These subjects have more threads than one loop, so they are not confined to one processor.
+  // These subjects have more threads than one loop, so the process is not confined to one processor.
   let isSpread = [[EditToLive.name], [SwapCost.name], [MemoryCost.name]].contains(plan.subjects)
   guard isSpread || bench_pin_thread(Int32(client)) else {
     throw BenchmarkError("cannot pin to processor \(client)")
@@ -32,7 +32,7 @@ do {
         + " \(plan.headers.count) headers, HTTP/\(plan.usesHTTP2 ? "2" : "1.1")")
     try Comparison(subjects, plan).run()
   }
-  // nginx is kept until here, because it ends with its owner.
+  // Keeps nginx running until here, because it ends when its object is released.
   withExtendedLifetime(nginx) {}
 } catch {
   var message = "sluice-bench: \(error)\n"

@@ -1,7 +1,7 @@
 import SluiceHTTP1
 import SluiceMessages
 
-/// What a response was read as, and where.
+/// The result of reading a response, with the positions of its parts.
 struct ResponseOutcome: Equatable {
   struct Head: Equatable {
     let status: Int
@@ -18,13 +18,13 @@ struct ResponseOutcome: Equatable {
     let value: [UInt8]
   }
 
-  /// The informational heads, and the final one.
+  /// The informational heads, then the final head.
   var heads: [Head] = []
   /// The end of the final head.
   var bodyStart: Int?
   var body: [UInt8] = []
   var trailers: [Field] = []
-  /// Where the body is done.
+  /// The position at which the body ends; nil if it has not ended.
   var end: Int?
   var violation: MessageViolation?
   /// The first property that did not hold.
@@ -34,8 +34,8 @@ struct ResponseOutcome: Equatable {
     if !holds, brokenProperty == nil { brokenProperty = property }
   }
 
-  /// What two readers must agree on if the bytes come to them in different pieces. What is no HTTP at all is refused at
-  /// once, and the reason quotes the bytes that have come by then.
+  /// The part of the result on which two readers must agree if they get the bytes in different pieces. Bytes that are
+  /// not HTTP are refused at once, with a reason that quotes the bytes received until then, so this reason is left out.
   var agreed: ResponseOutcome {
     var outcome = self
     if violation?.kind == .notHTTP { outcome.violation = MessageViolation(.notHTTP, "") }

@@ -1,8 +1,8 @@
 import SluiceHTTP1
 import SluiceMessages
 
-/// What holds for every response, whatever its bytes are. For the fuzzers, which are a separate package and cannot see the
-/// parser, and for tests.
+/// The properties of every response, whatever its bytes are. For the fuzzers, which are a separate package and cannot
+/// see the parser, and for tests.
 public enum ResponseProperties {
   /// The first property that does not hold for these bytes; nil if all of them hold.
   public static func broken(by bytes: [UInt8]) -> String? {
@@ -23,7 +23,8 @@ public enum ResponseProperties {
     return nil
   }
 
-  /// Limits that a short input reaches. Which one of two faults shows first may depend on the pieces.
+  /// Reads with limits that a short input can reach. If there are two faults, the pieces can decide which one is found
+  /// first.
   private static func brokenAtLimits(
     by bytes: [UInt8], _ isAnswerToHead: Bool, _ sizes: inout PieceSizes
   ) -> String? {
@@ -76,7 +77,7 @@ public enum ResponseProperties {
     }
   }
 
-  /// No line end and no NUL in it, a token as its name, no space around its value.
+  /// Whether the name is a token, and the value contains no line end and no NUL and has no blanks at its ends.
   private static func isField(_ field: ResponseOutcome.Field) -> Bool {
     FieldSyntax.isToken(field.name.span) && !field.value.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D }
       && ![field.value.first, field.value.last].contains { [0x20, 0x09].contains($0) }
@@ -86,7 +87,7 @@ public enum ResponseProperties {
     var bytes = Array("HTTP/1.\(head.version == .http10 ? 0 : 1) \(head.status) \r\n".utf8)
     for field in head.fields { bytes += field.name + Array(": ".utf8) + field.value + [0x0D, 0x0A] }
     bytes += [0x0D, 0x0A]
-    // A final head without a body may have been the answer to HEAD.
+    // A final head without a body can be the answer to a HEAD request.
     let isAnswerToHead = head.body == .none && head.status >= 200
     let again = ResponseReader(MessageLimits()).read(bytes, isAnswerToHead: isAnswerToHead) { .max }
     return again.heads == [head]

@@ -11,14 +11,14 @@ struct ResponseReader {
     head = ResponseHead(limits)
   }
 
-  /// Reads one response. The head is the object that read the one before it, of which nothing may be left.
+  /// Reads one response, with the object that read the previous head and must have kept nothing of it.
   ///
   /// - Parameter pieceBytes: the size of the next piece.
   func read(_ bytes: [UInt8], isAnswerToHead: Bool, pieceBytes: () -> Int) -> ResponseOutcome {
     var outcome = ResponseOutcome()
     head.begin(isAnswerToHead: isAnswerToHead)
     var body: ResponseBody?
-    // What has arrived, and is not read yet.
+    // The bytes that have arrived and are not read yet.
     var held = 0..<0
     while held.upperBound < bytes.count, outcome.end == nil, outcome.violation == nil {
       held = held.lowerBound..<held.upperBound + min(max(pieceBytes(), 1), bytes.count - held.upperBound)

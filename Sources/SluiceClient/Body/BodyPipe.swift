@@ -6,11 +6,11 @@ import SluiceSupport
 ///
 ///     loop ── receive ──► chunks, at most 1 MiB ──► nextChunk ── task
 ///
-/// One buffer with a bound: at 1 MiB the socket is paused, at 256 KiB it is resumed. Only one task reads.
+/// A buffer with a limit: at 1 MiB the socket is paused, and at 256 KiB it is resumed. Only one task may read.
 final class BodyPipe: BodySink {
   static let pauseBytes = 1 << 20
   static let resumeBytes = 1 << 18
-  /// What a chunk costs beside its bytes, so that many small ones are bounded too.
+  /// The cost that is counted for a chunk in addition to its bytes, so that many small chunks are bounded too.
   private static let chunkCost = 64
 
   fileprivate enum End {
@@ -29,7 +29,7 @@ final class BodyPipe: BodySink {
     var trailers: HeaderFields?
     var end: End?
     var isAbandoned = false
-    /// The reader waits for a change.
+    /// Set while the reader waits for a change.
     var waiter: Handover<Void>?
   }
 
@@ -39,9 +39,9 @@ final class BodyPipe: BodySink {
   private let whenOver: (@Sendable () -> Void)?
 
   /// - Parameters:
-  ///   - cancellation: that of the transaction.
+  ///   - cancellation: the cancellation of the transaction.
   ///   - whenOver: called when the transaction has ended.
-  ///   - failure: why a transaction counts as failed.
+  ///   - failure: returns why a transaction counts as failed; nil if it does not.
   init(
     _ cancellation: Cancellation, whenOver: (@Sendable () -> Void)? = nil,
     failure: @escaping @Sendable (TransactionResult) -> TransactionError?
@@ -81,8 +81,8 @@ final class BodyPipe: BodySink {
     return progress
   }
 
-  /// The transaction has ended. If its body did not come piece by piece, because a stage wanted all of it or made it, it
-  /// is in the result.
+  /// The transaction has ended. If a stage asked for the whole body or made the body, the pieces did not come through
+  /// the sink, and the body is in the result.
   func complete(_ result: TransactionResult) {
     defer { whenOver?() }
     let error = failureOf(result)
@@ -128,7 +128,7 @@ final class BodyPipe: BodySink {
     }
   }
 
-  /// The next chunk; nil at the end. Throws what the transaction failed with after the last chunk.
+  /// The next chunk; nil at the end. After the last chunk of a failed transaction, throws the error of the transaction.
   func nextChunk() async throws(TransactionError) -> [UInt8]? {
     while true {
       if Task.isCancelled { cancel() }
@@ -144,7 +144,7 @@ final class BodyPipe: BodySink {
     }
   }
 
-  /// All chunks that are here, at least one; nil at the end. Throws as ``nextChunk()``.
+  /// All chunks that have arrived, at least one; nil at the end. Throws the same errors as ``nextChunk()``.
   func nextChunks() async throws(TransactionError) -> [[UInt8]]? {
     guard let first = try await nextChunk() else { return nil }
     var chunks = [first]
@@ -152,7 +152,7 @@ final class BodyPipe: BodySink {
     return chunks
   }
 
-  /// The fields after the body, once all of it was read.
+  /// The fields after the body; nil before the whole body has been read.
   var trailers: HeaderFields? { state.withLock { $0.chunks.isEmpty && $0.file == nil ? $0.trailers : nil } }
 
   private enum Step {
@@ -163,7 +163,7 @@ final class BodyPipe: BodySink {
     case nothing
   }
 
-  /// - Parameter onlyChunks: whether an end stays for the next call.
+  /// - Parameter onlyChunks: whether to take only a chunk, so that the next call finds an end or a file.
   private func take(onlyChunks: Bool = false) -> Step {
     let (step, resumes) = state.withLock { state -> (Step, Bool) in
       if state.isAbandoned, case .failed(let error) = state.end { return (.failed(error), false) }
@@ -203,7 +203,7 @@ final class BodyPipe: BodySink {
     if isSecond { throw TransactionError(code: .sink, message: "two tasks read the same body at the same time") }
   }
 
-  /// Ends the transfer, and every call that reads or will read the body. Does nothing to a transaction that has ended.
+  /// Makes every read of the body fail, also those that are waiting, and ends the transfer if it is still running.
   func cancel() {
     let (waiter, wasRunning) = state.withLock { state -> (Handover<Void>?, Bool) in
       guard !state.isAbandoned else { return (nil, false) }

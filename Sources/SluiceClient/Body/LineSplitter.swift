@@ -1,12 +1,12 @@
-/// Splits bytes into lines that end with LF, CR LF or CR. Pure.
+/// Splits bytes into lines that end with LF, CR LF or CR. Does no I/O.
 struct LineSplitter: Sendable {
-  /// The longest line that is accepted, without its end.
+  /// The length of the longest line that is accepted, without its line end.
   let maximumBytes: Int
   private var bytes: [UInt8] = []
   private var start = 0
-  /// Up to here there is no end of a line.
+  /// The position up to which no line end was found.
   private var scanned = 0
-  /// The last line ended with CR; an LF that follows belongs to it.
+  /// Whether the last line ended with CR, so that an LF that follows belongs to that line end.
   private var skipsLineFeed = false
 
   struct TooLong: Error {}
@@ -50,7 +50,7 @@ struct LineSplitter: Sendable {
     return line
   }
 
-  /// The last line, if it has no end; nil if the bytes ended with one.
+  /// The last line if it has no line end; nil if the bytes ended with one.
   mutating func finish() -> [UInt8]? {
     guard start < bytes.count else { return nil }
     defer { start = bytes.count }

@@ -1,26 +1,26 @@
 public import SluiceMessages
 public import SluicePipeline
 
-/// A response body as it arrives: bytes, or ``chunks``, ``lines`` and ``events``.
+/// A response body that is read while it arrives, as bytes or as ``chunks``, ``lines`` and ``events``.
 ///
-/// At most 1 MiB waits to be read; then the socket is paused until 256 KiB are left. The body can be read once, by one
-/// task at a time. When the last copy of the sequence and of its iterators is released, or the task that reads is
-/// cancelled, the transfer ends. An error of the transfer is thrown after the bytes that arrived before it.
+/// At most 1 MiB waits to be read; the socket is then paused until only 256 KiB are left. The body can be read once, by
+/// one task at a time. The transfer ends when the task that reads is cancelled, or when the last copy of the sequence
+/// and its iterators is released. An error of the transfer is thrown after the bytes that arrived before it.
 public struct ResponseBytes: AsyncSequence, Sendable {
   /// A byte of the decoded body.
   public typealias Element = UInt8
-  /// Why the body did not arrive whole.
+  /// Why the body did not arrive completely.
   public typealias Failure = TransactionError
 
-  /// The body in the pieces in which it arrived; none is empty.
+  /// The body in the pieces in which it arrived; no piece is empty.
   public let chunks: ResponseChunks
 
   init(_ source: BodySource) { chunks = ResponseChunks(source: source) }
 
-  /// The fields after the body (RFC 9110 §6.5), once all of it was read; nil before.
+  /// The fields after the body (RFC 9110 §6.5); nil before the whole body has been read.
   public var trailers: HeaderFields? { chunks.source.pipe.trailers }
 
-  /// Takes the bytes from the chunk that arrived last, without a switch of threads.
+  /// Takes the bytes from the last chunk that arrived, without a thread switch.
   public struct AsyncIterator: AsyncIteratorProtocol {
     @usableFromInline var chunks: ResponseChunks.AsyncIterator
     @usableFromInline var chunk: [UInt8] = []
@@ -47,15 +47,15 @@ public struct ResponseBytes: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins or continues to read: all iterators of a body share it.
+  /// Begins or continues to read; all iterators of a body share its position.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks.makeAsyncIterator()) }
 }
 
-/// A response body in the pieces in which it arrived: see ``ResponseBytes``.
+/// A response body in the pieces in which it arrived; see ``ResponseBytes``.
 public struct ResponseChunks: AsyncSequence, Sendable {
   /// A chunk; not empty.
   public typealias Element = [UInt8]
-  /// Why the body did not arrive whole.
+  /// Why the body did not arrive completely.
   public typealias Failure = TransactionError
 
   let source: BodySource
@@ -73,7 +73,7 @@ public struct ResponseChunks: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins or continues to read: all iterators of a body share it.
+  /// Begins or continues to read; all iterators of a body share its position.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 }
 

@@ -2,7 +2,7 @@ import SluiceMessages
 public import SluicePipeline
 
 extension ResponseBytes {
-  /// The longest line, and the largest event, that are accepted unless the caller says otherwise.
+  /// The maximum size of a line, and of an event, unless the caller sets another one.
   public static var defaultMaximumLineBytes: Int { 1 << 20 }
 
   /// The body as lines of UTF-8, each at most ``defaultMaximumLineBytes`` long.
@@ -10,16 +10,17 @@ extension ResponseBytes {
 
   /// The body as lines of UTF-8 that end with LF, CR LF or CR.
   ///
-  /// The ends are left out; empty lines are not. A last line may lack its end. Bytes that are not UTF-8 become U+FFFD.
+  /// Line ends are left out, empty lines are not. The last line need not have a line end. Bytes that are not UTF-8
+  /// become U+FFFD.
   /// - Parameter maximumBytes: a longer line fails with `extraction`.
   public func lines(maximumBytes: Int) -> ResponseLines { ResponseLines(chunks: chunks, maximumBytes: maximumBytes) }
 }
 
-/// A response body as lines: see ``ResponseBytes/lines(maximumBytes:)``.
+/// A response body as lines; see ``ResponseBytes/lines(maximumBytes:)``.
 public struct ResponseLines: AsyncSequence, Sendable {
   /// One of the lines.
   public typealias Element = String
-  /// Why the body did not arrive whole, or has a part that is too long.
+  /// Why the body did not arrive completely, or that a line is too long.
   public typealias Failure = TransactionError
 
   let chunks: ResponseChunks
@@ -39,7 +40,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins or continues to read: all iterators of a body share it.
+  /// Begins or continues to read; all iterators of a body share its position.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(lines: LineIterator(chunks, maximumBytes)) }
 }
 

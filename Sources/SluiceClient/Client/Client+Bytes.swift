@@ -13,13 +13,14 @@ extension Client {
 
   /// Sends a request, and returns when the head of the response has passed the response stages.
   ///
-  /// A stage that wants the whole body, or makes it, delays this until it has it; the body is then read in the same way.
+  /// A stage that asks for the whole body, or makes it, delays the return until the body is complete; the body is then
+  /// read in the same way.
   /// - Parameters:
   ///   - delegate: asked before the delegates of the client and the engine; retained until the request has ended.
   ///   - cancellation: ends the request and its body from any thread; use one for each call.
   /// - Returns: the body, and the response without it.
-  /// - Throws: why there is no response. With `acceptsEveryStatus` false, an error status is thrown after the body was
-  ///   read, because its body arrives later than this returns.
+  /// - Throws: why there is no response. If `acceptsEveryStatus` is false, an error status is thrown only after the
+  ///   body has been read, because this call returns before the body has arrived.
   public func bytes(
     for request: Request, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
   ) async throws(TransactionError) -> (bytes: ResponseBytes, response: Response) {

@@ -11,13 +11,14 @@ extension Client {
     try await data(for: Request(url: url), delegate: delegate, cancellation: cancellation)
   }
 
-  /// Sends a request, and collects the body in memory: at most `transport.maxResponseBytes`.
+  /// Sends a request, and collects the body in memory, at most `transport.maxResponseBytes`.
   ///
   /// - Parameters:
   ///   - delegate: asked before the delegates of the client and the engine; retained until the request has ended.
   ///   - cancellation: ends this call from any thread; use one for each call.
   /// - Returns: the decoded body, and the response with its head and trailers.
-  /// - Throws: why there is no whole response. A status is no error, unless the client was made so.
+  /// - Throws: why there is no complete response. An error status is thrown only if the client does not accept every
+  ///   status.
   public func data(
     for request: Request, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil
   ) async throws(TransactionError) -> (bytes: [UInt8], response: Response) {
@@ -28,7 +29,7 @@ extension Client {
 
   /// Sends a request with these bytes as its body.
   ///
-  /// - Parameter request: its own body is replaced. A content type is the caller's to set.
+  /// - Parameter request: its body is replaced. The caller must set a content type.
   public func upload(
     for request: Request, from bytes: [UInt8], delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil
@@ -38,10 +39,10 @@ extension Client {
     return try await data(for: request, delegate: delegate, cancellation: cancellation)
   }
 
-  /// Sends a request with the content of a file as its body. The file is read while it is sent, and again if the request
-  /// is repeated.
+  /// Sends a request with the content of a file as its body. The file is read while it is sent, and is read again if
+  /// the request is sent again.
   ///
-  /// - Parameter path: a regular file. A change of its size while it is sent fails with `body_file`.
+  /// - Parameter path: a regular file. If its size changes while it is sent, the call fails with `body_file`.
   public func upload(
     for request: Request, fromFile path: String, delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil
@@ -51,16 +52,18 @@ extension Client {
     return try await data(for: request, delegate: delegate, cancellation: cancellation)
   }
 
-  /// Sends a request with the pieces of a sequence as its body, while they are produced.
+  /// Sends a request whose body consists of the elements of a sequence, while they are produced.
   ///
-  /// The sequence is read in a task of its own, from when the request is sent, at most 1 MiB ahead of the socket; the
+  /// A separate task reads the sequence, beginning when the request is sent, at most 1 MiB ahead of the socket. The
   /// task is cancelled when the call ends. The body can be sent only once: a retry, and a redirect that keeps the body,
   /// fail with `body_not_replayable`.
   ///
   /// - Parameters:
-  ///   - pieces: an error of it fails the request with `body_file`, or as it is if it is a `TransactionError`.
-  ///   - byteCount: the size, if it is known; otherwise the body is sent in chunks, or without a length over HTTP/2. A
-  ///     sequence that ends earlier, and a piece that goes beyond it, fail with `body_file`; later pieces are not read.
+  ///   - pieces: if the sequence throws a `TransactionError`, the request fails with that error; any other error fails
+  ///     it with `body_file`.
+  ///   - byteCount: the size, if it is known. Otherwise the body is sent in chunks, or without a length over HTTP/2. If
+  ///     the sequence ends before this size or a piece goes beyond it, the request fails with `body_file`; later pieces
+  ///     are not read.
   public func upload<Pieces: AsyncSequence & Sendable>(
     for request: Request, from pieces: Pieces, byteCount: Int? = nil, delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil

@@ -2,9 +2,9 @@ import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 
-// How the calls use the engine.
+// How the calls of a client use the engine.
 extension Client {
-  /// The cancellation of one transaction, which the caller's ends too.
+  /// The cancellation for one transaction. Cancelling the caller's handle also cancels this one.
   static func begin(_ handle: Cancellation?) throws(TransactionError) -> Cancellation {
     let cancellation = Cancellation()
     handle?.forward(to: cancellation)
@@ -21,14 +21,14 @@ extension Client {
       of: await engine.transaction(request, delegate: delegates(delegate), cancellation: cancellation))
   }
 
-  /// The response of a transaction that succeeded, or that failed because of a status that this client accepts.
+  /// The response of a transaction that succeeded, or that failed only because of a status that this client accepts.
   private func response(of result: TransactionResult) throws(TransactionError) -> Response {
     if let error = failure(of: result) { throw error }
     guard let response = result.response else { throw .withoutResponse }
     return response
   }
 
-  /// Why the transaction failed, in the eyes of this client.
+  /// Why the transaction counts as failed for this client; nil if it does not.
   func failure(of result: TransactionResult) -> TransactionError? {
     guard let error = result.error else { return nil }
     return acceptsEveryStatus && error.code == .status && result.response != nil ? nil : error

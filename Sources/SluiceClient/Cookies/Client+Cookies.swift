@@ -3,9 +3,9 @@ public import SluiceCookies
 public import SluiceEngine
 
 extension Client {
-  /// A client with an engine of its own that sends the cookies of a jar, and takes those that responses set.
+  /// A client with its own engine that sends the cookies of a jar, and stores the cookies that responses set.
   ///
-  /// For an engine of someone else, use `Configuration.addCookies(_:name:)`.
+  /// For an engine that you own, use `Configuration.addCookies(_:name:)`.
   ///
   /// - Parameters: as for ``init(_:delegate:acceptsEveryStatus:)``. The jar is retained by the engine.
   public convenience init(

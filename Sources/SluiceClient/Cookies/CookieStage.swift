@@ -3,9 +3,9 @@ import SluiceMessages
 import SluicePipeline
 import SluiceRecords
 
-/// Sends the cookies of a jar with each hop, and takes those that the hop's response sets.
+/// Sends the cookies of a jar with each hop, and stores the cookies that the hop's response sets.
 ///
-/// The jar is asked for the URL of the hop, and the field belongs to the hop alone: no redirect takes it along.
+/// The jar is asked with the URL of the hop, and the field is set only for that hop: a redirect does not keep it.
 final class CookieStage: Interceptor, Tracer {
   let capabilities: StageCapabilities = .issue
   let interests = TraceInterests(.didReceive, .didEndHop)
@@ -13,7 +13,8 @@ final class CookieStage: Interceptor, Tracer {
   private let jar: CookieJar
   private let besidesGiven: Bool
 
-  /// - Parameter besidesGiven: whether the jar's cookies are sent before those of the caller, and not only without them.
+  /// - Parameter besidesGiven: if the caller has set cookies, whether the jar's cookies are sent before them, or not at
+  ///   all.
   init(_ jar: CookieJar, besidesGiven: Bool = false) {
     self.jar = jar
     self.besidesGiven = besidesGiven
@@ -28,7 +29,7 @@ final class CookieStage: Interceptor, Tracer {
   }
 
   func record(_ event: TraceEvent) {
-    // The head of a hop that broke off while its body was awaited is not reported by itself.
+    // If a hop failed while its body was awaited, its head is reported only with the end of the hop.
     guard event.kind == .didReceive || event.status != 0 && event.receivedStatus == 0,
       let response = event.exchange.nativeResponse
     else { return }

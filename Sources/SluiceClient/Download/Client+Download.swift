@@ -12,21 +12,22 @@ extension Client {
     try await download(for: Request(url: url), to: path, delegate: delegate, cancellation: cancellation)
   }
 
-  /// Sends a request, and writes the body of its response into a file, which is whole or absent.
+  /// Sends a request, and writes the body of its response to a file, which either is complete or does not exist.
   ///
-  /// The body goes to a hidden file in the folder of the target, with the mode 0600. When all of it is on disk, the file
-  /// gets the name of the target and replaces what has that name; a symbolic link there is replaced, and not followed.
-  /// The file keeps its mode. No loop waits for the disk.
+  /// The body goes to a hidden file in the folder of the target, with the mode 0600. When all of it is on disk, the
+  /// file gets the name of the target and replaces a file of that name; a symbolic link there is replaced and not
+  /// followed. The file keeps its mode. No loop waits for the disk.
   ///
-  /// Without an `Accept-Encoding` of the caller, no content coding is asked for, so that the download can be resumed.
+  /// Unless the caller sets `Accept-Encoding`, no content coding is requested, so that the download can be resumed.
   /// - Parameters:
-  ///   - path: the file; its folder must exist. A relative path counts from the working folder at the call.
+  ///   - path: the file; its folder must exist. A relative path starts from the working folder at the time of the call.
   ///   - delegate: asked before the delegates of the client and the engine; retained until the download has ended.
   ///   - cancellation: ends the download from any thread; use one for each call.
   /// - Returns: the response without its body.
-  /// - Throws: why there is no file, and what is needed to resume. A status other than 2xx fails with `http_status`, and a
-  ///   206 that was not asked for with `invalid_response`. A full disk is `disk_full`. A failure leaves no hidden file,
-  ///   except the one that its ``DownloadFailure/resumeData`` names; a killed process can leave one.
+  /// - Throws: why there is no file, and what is needed to resume. A status other than 2xx fails with `http_status`,
+  ///   and a 206 that was not requested fails with `invalid_response`. A full disk fails with `disk_full`. A failure
+  ///   leaves no hidden file except the file that its ``DownloadFailure/resumeData`` names; a process that is killed
+  ///   can leave one.
   public func download(
     for request: Request, to path: String, delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil
@@ -57,15 +58,17 @@ extension Client {
     return (path, try await download(for: request, to: path, delegate: delegate, cancellation: cancellation))
   }
 
-  /// Continues a download that failed, into the same target.
+  /// Continues a failed download, into the same target.
   ///
-  /// The server is asked for the rest, provided that its file is still the same (`Range` with `If-Range`, RFC 9110
-  /// §13.1.5). If the file has changed, or the answer does not fit, all of it is downloaded again. A part is never taken
-  /// for the whole.
+  /// The server is asked for the rest on the condition that its file is still the same (`Range` with `If-Range`, RFC
+  /// 9110 §13.1.5). If the file has changed, or the answer does not fit, the whole file is downloaded again. A part is
+  /// never taken for the whole file.
   /// - Parameters:
-  ///   - data: can be used for one call; that call takes over the partial file, and gives new data if it fails too.
-  ///   - headers: those of the original request, for instance its `Authorization`; they are not in the data.
-  /// - Throws: as for a new download. `body_file` if the partial file is not the one that was left.
+  ///   - data: can be used for only one call, which takes over the partial file, and gives new data if it fails too.
+  ///   - headers: the headers of the original request, for instance its `Authorization`; the data does not contain
+  ///     them.
+  /// - Throws: the same errors as a new download; `body_file` if the partial file is not the file that the download
+  ///   left.
   public func download(
     resumeFrom data: ResumeData, headers: HeaderFields = HeaderFields(), delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil

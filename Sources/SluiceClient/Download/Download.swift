@@ -3,20 +3,20 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// One download under way: from a response body to a whole file, or to what is needed to resume.
+/// A download in progress, from a response body to a complete file or to the data for resuming.
 struct Download {
   let client: Client
   let delegate: (any TransactionDelegate)?
   let cancellation: Cancellation?
   let file: PartialFile
-  /// The request as the caller gave it.
+  /// The request that the caller gave.
   let request: Request
-  /// The bytes in the file.
+  /// How many bytes of the file are here.
   var offset = 0
-  /// The size of the whole; nil if it is unknown.
+  /// The size of the whole file; nil if it is unknown.
   var totalBytes: Int?
   var validator: StrongValidator?
-  /// Whether the file may hold bytes that do not belong to it.
+  /// Whether the file can contain bytes that do not belong to it.
   private var isSpoiled = false
 
   init(
@@ -34,15 +34,15 @@ struct Download {
   private enum Judgement {
     /// Its body is the whole file.
     case whole
-    /// Its body continues the file up to here.
+    /// The body continues the file up to this position.
     case continues(end: Int)
-    /// It says nothing about the file; the whole file must be asked for.
+    /// The response says nothing about the file, so the whole file must be requested.
     case asksAgain
   }
 
   // MARK: The course
 
-  /// Gets the whole file, or its rest if something of it is here already.
+  /// Gets the whole file, or only the rest if a part of it is already here.
   mutating func run() async throws(DownloadFailure) -> Response {
     do throws(TransactionError) {
       let response = try await receive()
@@ -76,14 +76,14 @@ struct Download {
     }
   }
 
-  /// Coded bytes cannot be continued, so no content coding is wanted unless the caller asks for one.
+  /// A body with a content coding cannot be resumed, so no coding is requested unless the caller asks for one.
   private var wholeRequest: Request {
     var request = request
     if !request.headers.contains("accept-encoding") { request.headers.append("accept-encoding", "identity") }
     return request
   }
 
-  /// RFC 9110 §14.2 and §13.1.5: the rest, if the file is still the same, and otherwise all of it.
+  /// Asks for the rest if the file is still the same, and for the whole file otherwise (RFC 9110 §14.2 and §13.1.5).
   private var rangeRequest: Request {
     var request = wholeRequest
     request.headers["range"] = "bytes=\(offset)-"
@@ -94,7 +94,7 @@ struct Download {
   // MARK: The head
 
   private func judge(_ head: Response) throws(TransactionError) -> Judgement {
-    // The caller asked for a part.
+    // The caller itself asked for a part.
     if head.status == 206, request.headers.contains("range") { return .whole }
     guard head.status != 206, (200...299).contains(head.status) else { throw unexpected(head) }
     return .whole
@@ -152,7 +152,7 @@ struct Download {
 
   // MARK: The end
 
-  /// Keeps what can be continued, on disk, and removes everything else.
+  /// Keeps a part that can be continued, synced to disk, and removes everything else.
   private func fail(_ error: TransactionError) async -> DownloadFailure {
     let (file, data) = (file, resumeData)
     let isKept = try? await FileThreads.run { () -> Bool in

@@ -1,11 +1,11 @@
 public import SluicePipeline
 
-/// Why a download failed, and how to go on.
+/// Why a download failed, and the data for continuing it.
 public struct DownloadFailure: Error, Sendable, CustomStringConvertible {
-  /// The cause. `disk_full` if the file has no room.
+  /// The cause. The code is `disk_full` if there is no room for the file.
   public let error: TransactionError
-  /// What ``Client/download(resumeFrom:headers:delegate:cancellation:)`` needs to continue. Nil if the server did not say
-  /// which file it is, or if nothing of it has arrived; then nothing is left behind.
+  /// The data for ``Client/download(resumeFrom:headers:delegate:cancellation:)``. Nil if the server did not identify
+  /// the file, or if nothing of it has arrived; no partial file is then left.
   public let resumeData: ResumeData?
 
   /// The text of ``error``.

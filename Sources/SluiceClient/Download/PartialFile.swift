@@ -3,10 +3,10 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The hidden file of a download, in the folder of its target: only its owner can read it (0600), and it gets the name of
-/// the target when it is whole.
+/// The hidden file of a download, in the folder of its target. Only its owner can read it (0600). It gets the name of
+/// the target when it is complete.
 ///
-/// Every function blocks until the disk has answered: call them on ``FileThreads``.
+/// Every function blocks until the disk has answered, and must be called on ``FileThreads``.
 final class PartialFile: Sendable {
   typealias Outcome = Result<Void, TransactionError>
 
@@ -33,7 +33,7 @@ final class PartialFile: Sendable {
     self.file = file
   }
 
-  /// For a file that cannot be written, such as `/dev/full`.
+  /// For tests with a file that cannot be written, such as `/dev/full`.
   init(testing file: consuming FileDescriptor, folder: consuming FileDescriptor, target: String) {
     self.target = target
     (folderPath, targetName, name) = ("/", "x", "y")
@@ -45,7 +45,7 @@ final class PartialFile: Sendable {
 
   // MARK: Opening
 
-  /// Creates the file. It has a name that nobody can foresee, and follows no link.
+  /// Creates the file, under a name that nobody can predict, without following a link.
   static func create(for target: String) -> Result<PartialFile, TransactionError> {
     open(for: target, failing: "create a file beside", target) { folder, _ in
       let name = ".sluice-\(TemporaryFiles.randomName).part"
@@ -54,9 +54,10 @@ final class PartialFile: Sendable {
     }
   }
 
-  /// Opens the file of an earlier download, and cuts it to the bytes that are known to be good.
+  /// Opens the file of an earlier download, and cuts it to the length that is known to be good.
   ///
-  /// Fails if it is not the file that was left: a link, another user's, open to others, or too short.
+  /// Fails if it is not the file that the download left: if it is a link, belongs to or is accessible to others, or is
+  /// too short.
   static func reopen(_ data: ResumeData) -> Result<PartialFile, TransactionError> {
     guard let partial = TargetPath(data.partialFile) else { return .failure(noFile(data.target)) }
     return open(for: data.target, failing: "resume from", data.partialFile) { folder, _ in
@@ -65,7 +66,7 @@ final class PartialFile: Sendable {
   }
 
   /// - Parameters:
-  ///   - action: what fails if the file cannot be opened, as in "cannot ACTION SUBJECT".
+  ///   - action: the words for an error if the file cannot be opened: "cannot ACTION SUBJECT".
   private static func open(
     for target: String, failing action: String, _ subject: String, _ open: (CInt, TargetPath) -> (String, CInt)
   ) -> Result<PartialFile, TransactionError> {
@@ -104,7 +105,7 @@ final class PartialFile: Sendable {
           pwrite(file.raw, $0.baseAddress?.advanced(by: written), $0.count - written, off_t(offset + written))
         }
         if count < 0, errno == EINTR { continue }
-        // A device cannot be written at a position.
+        // A device does not support writing at a position.
         guard count > 0 else { return .failure(failure("write", count == 0 ? ENOSPC : errno)) }
         written += count
       }
@@ -120,12 +121,12 @@ final class PartialFile: Sendable {
   /// Waits until everything is on disk.
   func sync() -> Outcome { fsync(file.raw) == 0 ? .success(()) : .failure(failure("sync", errno)) }
 
-  /// Gives the whole file the name of the target, and replaces what has that name. A link there is replaced, and not
-  /// followed. A crash leaves either what was there or the whole file.
+  /// Gives the complete file the name of the target, and replaces a file of that name. A link there is replaced and not
+  /// followed. A crash leaves either the earlier file or the complete file.
   func finish() -> Outcome {
     sync().flatMap {
       guard renameat(folder.raw, name, folder.raw, targetName) == 0 else { return .failure(failure("rename", errno)) }
-      // The name is on disk too. If it cannot be, the file is there all the same.
+      // Syncs the name too. A failure is ignored, because the file already has its name.
       fsync(folder.raw)
       return .success(())
     }

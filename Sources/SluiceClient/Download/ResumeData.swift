@@ -2,21 +2,21 @@ import SluiceJSON
 public import SluiceMessages
 public import SluicePipeline
 
-/// What is needed to continue a download that failed: its URL, what identifies the file on the server, and how much of it
-/// is in which file here.
+/// The data for continuing a failed download: its URL, what identifies the file on the server, and which local file has
+/// how much of it.
 ///
-/// ``document`` is JSON for a file of the caller. It has the URL as it was given, with its query, and no header: pass
-/// those again.
+/// ``document`` is JSON that the caller can store in a file. It contains the URL as it was given, with its query, and
+/// no headers, which the caller must pass again.
 public struct ResumeData: Sendable, Hashable {
   /// The URL of the request, before redirects.
   public let url: HTTPURL
   /// The path that the whole file will get; absolute.
   public let target: String
-  /// The bytes that are here.
+  /// The number of bytes that have been downloaded.
   public let offset: Int
   /// The size of the whole file; nil if the server did not say.
   public let totalBytes: Int?
-  /// The file with the first ``offset`` bytes: hidden, in the folder of the target. Delete it if you do not resume.
+  /// The file with the first ``offset`` bytes, hidden in the folder of the target. Delete it if you do not resume.
   public let partialFile: String
   let validator: StrongValidator
 
@@ -58,9 +58,10 @@ extension ResumeData {
     return (try? JSONValue(encoding: form).serialized()) ?? []
   }
 
-  /// Reads a document that ``document`` gave. Whether the partial file is whole is checked when the download resumes.
+  /// Reads a document that ``document`` returned. Whether the partial file is usable is checked when the download
+  /// resumes.
   ///
-  /// - Throws: `invalid_document` for anything else.
+  /// - Throws: `invalid_document` if it is not such a document.
   public init(document: [UInt8]) throws(TransactionError) {
     guard document.count <= Self.maximumBytes else {
       throw Self.failure("it is longer than \(Self.maximumBytes) bytes")
@@ -80,7 +81,7 @@ extension ResumeData {
     guard form.offset >= 0, form.totalBytes.map({ $0 >= form.offset }) ?? true else {
       throw Self.failure("its sizes do not fit together")
     }
-    // No other file may be overwritten, whoever wrote the document.
+    // Whoever wrote the document, it must not make this overwrite another file.
     guard let target = TargetPath(form.target), let partial = TargetPath(form.partialFile), form.target.hasPrefix("/"),
       partial.folder == target.folder, PartialFile.isName(partial.name)
     else { throw Self.failure("its files do not belong together") }

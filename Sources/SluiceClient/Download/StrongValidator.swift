@@ -1,15 +1,15 @@
 import SluiceMessages
 
-/// What identifies a representation byte for byte (RFC 9110 §8.8.1), for `If-Range`.
+/// A value that identifies a representation byte for byte (RFC 9110 §8.8.1), for `If-Range`.
 enum StrongValidator: Hashable, Sendable {
   case entityTag(String)
   case lastModified(String)
 
-  /// A modification date is strong only if the response was made later. A minute allows for clocks that differ (RFC 9110
-  /// §8.8.2.2).
+  /// A modification date is strong only if the response was made some time later. One minute is enough for clocks that
+  /// differ (RFC 9110 §8.8.2.2).
   private static let leastSeconds: Int64 = 60
 
-  /// Nil if the response has none: a weak tag does not identify the bytes.
+  /// Nil if the response has no strong validator; a weak tag does not identify the bytes.
   init?(_ headers: HeaderFields) {
     if let tag = headers["etag"] {
       guard Self.isStrongTag(tag) else { return nil }
@@ -32,8 +32,8 @@ enum StrongValidator: Hashable, Sendable {
     }
   }
 
-  /// Whether a response can be of the same representation; one that does not name the validator again can (RFC 9110
-  /// §15.3.7).
+  /// Whether a response can be of the same representation. A response that does not repeat the validator can be (RFC
+  /// 9110 §15.3.7).
   func isCompatible(with headers: HeaderFields) -> Bool {
     switch self {
     case .entityTag(let tag): headers["etag"].map { $0 == tag } ?? true
@@ -41,7 +41,7 @@ enum StrongValidator: Hashable, Sendable {
     }
   }
 
-  /// `"…"`, without the mark of a weak tag (RFC 9110 §8.8.3).
+  /// Whether a tag has the form `"…"`, without the mark of a weak tag (RFC 9110 §8.8.3).
   static func isStrongTag(_ tag: String) -> Bool {
     let bytes = Array(tag.utf8)
     guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return false }

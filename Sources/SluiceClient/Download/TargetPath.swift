@@ -1,8 +1,8 @@
 import Glibc
 
-/// A path of a file, taken apart.
+/// The path of a file, split into folder and name.
 struct TargetPath: Equatable, Sendable {
-  /// Without a slash at the end, except for `/` itself.
+  /// The folder without a slash at its end, unless it is `/`.
   let folder: String
   let name: String
 
@@ -19,7 +19,7 @@ struct TargetPath: Equatable, Sendable {
     folder = slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The path from the root, so that it holds after a change of the working folder; unchanged if that is unknown.
+  /// The absolute path, which stays valid if the working folder changes; unchanged if the working folder is unknown.
   static func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/"), let buffer = getcwd(nil, 0) else { return path }
     defer { free(buffer) }

@@ -1,6 +1,6 @@
-/// Interprets the lines of an event stream (WHATWG HTML §9.2.6). Pure.
+/// Interprets the lines of an event stream (WHATWG HTML §9.2.6). Does no I/O.
 struct EventStreamParser: Sendable {
-  /// The largest event that is accepted: the bytes of its data.
+  /// The maximum number of bytes in the data of an event.
   let maximumBytes: Int
   private var data: [UInt8] = []
   private var hasData = false
@@ -13,11 +13,11 @@ struct EventStreamParser: Sendable {
 
   init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
-  /// Takes a line without its end.
-  /// - Returns: the event that an empty line completes. Nil if the event has no data.
+  /// Takes a line without its line end.
+  /// - Returns: the event, if this is the empty line that completes it; nil if the event has no data.
   mutating func take(_ line: [UInt8]) throws(TooLarge) -> ServerSentEvent? {
     var line = line[...]
-    // One byte order mark at the beginning of the stream is no part of it.
+    // A byte order mark at the beginning of the stream is not part of it.
     if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
     isFirstLine = false
     guard !line.isEmpty else { return dispatch() }
@@ -40,7 +40,7 @@ struct EventStreamParser: Sendable {
     case "event": type = String(decoding: value, as: UTF8.self)
     case "id" where !value.contains(0): lastEventID = String(decoding: value, as: UTF8.self)
     case "retry" where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
-      // A number without bound is no time to wait.
+      // A number that is too large is ignored.
       if let milliseconds = Int32(String(decoding: value, as: UTF8.self)) {
         reconnectionTime = .milliseconds(Int(milliseconds))
       }

@@ -5,19 +5,20 @@ extension ResponseBytes {
   /// The body as server-sent events, with lines and events of at most ``defaultMaximumLineBytes``.
   public var events: ResponseEvents { events(maximumBytes: Self.defaultMaximumLineBytes) }
 
-  /// The body as server-sent events (WHATWG HTML §9.2.6). An event that the stream does not complete is left out.
+  /// The body as server-sent events (WHATWG HTML §9.2.6). An event that is incomplete at the end of the stream is left
+  /// out.
   ///
-  /// Check the response first: its status must be 200 and its media type `text/event-stream` (§9.2.3). Connecting again
-  /// is up to the caller.
+  /// Check the response first: its status must be 200 and its media type `text/event-stream` (§9.2.3). The caller must
+  /// connect again if the stream ends.
   /// - Parameter maximumBytes: a longer line, or an event with more data, fails with `extraction`.
   public func events(maximumBytes: Int) -> ResponseEvents { ResponseEvents(chunks: chunks, maximumBytes: maximumBytes) }
 }
 
-/// A response body as server-sent events: see ``ResponseBytes/events(maximumBytes:)``.
+/// A response body as server-sent events; see ``ResponseBytes/events(maximumBytes:)``.
 public struct ResponseEvents: AsyncSequence, Sendable {
   /// One of the events.
   public typealias Element = ServerSentEvent
-  /// Why the body did not arrive whole, or has a part that is too long.
+  /// Why the body did not arrive completely, or that a line or an event is too long.
   public typealias Failure = TransactionError
 
   let chunks: ResponseChunks
@@ -47,7 +48,7 @@ public struct ResponseEvents: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins or continues to read: all iterators of a body share it.
+  /// Begins or continues to read; all iterators of a body share its position.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(
       lines: LineIterator(chunks, maximumBytes), parser: EventStreamParser(maximumBytes: maximumBytes))

@@ -2,8 +2,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The threads that touch files for all clients of the process: at most four, each only while work waits. So no loop and
-/// no thread of Swift's pool waits for a disk.
+/// The threads that access files for all clients of the process. There are at most four, and each ends when no work
+/// waits. They keep loops and threads of Swift's pool from waiting for a disk.
 enum FileThreads {
   private struct State {
     var jobs = FIFOQueue<@Sendable () -> Void>()
@@ -13,9 +13,9 @@ enum FileThreads {
   private static let maximumThreads = 4
   private static let state = Locked(State())
 
-  /// Runs the body on one of the threads, and waits for its result; a cancellation does not interrupt it.
+  /// Runs the body on one of the threads, and waits for its result. A cancellation does not interrupt it.
   ///
-  /// - Throws: `resources` if no thread can be started. Then the body never runs.
+  /// - Throws: `resources` if no thread can be started; the body is then never run.
   static func run<Result: Sendable>(
     _ body: @escaping @Sendable () -> Result
   ) async throws(TransactionError) -> Result {
@@ -43,7 +43,7 @@ enum FileThreads {
     if SystemThread.start("sluice-files", { work(from: job) }) { return true }
     return state.withLock { state in
       state.threads -= 1
-      // Another thread will take it.
+      // One of the running threads will take the job.
       if state.threads > 0 { state.jobs.append(job) }
       return state.threads > 0
     }
@@ -54,7 +54,7 @@ enum FileThreads {
     while let job = next() { job() }
   }
 
-  /// The next job; nil if none waits. After nil this thread is not counted any more.
+  /// Takes the next job. If there is none, returns nil and no longer counts this thread.
   private static func next() -> (@Sendable () -> Void)? {
     state.withLock { state in
       let job = state.jobs.popFirst()

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Reads a file piece by piece: a response body that the engine has collected, or a part of a form.
+/// Reads a file piece by piece: a response body that the engine collected in a file, or a part of a form.
 final class HeldFile: Sendable {
   private static let pieceBytes = 1 << 18
 
@@ -17,7 +17,7 @@ final class HeldFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// All of a file.
+  /// Reads the whole file.
   static func readAll(_ body: FileBody) async throws(TransactionError) -> [UInt8] {
     let file = HeldFile(body)
     var bytes: [UInt8] = []
@@ -35,7 +35,7 @@ final class HeldFile: Sendable {
     position.withLock { position in
       let count = min(Self.pieceBytes, body.byteCount - position.offset)
       guard count > 0 else { return .success(nil) }
-      // Without O_NONBLOCK a pipe that has taken the path would block.
+      // If a pipe has taken the path, opening it without O_NONBLOCK would block.
       if position.descriptor < 0 { position.descriptor = open(body.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
       guard position.descriptor >= 0 else { return .failure(failure("open", SystemError.text(errno))) }
       var status = 0

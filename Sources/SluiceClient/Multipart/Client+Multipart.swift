@@ -3,12 +3,13 @@ public import SluiceMessages
 public import SluicePipeline
 
 extension Client {
-  /// Sends a request with a form as its body, and with its `Content-Type` and length. Files are read while they are sent.
+  /// Sends a request with a form as its body, and sets its `Content-Type` and length. Files are read while they are
+  /// sent.
   ///
-  /// A form without files can be sent again. With a file, a retry, and a redirect that keeps the body, fail with
+  /// A form without files can be sent again. If there is a file, a retry, and a redirect that keeps the body, fail with
   /// `body_not_replayable`.
   ///
-  /// - Parameter request: its own body and `Content-Type` are replaced.
+  /// - Parameter request: its body and its `Content-Type` are replaced.
   public func upload(
     for request: Request, from form: MultipartForm, delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil

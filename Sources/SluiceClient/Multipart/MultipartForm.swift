@@ -3,15 +3,15 @@ public import SluicePipeline
 
 /// The fields and files of a form, which are sent as `multipart/form-data` (RFC 7578).
 ///
-/// Names and file names may be any text: quotes and line ends in them become `%22`, `%0D` and `%0A` (HTML Standard,
-/// "multipart/form-data encoding algorithm"). Values and contents are sent as they are.
+/// Names and file names can be any text: quotes and line ends in them become `%22`, `%0D` and `%0A` (HTML Standard,
+/// "multipart/form-data encoding algorithm"). Values and contents are sent unchanged.
 public struct MultipartForm: Sendable {
   enum Segment: Sendable {
     case bytes([UInt8])
     case file(FileBody)
   }
 
-  /// What separates the parts. It has 128 random bits, so no content can be made to contain it.
+  /// The text that separates the parts. It contains 128 random bits, so nobody can choose content that contains it.
   let boundary: String
   private(set) var segments: [Segment] = []
 
@@ -32,9 +32,9 @@ public struct MultipartForm: Sendable {
   /// Adds a field whose value is bytes.
   ///
   /// - Parameters:
-  ///   - filename: nil sends none.
-  ///   - contentType: nil sends none.
-  /// - Throws: `invalid_header` if the content type has characters that no header may have.
+  ///   - filename: nil sends no file name.
+  ///   - contentType: nil sends no content type.
+  /// - Throws: `invalid_header` if the content type contains characters that are not allowed in a header.
   package mutating func append(
     name: String, bytes: [UInt8], filename: String?, contentType: String?
   ) throws(MessageError) {
@@ -54,20 +54,21 @@ public struct MultipartForm: Sendable {
 
   /// Adds a file whose content is in memory.
   ///
-  /// - Throws: `invalid_header` if the content type has characters that no header may have.
+  /// - Throws: `invalid_header` if the content type contains characters that are not allowed in a header.
   public mutating func append(
     name: String, bytes: [UInt8], filename: String, contentType: String = "application/octet-stream"
   ) throws(MessageError) {
     try append(name: name, bytes: bytes, filename: Optional(filename), contentType: Optional(contentType))
   }
 
-  /// Adds a file that is read while it is sent. Only its size is read now: if the file is shorter then, the request fails
-  /// with `body_file`; what was added to it is not sent.
+  /// Adds a file that is read while it is sent. Only its size is read now. If the file is shorter when it is sent, the
+  /// request fails with `body_file`; bytes that were added later are not sent.
   ///
   /// - Parameters:
   ///   - path: a regular file.
-  ///   - filename: the name that the server sees; nil for the last component of the path.
-  /// - Throws: `body_file` if the path leads to no regular file, `invalid_header` for a wrong content type.
+  ///   - filename: the name for the server; nil uses the last component of the path.
+  /// - Throws: `body_file` if the path does not lead to a regular file, `invalid_header` if the content type is
+  ///   invalid.
   public mutating func append(
     name: String, fileAt path: String, filename: String? = nil, contentType: String = "application/octet-stream"
   ) async throws(TransactionError) {
@@ -118,10 +119,10 @@ public struct MultipartForm: Sendable {
 }
 
 extension MultipartForm {
-  /// The value of `Content-Type` for a message with the form.
+  /// The `Content-Type` of a message that has the form as its body.
   package var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-  /// The form as a body, which can be sent again if it has no file.
+  /// The form as a body. It can be sent again if the form has no file.
   package func makeBody() -> Body {
     let segments = allSegments
     if segments.count == 1, case .bytes(let bytes) = segments[0] { return .bytes(bytes) }
@@ -129,7 +130,7 @@ extension MultipartForm {
     return .stream(ProducedBody(pieces, byteCount: pieces.byteCount).stream)
   }
 
-  /// The form with its end.
+  /// The segments of the form, including the closing boundary.
   var allSegments: [Segment] {
     var form = self
     form.append("--\(boundary)--\r\n")

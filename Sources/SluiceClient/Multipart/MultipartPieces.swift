@@ -1,7 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 
-/// The bytes of a form whose files are read while it is sent.
+/// The bytes of a form, whose files are read while it is sent.
 struct MultipartPieces: AsyncSequence, Sendable {
   let segments: [MultipartForm.Segment]
 

@@ -4,7 +4,7 @@ public import SluicePipeline
 import SluiceSupport
 
 extension Body {
-  /// The content of a file, for a request. Only its size is read now.
+  /// The content of a file, for a request. Only the size of the file is read now.
   ///
   /// - Throws: `body_file` if the path does not lead to a regular file.
   public static func file(at path: String) async throws(TransactionError) -> Body {

@@ -12,16 +12,16 @@ package final class ProducedBody: Sendable {
   fileprivate struct State {
     var pieces = FIFOQueue<[UInt8]>()
     var waitingBytes = 0
-    /// How much of the first piece was read.
+    /// How much of the first piece has been read.
     var offset = 0
     var isOver = false
     var failure: (any Error)?
-    /// The failure is that of the task.
+    /// Whether `failure` was thrown by the task.
     var isProducerFailed = false
     var onFailure: (@Sendable (TransactionError) -> Void)?
     var trailers = HeaderFields()
     var task: Task<Void, Never>?
-    /// Who waits for room.
+    /// Writers that wait for room.
     var waiters: [Handover<Void>] = []
   }
 
@@ -30,7 +30,7 @@ package final class ProducedBody: Sendable {
   private let state: Locked<State>
   private let start: @Sendable () -> Task<Void, Never>
 
-  /// - Parameter produce: called in a task when the body is wanted; ends the body when it returns.
+  /// - Parameter produce: called in a task when the body is first read. The body ends when this returns.
   init(byteCount: Int?, _ produce: @escaping @Sendable (RequestBodyWriter) async throws -> Void) {
     let state = Locked(State())
     self.state = state
@@ -54,7 +54,7 @@ package final class ProducedBody: Sendable {
     weakly.stream.withLock { [stream] in $0.value = stream }
   }
 
-  /// The pieces of a sequence.
+  /// A body that consists of the elements of a sequence.
   package convenience init<Pieces: AsyncSequence & Sendable>(
     _ pieces: Pieces, byteCount: Int?
   ) where Pieces.Element == [UInt8] {
@@ -63,9 +63,10 @@ package final class ProducedBody: Sendable {
     }
   }
 
-  /// Ends the call when the task fails, even while the server does not take what the task wrote before.
+  /// Returns a cancellation that ends the call when the task fails, even if the server has not taken the earlier
+  /// pieces.
   ///
-  /// - Parameter outer: the caller's cancellation.
+  /// - Parameter outer: the caller's cancellation, which ends the call too.
   /// - Returns: the cancellation for the call.
   package func cancellation(_ outer: Cancellation?) -> Cancellation {
     let cancellation = Cancellation()
@@ -74,10 +75,10 @@ package final class ProducedBody: Sendable {
     return cancellation
   }
 
-  /// Ends the task, whether or not the body was sent.
+  /// Cancels the task, whether or not the body was sent.
   package func stop() {
     let (task, waiters) = state.withLock { state in
-      // Not the end of the body, should anyone still read it.
+      // If the body is still being read, it must not look complete.
       if !state.isOver { state.failure = TransactionError.cancelledEarly }
       state.isOver = true
       state.pieces = FIFOQueue()
@@ -87,21 +88,21 @@ package final class ProducedBody: Sendable {
     for waiter in waiters { waiter.give() }
   }
 
-  /// Ends the task, and waits for its end.
+  /// Cancels the task, and waits for its end.
   func stopAndWait() async {
     stop()
     await state.withLock(\.task)?.value
   }
 
-  /// Why the task failed, if it did before it was stopped.
+  /// The error with which the task failed; nil if it did not fail before it was stopped.
   var failure: (any Error)? { state.withLock { $0.isProducerFailed ? $0.failure : nil } }
 
-  /// Called on the loop; begins the task when the first piece is wanted.
+  /// Called on the loop. Starts the task when the first piece is read.
   private static func take(
     _ maximum: Int, _ state: Locked<State>, _ start: @Sendable () -> Task<Void, Never>
   ) throws -> [UInt8]? {
     let (piece, waiters, failure) = state.withLock { state in
-      // Within the lock, so that whoever stops the body finds its task.
+      // Done under the lock, so that `stop` finds the task.
       if state.task == nil, !state.isOver { state.task = start() }
       let piece = state.next(maximum)
       let hasRoom = state.waitingBytes <= fullBytes / 4
@@ -143,7 +144,7 @@ package final class ProducedBody: Sendable {
       state.isProducerFailed = error != nil
       return state.onFailure.take()
     }
-    // If the transport wants more, it finds the failure itself.
+    // If the transport asks for more, it gets the failure.
     stream.wake()
     guard let error else { return }
     onFailure?(
@@ -158,7 +159,7 @@ extension ProducedBody.State {
     return waiters
   }
 
-  /// A part of the first piece; empty if none waits, nil at the end.
+  /// Takes a part of the first piece; empty if there is no piece, nil at the end.
   fileprivate mutating func next(_ maximum: Int) -> [UInt8]? {
     guard let first = pieces.first else { return isOver ? nil : [] }
     let end = min(first.count, offset + maximum)
@@ -173,7 +174,7 @@ extension ProducedBody.State {
   }
 }
 
-/// The stream of an upload, which owns the function that needs it.
+/// A weak reference to the stream of an upload. The stream owns the closure that needs this reference.
 private final class WeakStream: Sendable {
   struct Reference { weak var value: BodyStream? }
   let stream = Locked(Reference())

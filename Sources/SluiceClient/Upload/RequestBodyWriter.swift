@@ -3,9 +3,9 @@ public import SluicePipeline
 
 /// Writes a request body while it is sent.
 public struct RequestBodyWriter: Sendable {
-  /// Returns false if no more is wanted.
+  /// Returns false if no further pieces are wanted.
   private let put: @Sendable ([UInt8]) async -> Bool
-  /// Nil if the body can have no trailers.
+  /// Nil if the body cannot have trailers.
   private let setTrailers: (@Sendable (HeaderFields) -> Void)?
 
   init(put: @escaping @Sendable ([UInt8]) async -> Bool, setTrailers: (@Sendable (HeaderFields) -> Void)?) {
@@ -13,7 +13,8 @@ public struct RequestBodyWriter: Sendable {
     self.setTrailers = setTrailers
   }
 
-  /// Sends bytes. Waits while 1 MiB has not left yet. The pieces of tasks that write at the same time come in any order.
+  /// Sends bytes. Waits while 1 MiB is still unsent. If several tasks write at the same time, their pieces are sent in
+  /// any order.
   ///
   /// - Throws: `cancelled` if the request has ended.
   public func write(_ bytes: [UInt8]) async throws(TransactionError) {
@@ -22,13 +23,13 @@ public struct RequestBodyWriter: Sendable {
     }
   }
 
-  /// Sends text as UTF-8, like bytes.
+  /// Sends text as UTF-8, in the same way as bytes.
   public func write(_ text: String) async throws(TransactionError) { try await write(Array(text.utf8)) }
 
-  /// Sets the fields that follow the body (RFC 9110 §6.5). They are sent when the body ends. A field that may not be a
-  /// trailer fails the request then.
+  /// Sets the fields that follow the body (RFC 9110 §6.5). They are sent when the body ends. If a field is not allowed
+  /// as a trailer, the request fails at that point.
   ///
-  /// - Throws: `invalid_header` if the body was begun with a length.
+  /// - Throws: `invalid_header` if the body was started with a length.
   public func setTrailers(_ trailers: HeaderFields) throws(TransactionError) {
     guard let setTrailers else {
       throw TransactionError(

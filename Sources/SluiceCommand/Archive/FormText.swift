@@ -1,17 +1,17 @@
 import SluiceMessages
 
-/// Names and values in the form `a=1&b=2`: those of a query, and of a body of `application/x-www-form-urlencoded`.
+/// Names and values in the form `a=1&b=2`, as a query and a body of `application/x-www-form-urlencoded` have them.
 enum FormText {
   static let mediaType = "application/x-www-form-urlencoded"
 
   static func isForm(_ contentType: String) -> Bool { MediaType(contentType)?.essence == mediaType }
 
-  /// Decoded; a text that is not UTF-8 then stays as it is.
+  /// The pairs, decoded. A name or value that does not decode to UTF-8 stays encoded.
   static func pairs(_ text: String) -> [NamedValue] {
     split(text).map { NamedValue(decoded($0.name), $0.value.map(decoded) ?? "") }
   }
 
-  /// Hides the values that are secrets in a query.
+  /// Hides values that would be secrets in a query.
   static func masked(_ text: String, _ mask: SecretMask) -> String {
     split(text).map { pair in
       guard let value = pair.value else { return pair.name }
@@ -20,7 +20,7 @@ enum FormText {
     }.joined(separator: "&")
   }
 
-  /// Whether a secret was hidden in it.
+  /// Whether a secret in the text was replaced by the placeholder.
   static func hasHiddenValue(_ text: String) -> Bool { split(text).contains { $0.value == SecretList.placeholder } }
 
   /// The opposite of ``pairs(_:)``.

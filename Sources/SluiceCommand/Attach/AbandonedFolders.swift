@@ -1,10 +1,10 @@
 import Glibc
 import SluiceSupport
 
-/// Removes the folders that killed commands have left, when no program uses them any more. Touches only folders of this
-/// user that have the name, the mode and the mark of such a folder.
+/// Removes the folders of killed commands when no program uses them any more. Touches only folders of this user that
+/// have the name, the mode and the mark of such a folder.
 struct AbandonedFolders {
-  /// So that a command never takes long for those before it.
+  /// A bound on the folders that are examined, so that cleaning up never takes a command long.
   private static let limit = 8
 
   let base: String
@@ -16,15 +16,15 @@ struct AbandonedFolders {
     }
   }
 
-  /// - Returns: whether it was examined: its command has ended.
+  /// - Returns: whether the folder was examined, which requires that its command has ended.
   private func remove(_ name: String) -> Bool {
     guard let folder = open(name), let file = openMark(in: folder), flock(file.raw, LOCK_EX | LOCK_NB) == 0,
       let mark = AttachMark(reading: file), mark.isHere
     else { return false }
-    // Twice: a process that is started while the first look goes on may have been missed, and its parent may have ended.
+    // Looks twice: a process that starts during the first look can be missed, and its parent can have ended.
     let users = FolderUsers(of: name, mark)
     guard !users.mayExist, !users.mayExist else { return true }
-    // The mark is the last to go: a removal that breaks off goes on later.
+    // The mark is removed last, so that a later command can finish an interrupted removal.
     let names = FolderListing.names(in: "/proc/self/fd/\(folder.raw)").filter { $0 != AttachMark.name }
     for file in names + [AttachMark.name] { unlinkat(folder.raw, file, 0) }
     rmdir("\(base)/\(name)")

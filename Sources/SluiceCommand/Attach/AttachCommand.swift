@@ -45,13 +45,13 @@ enum AttachCommand {
     try AttachReload(plan, of: file, arguments, to: folder).start()
     let program = try AttachedProgram(
       arguments.program, preload: libraries.preload, first, plan.failsWithoutPipeline, folder, blocking: blocked)
-    // Now, because the program does not have to wait for it.
+    // Done only now, so that the program does not have to wait for it.
     AttachFolder.removeAbandoned()
     let status = program.wait()
     AttachSummary(
       folder, explains: arguments.has("explain"), failsWithoutPipeline: plan.failsWithoutPipeline
     ).show()
-    // A signal may end this process now.
+    // The next call can end this process by a signal, which would skip `defer`.
     folder.remove()
     status.endAlike()
     return ExitStatus(code: status.shellStatus)

@@ -3,15 +3,16 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// The folder of one `sluice attach`: the page that it shares with the programs under it, plans after the first, and
-/// what they report. Nobody else can read or change it.
+/// The folder of one `sluice attach`: the page that it shares with the programs under it, the plans, and the reports of
+/// the programs. Only this user can read or change it.
 ///
-/// Unchecked because only the first plan comes from another thread than the later ones.
+/// Unchecked because only the first plan is published on another thread than the later plans.
 final class AttachFolder: @unchecked Sendable {
   let path: String
-  /// Not mapped: a program that cut the page short would end the command.
+  /// Not mapped: if a program truncated the page, an access to the mapping would end the command.
   private let page: FileDescriptor
-  /// Kept open, because it is locked; nil if it could not be made. Then nobody removes the folder if this command is killed.
+  /// Kept open because it holds a lock; nil if it could not be created. Nobody then removes the folder if this command
+  /// is killed.
   private let mark: FileDescriptor?
   private var planCount: UInt64 = 0
 
@@ -30,10 +31,10 @@ final class AttachFolder: @unchecked Sendable {
 
   private static let prefix = "sluice-attach-"
 
-  /// Whether such a folder can have this name.
+  /// Whether a name has the form of such a folder's name.
   static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 }
 
-  /// Where such folders are: in the user's folder for such files, or in the one for all users.
+  /// The places where such folders can be: the user's own folder for runtime files, or the folder for all users.
   private static var bases: [String] {
     let own = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
     return [own, "/tmp"].filter { $0.hasPrefix("/") }
@@ -46,7 +47,7 @@ final class AttachFolder: @unchecked Sendable {
     throw CommandError(.failed, "attach: cannot make a folder in /tmp: \(SystemError.text())")
   }
 
-  /// Removes what killed commands have left.
+  /// Removes the folders that killed commands have left.
   static func removeAbandoned() {
     for base in bases { AbandonedFolders(base: base).remove() }
   }
@@ -73,10 +74,10 @@ final class AttachFolder: @unchecked Sendable {
       mtime_nanoseconds: UInt32(status.st_mtim.tv_nsec), ctime_nanoseconds: UInt32(status.st_ctim.tv_nsec))
   }
 
-  /// Writes a plan, and makes it the newest. Programs take it with their next transfer.
+  /// Writes a plan and makes it the newest. Programs take it with their next transfer.
   ///
-  /// - Returns: for the first plan, the descriptor that programs inherit; -1 if none could be made, so that they read
-  ///   the file.
+  /// - Returns: for the first plan, the descriptor that programs inherit. -1 for later plans, or if no descriptor could
+  ///   be made; programs then read the file.
   @discardableResult
   func publish(_ plan: [UInt8]) throws(CommandError) -> Int32 {
     planCount += 1
@@ -88,7 +89,7 @@ final class AttachFolder: @unchecked Sendable {
     }
     let sealed =
       planCount == 1 ? bytes.withUnsafeBytes { sluice_open_sealed("sluice-plan", $0.baseAddress, $0.count) } : -1
-    // Eight bytes at a multiple of eight: programs see the old number or the new one.
+    // A write of eight aligned bytes: programs see either the old number or the new number.
     var number = planCount
     let place = off_t(MemoryLayout<sluice_attach_page>.offset(of: \.sequence) ?? 0)
     guard pwrite(page.raw, &number, 8, place) == 8 else {
@@ -97,7 +98,7 @@ final class AttachFolder: @unchecked Sendable {
     return sealed
   }
 
-  /// What the programs have counted.
+  /// The total of a counter of the programs.
   func count(_ which: sluice_attach_count) -> Int {
     var number: UInt64 = 0
     let place = (MemoryLayout<sluice_attach_page>.offset(of: \.counts) ?? 0) + 8 * Int(which.rawValue)

@@ -6,10 +6,10 @@ import SluiceSupport
 struct AttachLibraries {
   /// `libsluice-attach.so`, which the dynamic loader maps into the program.
   let preload: String
-  /// `libsluice-attach-host.so`, which that library opens with the first transfer.
+  /// `libsluice-attach-host.so`, which the preloaded library opens at the first transfer.
   let host: String
 
-  /// Beside the command in a build folder, and in `../lib/sluice` where it is installed.
+  /// The libraries beside the command in a build folder, or in `../lib/sluice` of an installation.
   static func ofThisProgram() throws(CommandError) -> AttachLibraries {
     guard let program = Paths.resolved("/proc/self/exe") else {
       throw CommandError(.failed, "attach: cannot find out where this command is: \(SystemError.text())")
@@ -23,7 +23,7 @@ struct AttachLibraries {
       let found = AttachLibraries(
         preload: "\(folder)/libsluice-attach.so", host: "\(folder)/libsluice-attach-host.so")
       guard access(found.preload, R_OK) == 0, access(found.host, R_OK) == 0 else { continue }
-      // ld.so(8): LD_PRELOAD has no way to quote them, and the loader would complain in each program.
+      // LD_PRELOAD has no quoting for these characters (ld.so(8)), and the loader would complain in each program.
       guard !found.preload.contains(where: { $0 == " " || $0 == ":" }) else {
         throw CommandError(
           .usage,

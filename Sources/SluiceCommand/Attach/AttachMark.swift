@@ -1,23 +1,23 @@
 import Glibc
 import SluiceSupport
 
-/// The file in the folder of a `sluice attach` that tells later ones whose folder it is. The command keeps it locked
-/// (flock(2)): the kernel releases the lock when the command ends, however that happens.
+/// The file in the folder of a `sluice attach` that tells later commands which process made it. The command keeps it
+/// locked (flock(2)); the kernel releases the lock when the command ends, for whatever reason.
 struct AttachMark: Equatable {
   static let name = "command"
   private static let temporaryName = "command.new"
   private static let limitBytes = 8192
 
-  /// Changes with each start of the machine.
+  /// Changes each time the machine starts.
   private let boot: String
-  /// The processes that share a `/proc`: programs in another container cannot be seen.
+  /// Identifies the PID namespace, because programs in another container cannot be seen in `/proc`.
   private let namespace: String
-  /// When the command began, in ticks of the clock since the machine started. Programs under it began later.
+  /// When the command began, in clock ticks since the machine started. Programs under it began later.
   let startTicks: UInt64
   /// The path of the library that programs under it have mapped.
   let library: String
 
-  /// That of this process; nil if `/proc` does not tell.
+  /// The mark of this process; nil if `/proc` does not have the facts.
   init?(library: String) {
     guard let record = ProcessRecord(of: getpid()), let here = Self.here, let library = Paths.resolved(library) else {
       return nil
@@ -34,10 +34,11 @@ struct AttachMark: Equatable {
     (boot, namespace, self.startTicks, library) = (words[0], words[1], startTicks, words[3])
   }
 
-  /// Whether the programs of that command would be seen here.
+  /// Whether programs under that command would be visible to this process.
   var isHere: Bool { Self.here.map { $0 == (boot, namespace) } ?? false }
 
-  /// Makes the file. It has its name only when it is locked: whoever finds it unlocked knows that its command has ended.
+  /// Creates the file. It gets its name only after it is locked, so whoever finds it unlocked knows that its command
+  /// has ended.
   /// - Returns: the file, which must be kept open.
   func write(in folder: String) -> FileDescriptor? {
     let name = "\(folder)/\(Self.temporaryName)"

@@ -8,14 +8,14 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// What a program gets from the command: the configuration, and the private copy of each library. Secrets stay out: the
-/// program resolves the references to variables and files itself.
+/// What a program gets from the command: the configuration, and the path of the private copy of each library. It
+/// contains no secrets, because the program itself resolves references to variables and files.
 struct AttachPlan: Sendable {
   let text: [UInt8]
   private let file: String
   private let configuration: Configuration
   private let configurationText: [UInt8]
-  /// Kept, because they hold the private copies.
+  /// Keeps the private copies of the libraries in existence.
   private let staged: [StagedLibrary]
 
   var failsWithoutPipeline: Bool { configuration.attach.failsWithoutPipeline }
@@ -28,12 +28,12 @@ struct AttachPlan: Sendable {
     configurationText == other.configurationText && staged.map(\.copy.hash) == other.staged.map(\.copy.hash)
   }
 
-  /// Tries the plugins out in child processes: what is wrong with them is said before a program meets them.
+  /// Tries the plugins out in child processes, so that a problem is reported before a program meets it.
   func check() throws(CommandError) {
     if let problem = try CheckTrial(file, configurationText, configuration).problems().first { throw problem }
   }
 
-  /// A configuration may be for other commands too, so these keys are no error.
+  /// Warns only, because the configuration may also serve other commands.
   func warnOfIneffectiveKeys() {
     let keys = IneffectiveKeys.of(configurationText, mayCallOut: !libraries.isEmpty)
     guard !keys.isEmpty else { return }
@@ -59,7 +59,7 @@ struct AttachPlan: Sendable {
       do throws(EngineError) {
         staged = try Self.stage(configuration)
         for library in staged {
-          // As the program finds it, to which the configuration has an absolute path.
+          // The program looks a library up by its absolute path.
           libraries[Paths.absolute(library.path)] = Self.entry(library)
         }
       } catch { throw EngineStart.failure(error) }
@@ -74,7 +74,7 @@ struct AttachPlan: Sendable {
     configurationText = bytes
   }
 
-  /// A list that is not called would let responses pass by a stage that asked to see them.
+  /// Response stages that are not called would let responses pass without the check that the configuration asks for.
   private static func checkLists(_ configuration: Configuration) throws(CommandError) {
     guard let first = configuration.response.first, !configuration.attach.runsResponseStages else { return }
     throw CommandError(
@@ -98,7 +98,7 @@ struct AttachPlan: Sendable {
     var staged: [StagedLibrary] = []
     for path in configuration.libraries {
       do throws(PluginError) {
-        // Opened once: that also prunes the store.
+        // Created only once, because creating it also prunes the store.
         if known == nil { known = try PluginLoader(store: configuration.store, offer: offer) }
         guard let loader = known else { continue }
         staged.append(try loader.stage(path, allowing: configuration.allowed(of: path)))

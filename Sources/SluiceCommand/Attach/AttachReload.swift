@@ -2,13 +2,13 @@ import Sluice
 import SluiceSupport
 
 /// Makes a new plan when the configuration or one of its libraries has changed. Programs take it with their next
-/// transfer. Works on two threads of its own until the process ends.
+/// transfer. Works on two separate threads until the process ends.
 final class AttachReload: Sendable {
   private let file: String
   private let arguments: ParsedArguments
   private let folder: AttachFolder
   private let mailbox = Mailbox<Set<InotifyWatch.Subject>>()
-  /// All of them, because they hold the private copies that programs have mapped.
+  /// Earlier plans are kept too, because they hold the private copies that programs have mapped.
   private let plans: Locked<[AttachPlan]>
 
   init(_ plan: AttachPlan, of file: String, _ arguments: ParsedArguments, to folder: AttachFolder) {
@@ -18,7 +18,7 @@ final class AttachReload: Sendable {
     plans = Locked([plan])
   }
 
-  /// Begins to watch.
+  /// Begins to watch the files.
   func start() throws(CommandError) {
     let watch = try InotifyWatch { [mailbox] in mailbox.put($0) }
     watchFiles(with: watch)
@@ -49,7 +49,7 @@ final class AttachReload: Sendable {
       let plan = try AttachPlan(file, arguments)
       guard plans.withLock({ $0.last?.isSame(as: plan) }) != true else { return }
       guard plans.withLock({ $0.last?.runsResponseStages }) == plan.runsResponseStages else {
-        // Instances that go on have been told which features the host has.
+        // Instances that continue were already told which features the host has.
         throw CommandError(.usage, "\(file): attach.response cannot change while the program runs")
       }
       try plan.check()

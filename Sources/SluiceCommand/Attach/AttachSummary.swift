@@ -5,13 +5,13 @@ import SluiceAssembly
 import SluiceJSON
 import SluiceSupport
 
-/// What is said after the program: why transfers had no pipeline, and what `--explain` asks for.
+/// What is printed after the program has ended: why transfers had no pipeline, and what `--explain` asks for.
 struct AttachSummary {
   private static let limitBytes = 64 << 20
 
   private let folder: AttachFolder
   private let explains: Bool
-  /// What became of transfers without the pipeline.
+  /// What happened to transfers without the pipeline.
   private let fate: String
 
   init(_ folder: AttachFolder, explains: Bool, failsWithoutPipeline: Bool) {
@@ -29,7 +29,7 @@ struct AttachSummary {
       if messages[line] == nil { order.append(line) }
       messages[line, default: 0] += 1
     }
-    // Every process of a script says the same.
+    // Each process of a script may report the same line, so equal lines are counted.
     for var line in order {
       if let count = messages[line], count > 1 { line.message += " (\(count) times)" }
       LogOutput.show(line)

@@ -2,15 +2,15 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// The program that runs under the command: it gets its signals, and gives its exit status.
+/// The program that runs under the command. The command forwards signals to it and returns its exit status.
 struct AttachedProgram {
   private let process: pid_t
 
-  /// Keeps the signals for the program, from the calling thread and from those that it starts. Any other thread would
-  /// take them, and they would end the command alone. SIGPIPE too: if nobody reads what the command says, that is no
-  /// reason not to wait for the program.
+  /// Blocks the signals that are forwarded to the program, in the calling thread and in threads that it starts. A
+  /// thread that does not block them would receive them, and they would end only the command. Also blocks SIGPIPE: the
+  /// command must wait for the program even if nobody reads its messages.
   ///
-  /// - Returns: the signals that the program is to block, as it would without the command.
+  /// - Returns: the signals that the program must have blocked, as it would have without the command.
   static func holdSignals() -> sigset_t {
     var (signals, before) = (ForwardedSignals.all, sigset_t())
     sigaddset(&signals, SIGPIPE)
@@ -19,7 +19,7 @@ struct AttachedProgram {
   }
 
   /// - Parameters:
-  ///   - blocked: what ``holdSignals()`` has returned.
+  ///   - blocked: the value that ``holdSignals()`` returned.
   ///   - plan: the descriptor of the first plan; -1 for none.
   init(
     _ words: [ArgumentWord], preload: String, _ plan: Int32, _ failsWithoutPipeline: Bool, _ folder: AttachFolder,
@@ -37,8 +37,8 @@ struct AttachedProgram {
     try SystemThread.begin("sluice-signals") { signals.forward() }.detach()
   }
 
-  /// A program that gcc has built with the address sanitizer ends at once when a library is loaded before the sanitizer's,
-  /// unless it is told otherwise. Later options win.
+  /// A program that gcc built with the address sanitizer ends at once if another library is loaded before the
+  /// sanitizer's, unless this option allows it. Later options win.
   private static var sanitizerOptions: String {
     let given = getenv("ASAN_OPTIONS").map { String(cString: $0) } ?? ""
     return "verify_asan_link_order=0\(given.isEmpty ? "" : ":\(given)")"
@@ -52,7 +52,7 @@ struct AttachedProgram {
     let (words, shown) = (words.map(\.bytes), words.first?.shown ?? "")
     do throws(ProgramStart.Failure) {
       do throws(ProgramStart.Failure) { return try start(words, variables, blocked) } catch {
-        // Neither a program nor a script that names its interpreter: execvp(3) and shells let the shell read it.
+        // The file is not a program and has no `#!` line: execvp(3) and shells let the shell read such a file.
         guard error.number == ENOEXEC, let file = words.first.flatMap(ProgramPath.find) else { throw error }
         return try start([Array("/bin/sh".utf8), file] + words.dropFirst(), variables, blocked)
       }

@@ -1,10 +1,10 @@
 import SluicePluginFile
 
-/// The dynamic loader of the system, asked what it would map.
+/// The dynamic loader of the system, which reports what it would map.
 struct DynamicLoader {
   let path: String
 
-  /// That of this command.
+  /// The loader that this command uses.
   static var own: DynamicLoader? { ProgramFacts(at: "/proc/self/exe")?.loader.map { DynamicLoader(path: $0) } }
 
   /// The paths of the libraries that a program or a library needs, directly or not. Runs none of their code.
@@ -13,12 +13,12 @@ struct DynamicLoader {
     return text.split(separator: "\n").compactMap { line in
       let parts = line.split(whereSeparator: \.isWhitespace)
       if parts.count >= 3, parts[1] == "=>" { return String(parts[2]) }
-      // One that is named with its path has no arrow.
+      // A library that is named by its path has no arrow.
       return parts.first.flatMap { $0.hasPrefix("/") ? String($0) : nil }
     }
   }
 
-  /// The build id of the runtime of Swift that a library would get; nil if it needs none.
+  /// The build id of the Swift runtime that a library would get; nil if it does not need the runtime.
   func swiftBuildID(of file: String) -> String? {
     libraries(of: file).first { Paths.name(of: $0) == "libswiftCore.so" }.flatMap { ProgramFacts(at: $0)?.buildID }
   }

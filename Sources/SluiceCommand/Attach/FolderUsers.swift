@@ -1,8 +1,8 @@
 import Glibc
 import SluiceSupport
 
-/// The programs that use the folder of a `sluice attach`: the folder is in their environment, and with the first
-/// transfer they map its page.
+/// The programs that use the folder of a `sluice attach`. They have the folder in their environment, and map its page
+/// at the first transfer.
 struct FolderUsers {
   private static let environmentLimitBytes = 8 << 20
   private static let mapsLimitBytes = 32 << 20
@@ -11,35 +11,35 @@ struct FolderUsers {
   private let startTicks: UInt64
   private let library: [UInt8]
 
-  /// - Parameter name: the folder's, which is different for each.
+  /// - Parameter name: the name of the folder, which is unique.
   init(of name: String, _ mark: AttachMark) {
     self.name = Array(name.utf8)
     startTicks = mark.startTicks
     library = Array(mark.library.utf8)
   }
 
-  /// Whether a process uses the folder, as far as this one may see; true if it cannot know.
+  /// Whether a process uses the folder, as far as this process can see; true if this cannot be determined.
   var mayExist: Bool {
     let processes = FolderListing.names(in: "/proc").compactMap { Int32($0) }
-    // Otherwise this is not a /proc with the processes.
+    // Without an entry for this process, this is not a mounted `/proc`.
     guard processes.contains(getpid()) else { return true }
     return processes.contains { $0 != getpid() && mayUse($0) }
   }
 
   private func mayUse(_ process: Int32) -> Bool {
     guard isRunning(process), Self.isOfThisUser(process) else { return false }
-    // Mappings first: a process that executes a program in between has its environment by then.
+    // Reads the mappings first: a process that executes a program in between has its new environment afterwards.
     guard let maps = Self.content("/proc/\(process)/maps", Self.mapsLimitBytes),
       let environment = Self.content("/proc/\(process)/environ", Self.environmentLimitBytes)
     else { return isRunning(process) }
     if environment.holds(name) || maps.holds(name) { return true }
-    // A program may write over its environment where it lies in memory, and be attached all the same. Without any, it has
-    // ended since the first look.
+    // A program can overwrite its environment in memory and still be attached. An empty environment means that the
+    // process has ended since the first look.
     return maps.holds(library) && !environment.isEmpty && !environment.holds(Self.variable)
   }
 
-  /// Whether the process began after the command, and has not ended. One that has ended has no memory to look at, but a
-  /// record until its parent asks for its status.
+  /// Whether the process began after the command and has not ended. A process that has ended has no memory to examine,
+  /// but has an entry until its parent asks for its status.
   private func isRunning(_ process: Int32) -> Bool {
     guard let record = ProcessRecord(of: process) else { return false }
     return record.startTicks >= startTicks && record.state != "Z"
@@ -47,17 +47,17 @@ struct FolderUsers {
 
   private static let variable = Array("SLUICE_ATTACH=".utf8)
 
-  /// Programs of other users cannot read the folder.
+  /// Only programs of this user are examined, because others cannot read the folder.
   private static func isOfThisUser(_ process: Int32) -> Bool {
-    // The owner of /proc/PID would not do: it is root for processes that must not be examined.
+    // The owner of /proc/PID cannot be used: it is root for processes that must not be examined.
     guard let text = content("/proc/\(process)/status", 65536) else { return true }
     let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("Uid:") }
     guard let line else { return true }
     return line.split(whereSeparator: \.isWhitespace).dropFirst().contains("\(geteuid())")
   }
 
-  /// Nil if it cannot be read as a whole; empty for a process without memory (ESRCH): a thread of the kernel, or a process
-  /// that ends just now.
+  /// Nil if the file cannot be read completely; empty for a process without memory (ESRCH), which is a kernel thread or
+  /// a process that is just ending.
   private static func content(_ path: String, _ limit: Int) -> [UInt8]? {
     guard let file = FileDescriptor(opening: path, O_RDONLY), let bytes = file.readAll(capacity: limit) else {
       return errno == ESRCH ? [] : nil
@@ -67,7 +67,7 @@ struct FolderUsers {
 }
 
 extension [UInt8] {
-  /// Faster than a general search, because a process may have thousands of mappings.
+  /// A search that is faster than a general one, because a process can have thousands of mappings.
   fileprivate func holds(_ part: [UInt8]) -> Bool {
     guard let first = part.first, part.count <= count else { return false }
     return indices.dropLast(part.count - 1).contains {

@@ -1,14 +1,14 @@
 import Glibc
 import SluiceSupport
 
-/// A child that a user has started at a terminal through this process. If it stops by itself, this process stops too, so
-/// that the shell takes the terminal back, as it would for the child alone. `fg` continues both.
+/// A child that a user has started at a terminal through this process. If the child stops, this process stops too, so
+/// that the shell takes the terminal back as it would from the child itself. `fg` continues both.
 struct ForegroundJob {
   private let process: pid_t
 
   init(_ process: pid_t) { self.process = process }
 
-  /// Waits for its end. Nil if the process is not a child, or was already waited for. Blocks.
+  /// Waits for the end of the child. Nil if the process is not a child or was already waited for. Blocks.
   func wait() -> WaitStatus? {
     var status: Int32 = 0
     while true {
@@ -20,13 +20,14 @@ struct ForegroundJob {
     }
   }
 
-  /// The key of a terminal stops both at once: then the process may be running again, after an `fg`.
+  /// Stops this process as well, unless the child runs again: a key of the terminal stops both at once, and an `fg` may
+  /// have followed.
   private func stop(with signal: Int32) {
     guard isInForeground, ProcessRecord(of: process)?.state == "T" else { return }
     kill(getpid(), signal)
   }
 
-  /// Without a shell that waits, nobody would continue this process.
+  /// Only a process in the foreground has a shell that waits for it and can continue it.
   private var isInForeground: Bool {
     guard let terminal = FileDescriptor(opening: "/dev/tty", O_RDONLY | O_NOCTTY) else { return false }
     return tcgetpgrp(terminal.raw) == getpgrp()

@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// The signals of the command that are for the program. It must get each signal once, and is in the same process group.
+/// The signals of the command that are meant for the program. The program is in the same process group, and must get
+/// each signal only once.
 struct ForwardedSignals {
   private static let numbers = [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2]
 
@@ -18,7 +19,7 @@ struct ForwardedSignals {
     return signals
   }
 
-  /// Forwards until the process ends. The signals must be blocked in all threads.
+  /// Forwards signals until this process ends. The signals must be blocked in all threads.
   func forward() -> Never {
     var signals = Self.all
     while true {
@@ -29,9 +30,9 @@ struct ForwardedSignals {
   }
 
   private func isForProgram(_ facts: siginfo_t) -> Bool {
-    // The terminal's, which the kernel sends to the whole group; but a hangup to the leader of the session alone.
+    // The terminal sends signals to the whole group, but sends a hangup only to the leader of the session.
     if facts.si_code == SI_KERNEL { return facts.si_signo == SIGHUP && getsid(0) == getpid() }
-    // With `kill 0`, a program signals its group: it means the others, or has the signal already.
+    // With `kill 0`, a program signals its own group: the signal is for the others, or the program already has it.
     return !(facts.si_code == SI_USER && isOfProgram(facts._sifields._kill.si_pid))
   }
 

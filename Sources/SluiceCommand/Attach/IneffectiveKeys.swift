@@ -1,17 +1,17 @@
 import SluiceJSON
 
-/// The keys of a configuration that have no effect in a program, which has a transport of its own.
+/// The keys of a configuration that have no effect in a program, because a program has its own transport.
 enum IneffectiveKeys {
   private static let whole: Set<String> = ["deadline", "retry", "redirects", "validate", "control", "watchdog"]
-  /// Of these objects, only the members that are named have an effect: the first party of trace headers, and the limit
-  /// of the trial before the start.
+  /// Objects of which only the members named here have an effect: the base URL, whose origin is the first party of
+  /// trace headers, and the limit of the trial before the start.
   private static let partly: [String: Set<String>] = ["transport": ["baseURL"], "swap": ["trial"]]
-  /// Settings for the requests of plugins.
+  /// Members that have an effect only for call-outs.
   private static let forCallOuts: [String: Set<String>] = ["transport": ["tls", "userAgent"]]
 
-  /// In the order of the file; empty for a text that is not a configuration.
+  /// The keys in the order of the file; empty if the text is not a configuration.
   ///
-  /// - Parameter mayCallOut: whether plugins may send requests.
+  /// - Parameter mayCallOut: whether plugins can send call-outs.
   static func of(_ text: [UInt8], mayCallOut: Bool) -> [String] {
     guard let root = try? JSONValue(parsing: text) else { return [] }
     return root.members.filter { !$0.value.isNull }.flatMap { key, value in

@@ -2,10 +2,10 @@ import Glibc
 import SluiceMessages
 import SluiceSupport
 
-/// The file of a program, found as execvp(3) does.
+/// The file of a program, looked up as execvp(3) does.
 enum ProgramPath {
   /// - Parameter word: a path if it has a slash, otherwise a name to look for in the folders of `PATH`.
-  /// - Returns: nil if there is no such file that may be executed.
+  /// - Returns: nil if there is no such executable file.
   static func find(_ word: [UInt8]) -> [UInt8]? {
     if word.contains(UInt8(ascii: "/")) { return isExecutable(word) ? word : nil }
     let folders = getenv("PATH").map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
@@ -16,7 +16,7 @@ enum ProgramPath {
       .first(where: isExecutable)
   }
 
-  /// The same for the word of a user.
+  /// The same for a word that a user typed.
   static func found(_ word: String) throws(CommandError) -> String {
     if let found = find(Array(word.utf8)) { return String(decoding: found, as: UTF8.self) }
     guard word.contains("/") else {
@@ -26,7 +26,7 @@ enum ProgramPath {
     throw failure(word, access(word, X_OK) == 0 ? EACCES : errno)
   }
 
-  /// With the statuses that shells have for programs that do not start.
+  /// Uses the statuses that shells use for programs that do not start.
   static func failure(_ word: String, _ number: Int32) -> CommandError {
     CommandError(
       ExitStatus(code: number == ENOENT ? 127 : 126), "attach: \(PlainText.path(word)): \(SystemError.text(number))")

@@ -4,12 +4,13 @@ import SluiceMessages
 import SluicePluginFile
 import SluiceSupport
 
-/// `--list PROGRAM`: whether attach can reach the transfers of a program, as far as its files tell. Runs none of its
+/// `--list PROGRAM`: whether attach can reach the transfers of a program, as far as its files show. Runs none of its
 /// code.
 struct ProgramReach {
   /// In the order of the text.
   private(set) var lines: [String] = []
-  /// Whether its transfers, or those of what it loads and starts, can go through the pipeline.
+  /// Whether its transfers, or those of libraries that it loads and programs that it starts, can go through the
+  /// pipeline.
   private(set) var isReached = false
 
   private static let limitBytes = 512 << 20
@@ -37,7 +38,7 @@ struct ProgramReach {
 
   private mutating func add(_ line: String) { lines.append("  \(line)") }
 
-  /// As many as the kernel follows.
+  /// The limit of the kernel for scripts whose interpreters are scripts.
   private static let maximumDepth = 4
 
   private mutating func describeInterpreter(of head: ScriptHead, depth: Int) {
@@ -88,7 +89,7 @@ struct ProgramReach {
     return numbers.lexicographicallyPrecedes([7, 83])
   }
 
-  /// `libcurl/7.88.1`, which every libcurl contains.
+  /// Such as `libcurl/7.88.1`, a text that every libcurl contains.
   private static func version(in bytes: [UInt8]) -> String? {
     let mark = Array("libcurl/".utf8)
     var rest = bytes[...]

@@ -10,7 +10,7 @@ import SluiceTrial
 
 /// What `send`, `run` and `check` share: a configuration, an engine, and the statuses of their errors.
 enum EngineStart {
-  /// How long plugins have to write their buffered data when no request is in flight any more.
+  /// How long plugins have to write their buffered data after the last request has ended.
   static let farewell = Duration.seconds(5)
 
   static func configuration(_ file: String?) throws(CommandError) -> Configuration {
@@ -24,13 +24,13 @@ enum EngineStart {
 
   /// - Parameters:
   ///   - updates: what is done about signed releases.
-  ///   - trial: tries libraries out before they are loaded; nil loads them without a trial.
-  ///   - wrap: what is put around the transport of each loop.
+  ///   - trial: tries out libraries before they are loaded; nil loads them without a trial.
+  ///   - wrap: wraps the transport of each loop.
   static func engine(
     _ configuration: Configuration, updates: EngineUpdates = .installed, trial: HelperTrial? = HelperTrial(warn: warn),
     wrap: TransportWrapper? = nil
   ) throws(CommandError) -> Engine {
-    // Exit functions that libraries have registered then run after the command's own.
+    // Exit functions that libraries have registered then run after the command's exit function.
     defer { ProcessEnd.watch() }
     return try updates.start(configuration) { configuration throws(EngineError) in
       try Engine(
@@ -52,12 +52,12 @@ enum EngineStart {
   private static func status(of error: EngineError) -> ExitStatus {
     switch error.underlying {
     case let cause as PluginError: cause.isRefusal ? .refused : .usage
-    // The files of "tls" are the only part of a configuration that only the transport reads.
+    // The files of "tls" are the only part of a configuration that is read by the transport alone.
     case let cause as TransportError: cause.code == .tls ? .usage : .failed
     default: .usage
     }
   }
 
-  /// The trace context in the environment, in the families of `OTEL_PROPAGATORS`.
+  /// The trace context from the environment, in the formats that `OTEL_PROPAGATORS` names.
   static var extraction: Extraction { Propagators.ofEnvironment().extract(from: EnvironmentCarrier.process) }
 }

@@ -6,14 +6,14 @@ import SluiceUpdateRules
 
 /// What the engine of a command does with signed releases (``Configuration/update``).
 enum EngineUpdates {
-  /// Nothing: what is installed is loaded as it is.
+  /// Does nothing: the installed builds are loaded as they are.
   case ignored
-  /// The installed release is checked before the start, and a first one is installed.
+  /// Checks the installed release before the start, and installs a release if there is none.
   case installed
-  /// Also, the engine looks for releases while it runs.
+  /// In addition, the engine looks for releases while it runs.
   case followed
 
-  /// - Parameter start: starts the engine with the configuration that it is given.
+  /// - Parameter start: starts the engine with the given configuration.
   func start(
     _ configuration: Configuration, _ start: (Configuration) throws(EngineError) -> Engine
   ) throws(CommandError) -> Engine {
@@ -24,7 +24,7 @@ enum EngineUpdates {
     let prepared = try Self.prepared(updater, isFollowed: self == .followed)
     let engine: Engine
     do { engine = try start(prepared) } catch {
-      // Otherwise the next process would take this end for a fault of a release on probation.
+      // Without this, the next process would take this end for a fault of a release on probation.
       if !(error.underlying is PluginError) { WaitingThread.run { await updater.leaveProbation() } }
       throw EngineStart.failure(error)
     }
@@ -32,7 +32,7 @@ enum EngineUpdates {
     return engine
   }
 
-  /// Makes sure that what is installed may serve, for a command that loads it without an engine.
+  /// Makes sure that the installed builds may serve, for a command that loads them without an engine.
   static func check(_ configuration: Configuration) throws(CommandError) {
     guard configuration.update != nil else { return }
     let prepared = try prepared(try updater(configuration), isFollowed: false)

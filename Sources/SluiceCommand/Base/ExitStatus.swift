@@ -5,13 +5,13 @@ struct ExitStatus: Equatable, Sendable {
   static let succeeded = ExitStatus(code: 0)
   /// A request failed, or output could not be written.
   static let failed = ExitStatus(code: 1)
-  /// Wrong usage, a wrong configuration, or one that names a file that does not exist.
+  /// Wrong usage, or a configuration that is wrong or names a file that does not exist.
   static let usage = ExitStatus(code: 2)
   /// A library was found but refused.
   static let refused = ExitStatus(code: 3)
   /// A plugin has called `exit`.
   static let endedByPlugin = ExitStatus(code: 70)
-  /// The reader of the standard output has closed it.
+  /// The reader of standard output has closed it.
   static let brokenPipe = ExitStatus(code: 141)
 
   static func interrupted(by signal: Int32) -> ExitStatus { ExitStatus(code: 128 + signal) }

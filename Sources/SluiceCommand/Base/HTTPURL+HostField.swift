@@ -1,6 +1,6 @@
 import SluiceMessages
 
 extension HTTPURL {
-  /// The value of `Host` that follows from the URL (RFC 9112 §3.2), in lower case.
+  /// The value of `Host` for this URL (RFC 9112 §3.2), in lower case.
   var hostField: String { String(origin.description.drop { $0 != "/" }.drop { $0 == "/" }) }
 }

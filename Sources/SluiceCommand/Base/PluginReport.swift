@@ -7,7 +7,7 @@ import SluicePluginImage
 struct PluginReport {
   let path: String
   private let facts: LibraryFacts?
-  /// Why it cannot be used.
+  /// Why the library cannot be used.
   let error: PluginError?
 
   /// - Parameter allowed: what a configuration allows the library to do.
@@ -24,7 +24,7 @@ struct PluginReport {
     }
   }
 
-  /// For people. Texts from the file cannot contain control characters, and cannot begin a line.
+  /// The report for people. Texts from the file cannot contain control characters, and cannot begin a line.
   var text: String {
     let path = PrintableText.line(self.path)
     guard let facts else { return "\(path): no plugin\n" }
@@ -48,8 +48,8 @@ struct PluginReport {
     return "\(path)\n" + rows.map { Self.line($0.0, $0.1) }.joined()
   }
 
-  /// Adds exported symbols that nothing needs to the hazards of a swap. A mangled Swift symbol contains the name of its
-  /// module, so such symbols collide only if two modules have the same name.
+  /// The hazards of a swap, and in addition exported symbols that nothing needs. A mangled Swift symbol contains the
+  /// name of its module, so such symbols collide only if two modules have the same name.
   private static func warnings(_ facts: LibraryFacts) -> [String] {
     guard !facts.strayExports.isEmpty else { return facts.warnings }
     let shown = facts.strayExports.prefix(shownExports).joined(separator: ", ")

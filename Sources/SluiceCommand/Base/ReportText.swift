@@ -19,7 +19,7 @@ enum ReportText {
     return PrintableText.of(line)
   }
 
-  /// The loops that have not taken the snapshot, and why.
+  /// The loops that have not taken the snapshot yet, and why.
   private static func late(_ report: JSONValue) -> String {
     guard let late = report["late"], late.count > 0, let reason = report["reason"]?.string else { return "" }
     return "; " + reason

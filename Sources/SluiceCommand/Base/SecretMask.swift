@@ -12,7 +12,7 @@ struct SecretMask: Sendable {
     fields.indices.map { "\(fields.name(at: $0)): \(PrintableText.of(value(fields, at: $0)))" }
   }
 
-  /// The same fields with hidden secrets.
+  /// The same fields with secrets hidden.
   func fields(_ fields: HeaderFields) -> HeaderFields {
     var shown = HeaderFields()
     for index in fields.indices {
@@ -29,14 +29,14 @@ struct SecretMask: Sendable {
 
   func url(_ url: HTTPURL) -> String { secrets.url(url.string) }
 
-  /// Path and query.
+  /// The path and query, with secrets hidden.
   func target(_ url: HTTPURL) -> String { target(url.query.map { "\(url.path)?\($0)" } ?? url.path) }
 
-  /// The target of a request line: path and query, or a whole URL.
+  /// The target of a request line, with secrets hidden: path and query, or a whole URL.
   func target(_ target: String) -> String { secrets.url(target) }
 
   /// Whether the value of a query parameter is a secret.
-  /// - Parameter name: not percent-encoded.
+  /// - Parameter name: the name without percent-encoding.
   func isSecretParameter(_ name: String) -> Bool {
     let query = "?\(PercentCoding.encoded(name))="
     return secrets.url(query + "x") == query + SecretList.placeholder

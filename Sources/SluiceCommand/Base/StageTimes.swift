@@ -3,7 +3,7 @@ import SluicePipeline
 
 /// The table of the time that stages and tracers took.
 enum StageTimes {
-  /// Empty if none was called.
+  /// Empty if no stage or tracer was called.
   static func lines(of metrics: MetricsSnapshot) -> [String] {
     var table = TextTable("stage", "calls", "p50", "p99", "total", "faults")
     for stage in metrics.stages where stage.calls > 0 {

@@ -3,8 +3,8 @@ import Sluice
 import SluiceMetrics
 import SluiceSupport
 
-/// One of the pipelines that `bench` compares: an engine with one loop, on which every request is submitted and
-/// completed, so that a request costs no thread switch.
+/// One of the pipelines that `bench` compares: an engine with one loop. Every request is submitted and completed on
+/// that loop, so that a request costs no thread switch.
 final class BenchLane: Sendable {
   private struct State: Sendable {
     var toStart = 0
@@ -20,7 +20,7 @@ final class BenchLane: Sendable {
 
   private struct Times: Sendable {
     var wall = 0.0
-    /// Of the calling thread.
+    /// Processor time of the calling thread.
     var processor = 0.0
 
     static var now: Times {
@@ -34,8 +34,8 @@ final class BenchLane: Sendable {
     }
   }
 
-  /// The number of requests that are submitted before the loop continues with other work; stages can answer them within
-  /// `submit`.
+  /// The number of requests that are submitted before the loop continues with other work; a stage can answer a request
+  /// within `submit`.
   private static let burst = 256
 
   let engine: Engine
@@ -49,10 +49,10 @@ final class BenchLane: Sendable {
     self.connections = connections
   }
 
-  /// The latencies of the requests since the warm-up.
+  /// The latencies of the requests after the warm-up.
   var latency: LatencySnapshot { state.withLock { $0.histogram }.snapshot() }
 
-  /// Sends this many requests; nil if the lane was stopped before the last one had ended.
+  /// Sends this many requests; nil if the lane was stopped before the last request had ended.
   func run(requests: Int, isWarmUp: Bool = false) -> BenchRound? {
     let isStopped = state.withLock { state in
       state.toStart = requests
@@ -76,7 +76,7 @@ final class BenchLane: Sendable {
     return round ?? nil
   }
 
-  /// Begins no further request. From any thread.
+  /// Begins no further request; from any thread.
   func stop() {
     state.withLock { state in
       state.isStopped = true
@@ -97,14 +97,14 @@ final class BenchLane: Sendable {
     Task.detached(executorPreference: engine.executors[0]) { [self] in fill() }
   }
 
-  /// False if a caller further down the stack is filling.
+  /// False if `fill` is already running further down the stack.
   private func begin(_ state: inout State) -> Bool {
     guard !state.isFilling else { return false }
     state.isFilling = true
     return true
   }
 
-  /// False if no request may begin now.
+  /// False if no request can begin now.
   private func takeNext(_ state: inout State) -> Bool {
     guard state.toStart > 0, state.running < connections else {
       state.isFilling = false

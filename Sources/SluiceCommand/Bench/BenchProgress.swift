@@ -1,4 +1,4 @@
-/// A line on a terminal that names the round.
+/// A line on a terminal that names the current round.
 struct BenchProgress {
   private static let clearLine = "\r\u{1B}[K"
   private let isShown: Bool

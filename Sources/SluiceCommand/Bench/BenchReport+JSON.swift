@@ -3,7 +3,7 @@ import SluiceMetrics
 import SluicePipeline
 
 extension BenchReport {
-  /// Times are seconds.
+  /// The report as JSON; times are in seconds.
   var document: JSONValue {
     let document: JSONValue = [
       "method": JSONValue(method), "url": JSONValue(url), "requests": JSONValue(Int64(plan.requests)),

@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// What `bench` prints.
 struct BenchReport: Sendable {
-  /// A pipeline's figures.
+  /// The figures of one pipeline.
   struct Side: Sendable {
     let requestsPerSecond: BenchSpread
     /// Processor time per request, in seconds.
@@ -24,11 +24,11 @@ struct BenchReport: Sendable {
   let url: String
   /// The rounds that were finished.
   let rounds: Int
-  /// Nil without a finished round.
+  /// Nil if no round was finished.
   let pipeline: Side?
   /// Nil if the pipeline has no stages.
   let bare: Side?
-  /// Processor time per request in seconds, round by round what the pipeline costs more.
+  /// The additional processor time per request that the pipeline costs, in seconds, compared round by round.
   let cost: BenchSpread?
   let metrics: MetricsSnapshot
 
@@ -76,7 +76,7 @@ struct BenchReport: Sendable {
     return ["The stages cost \(cost.text { Self.time($0) }) of processor time per request."]
   }
 
-  /// A difference of two measurements can be negative.
+  /// A difference of two measurements, which can be negative.
   private static func time(_ seconds: Double) -> String {
     (seconds < 0 ? "-" : "") + Figures.time(nanoseconds: UInt64((seconds.magnitude * 1e9).rounded()))
   }

@@ -1,4 +1,4 @@
-/// What one round has measured.
+/// The measurements of one round.
 struct BenchRound: Sendable {
   let requests: Int
   let failed: Int
@@ -8,7 +8,7 @@ struct BenchRound: Sendable {
   let processorSeconds: Double
 
   var requestsPerSecond: Double { Double(requests) / max(seconds, 1e-9) }
-  /// Per request.
+  /// Processor time per request.
   var processorTime: Double { processorSeconds / Double(requests) }
 }
 

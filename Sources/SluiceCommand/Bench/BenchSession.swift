@@ -47,7 +47,7 @@ final class BenchSession: Sendable {
     return configuration
   }
 
-  /// Begins no further request. From any thread.
+  /// Begins no further request; from any thread.
   func stop() {
     pipeline.stop()
     bare?.stop()
@@ -60,7 +60,7 @@ final class BenchSession: Sendable {
     }
   }
 
-  /// - Parameter willBegin: called with the number of each round, 1 for the first.
+  /// - Parameter willBegin: called before each round with its number; the first round has the number 1.
   func run(willBegin: (Int) -> Void) -> Outcome {
     let lanes = [pipeline, bare].compactMap(\.self)
     for lane in lanes {
@@ -96,6 +96,6 @@ final class BenchSession: Sendable {
   var hasWholeRound: Bool { !pipelineRounds.isEmpty }
   var pipelineLatency: LatencySnapshot { pipeline.latency }
   var bareLatency: LatencySnapshot? { bare?.latency }
-  /// Includes the warm-up.
+  /// The metrics of the pipeline, including the warm-up.
   var metrics: MetricsSnapshot { pipeline.engine.metrics() }
 }

@@ -10,7 +10,7 @@ extension PluginBuild {
     let build = sourceHash
     let sdk = try PluginSDK.find()
     var settings = ["SLUICE_SDK": sdk.package, "SLUICE_BUILD": build]
-    // Also tells a later direct build that the last build was of the other kind.
+    // Also shows a later direct build that the last build was of the other kind.
     if isStatic { settings["SLUICE_STATIC_STDLIB"] = "1" }
     let flags = isStatic ? Self.staticFlags(sdk) : []
     // A release is always built as a package.
@@ -35,8 +35,9 @@ extension PluginBuild {
     return libraries
   }
 
-  /// `--static-swift-stdlib` of the package manager is for programs only. The library exports only its entry point, and
-  /// calls its own runtime even if the process has another one with the same names.
+  /// The option `--static-swift-stdlib` of the package manager works only for programs. With these flags, the library
+  /// exports only its entry point, and calls its own runtime even if the process has another runtime with the same
+  /// names.
   private static func staticFlags(_ sdk: PluginSDK) -> [String] {
     [
       "-Xswiftc", "-static-stdlib", "-Xlinker", "--version-script=\(sdk.exports)", "-Xlinker", "-Bsymbolic",
@@ -56,8 +57,8 @@ extension PluginBuild {
     return libraries.map { "\(place)/\($0)" }
   }
 
-  /// The same sources give the same name. The package uses it in the name of its module, so that no look-up by name
-  /// finds a type of another generation.
+  /// A name for the build, the same for the same sources. The package uses it in the name of its module, so that no
+  /// look-up by name finds a type of another build.
   var sourceHash: String {
     let hash = SourceTree.hash(of: ["\(folder)/Sources", "\(folder)/Package.swift"])
     return hash.map { String($0.hex.prefix(10)) } ?? "0"

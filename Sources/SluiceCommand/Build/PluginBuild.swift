@@ -8,12 +8,12 @@ struct PluginBuild {
   /// Absolute, without symbolic links.
   let folder: String
   let isRelease: Bool
-  /// Whether the compiler may be called without the package manager; see ``DirectBuild``.
+  /// Whether the compiler may be called without the package manager (``DirectBuild``).
   var isDirect = false
-  /// Whether a Swift library gets its own runtime, which nothing else sees.
+  /// Whether a Swift library gets its own runtime, which nothing else in the process uses.
   var isStatic = false
 
-  /// Returns the paths of the libraries that it built. Messages of the compiler go to standard error.
+  /// Returns the paths of the libraries that were built. Messages of the compiler go to standard error.
   func run() throws(CommandError) -> [String] {
     let names = FolderListing.names(in: folder)
     let libraries: [String]
@@ -33,7 +33,8 @@ struct PluginBuild {
     return libraries
   }
 
-  /// The host refuses a library if others may write to it or its folder, so a umask such as 002 is not enough.
+  /// Removes the write permission of others: the host refuses a library if others can write to it or its folder, as
+  /// with a umask such as 002.
   private func keepToOwner(_ library: String) {
     for path in [library, Paths.folder(of: library)] {
       var status = stat()
@@ -61,7 +62,7 @@ private struct CompiledSources {
 
 // Builds in C and C++.
 extension PluginBuild {
-  /// The library gets its name when it is complete, so that no process loads half a file.
+  /// The library gets its name only when it is complete, so that no process loads half a file.
   private func compile(_ sources: CompiledSources) throws(CommandError) -> String {
     let sdk = try PluginSDK.find()
     let output = "\(folder)/build"
@@ -70,7 +71,7 @@ extension PluginBuild {
     }
     let name = "lib\(Paths.name(of: folder))"
     let library = "\(output)/\(name).so"
-    // A name that only this build uses, because several builds may run at the same time.
+    // A name that no other build uses, because several builds can run at the same time.
     let unfinished = "\(output)/.\(name).\(getpid())"
     if sources.cPlusPlus.isEmpty {
       try link(compiler(sdk) + sources.c, to: "\(unfinished).so")
@@ -84,8 +85,8 @@ extension PluginBuild {
     return library
   }
 
-  /// C files are compiled separately, because a C++ compiler treats them as C++. The list of exports hides the
-  /// instances of templates of the standard library, which no option of the compiler hides.
+  /// C files are compiled separately, because a C++ compiler treats them as C++. The list of exports hides template
+  /// instances of the standard library, which no compiler option hides.
   private func compileAndLinkCPlusPlus(
     _ sources: CompiledSources, _ sdk: PluginSDK, to unfinished: String
   ) throws(CommandError) {
@@ -103,7 +104,7 @@ extension PluginBuild {
 
   private func link(_ words: [String], to path: String) throws(CommandError) {
     do {
-      // `defs`, so that the linker reports a missing symbol, and not the loader.
+      // With `defs`, the linker reports a missing symbol; otherwise only the loader would.
       try Self.check(ToolProcess(words + ["-shared", "-Wl,-z,defs", "-o", path] + janssonFlags))
     } catch {
       unlink(path)
@@ -115,14 +116,14 @@ extension PluginBuild {
     words("CC", or: ["cc"]) + ["-std=c11"] + Self.errorsOfC + flags(sdk) + words("CFLAGS", or: [])
   }
 
-  /// Without its declaration, a function that returns a pointer gets half of it. C11 allows neither.
+  /// An undeclared function that returns a pointer returns only half of it. C11 allows neither of these two.
   private static let errorsOfC = ["-Werror=implicit-function-declaration", "-Werror=int-conversion"]
 
   private func cPlusPlusCompiler(_ sdk: PluginSDK) -> [String] {
     words("CXX", or: ["c++"]) + ["-std=c++17", "-fvisibility-inlines-hidden"] + flags(sdk) + words("CXXFLAGS", or: [])
   }
 
-  /// Hidden, so that generations share nothing by name.
+  /// The flags hide symbols, so that generations share nothing by name.
   private func flags(_ sdk: PluginSDK) -> [String] {
     ["-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden"] + (isRelease ? ["-O2", "-g"] : ["-O0", "-g"])
       + ["-I", sdk.headers]

@@ -55,7 +55,7 @@ enum PluginTemplate {
     ]
   }
 
-  /// `tenant` and `tenant-plugin` become `TenantPlugin`, because Swift and the SDK do not use such a name.
+  /// `tenant` and `tenant-plugin` become `TenantPlugin`, a name that neither Swift nor the SDK uses.
   static func typeName(_ name: String) -> String {
     var words = name.split(separator: "-")
     if words.count > 1, words.last == "plugin" { words.removeLast() }

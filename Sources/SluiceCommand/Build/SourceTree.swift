@@ -4,11 +4,11 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// The source files below a path, without hidden files, files that editors leave behind, and outputs of builds.
+/// The source files below a path, without hidden files, files that editors leave behind, and build outputs.
 struct SourceTree {
   private static let skippedFolders: Set<String> = ["build", "node_modules", "CMakeFiles"]
   private static let skippedEndings = ["~", ".so", ".o", ".a", ".d", ".swp", ".swx", ".tmp"]
-  /// The limit of folders, so that a mistake such as "/" is not expensive.
+  /// The maximum number of folders, so that wrong input such as "/" is not expensive.
   private static let mostFolders = 2048
 
   /// Absolute, without symbolic links.
@@ -26,7 +26,7 @@ struct SourceTree {
     for name in FolderListing.names(in: folder) where !Self.isSkipped(name) {
       let path = "\(folder)/\(name)"
       var status = stat()
-      // Does not follow links, which may lead in a circle.
+      // Links are not followed, because they can form a cycle.
       guard lstat(path, &status) == 0 else { continue }
       switch status.st_mode & S_IFMT {
       case S_IFDIR where !Self.skippedFolders.contains(name): add(path)
@@ -36,13 +36,13 @@ struct SourceTree {
     }
   }
 
-  /// Whether a file of that name is not a source.
+  /// Whether a file with that name is not a source.
   static func isSkipped(_ name: String) -> Bool {
     name.hasPrefix(".") || name.hasPrefix("#") || name == "4913" || skippedEndings.contains { name.hasSuffix($0) }
   }
 
-  /// A hash that is the same for the same files with the same content; nil if it cannot be computed.
-  /// - Parameter endings: the endings of file names that count; nil for all names.
+  /// A hash that is the same for the same names and contents; nil if it cannot be computed.
+  /// - Parameter endings: the endings of the file names that are included; nil for all files.
   static func hash(of paths: [String], endings: [String]? = nil) -> ContentHash? {
     var bytes: [UInt8] = []
     for file in paths.flatMap({ SourceTree($0).files }) {

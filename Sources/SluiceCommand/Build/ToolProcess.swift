@@ -4,11 +4,11 @@ import SluicePluginHost
 import SluiceSupport
 import SluiceTrial
 
-/// A tool of the system, such as a compiler, run to its end.
+/// A tool of the system, such as a compiler, that runs to its end.
 struct ToolProcess {
   /// The program, which is looked up on `PATH`, and its arguments.
   let words: [String]
-  /// Added to the environment.
+  /// Variables that are added to the environment.
   var environment: [String: String] = [:]
 
   init(_ words: [String], environment: [String: String] = [:]) {
@@ -16,7 +16,7 @@ struct ToolProcess {
     self.environment = environment
   }
 
-  /// Runs the tool with its output on standard error, which is for messages. Returns its status.
+  /// Runs the tool with its output on standard error, because standard output is for data. Returns its status.
   func run() throws(CommandError) -> Int32 { try start(output: STDERR_FILENO) {} }
 
   /// Runs the tool and returns what it wrote to standard output; nil if the tool fails or does not exist.
@@ -49,18 +49,18 @@ struct ToolProcess {
   }
 }
 
-// With a limit.
+// Runs with a time limit.
 extension ToolProcess {
   private static let limitBytes = 8 << 20
 
-  /// Runs it without input. Returns its status and what it wrote to both streams. Nil if it cannot be started, does not
-  /// end in time or writes too much; in the last two cases every descendant of this process is killed.
+  /// Runs the tool without input. Returns its status, and what it wrote to both streams. Nil if it cannot be started,
+  /// does not end in time or writes too much; in the last two cases, every descendant of this process is killed.
   func outcome(within limit: Duration) -> (status: Int32, text: String)? {
     run(.nothing, collectsErrors: true, within: limit).map { ($0.status, String(decoding: $0.bytes, as: UTF8.self)) }
   }
 
-  /// Runs it with a file as its input, and its messages on standard error. Returns its status and its output; nil as in
-  /// ``outcome(within:)``.
+  /// Runs the tool with a file as its input, and its messages on standard error. Returns its status and its output; nil
+  /// as in ``outcome(within:)``.
   func bytes(from input: CInt, within limit: Duration) -> (status: Int32, bytes: [UInt8])? {
     run(.descriptor(input), collectsErrors: false, within: limit)
   }
@@ -86,7 +86,7 @@ extension ToolProcess {
     return (status.shellStatus, bytes)
   }
 
-  /// Reads to the end of the output; nil if the end does not come in time.
+  /// Reads to the end of the output; nil if the end is not reached in time.
   private static func read(_ descriptor: CInt, until end: Duration) -> [UInt8]? {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 64 << 10)

@@ -31,7 +31,7 @@ enum CheckCommand {
     do throws(CommandError) {
       let text = try text(of: file)
       let configuration = try EngineStart.configuration(text, of: file)
-      // The engine would stop at the first problem.
+      // Checked here, because the engine would stop at the first problem.
       let refusals = configuration.plugins.compactMap { refusal($0, configuration) }
       guard refusals.isEmpty else { return (configuration, refusals) }
       return (configuration, try CheckTrial(file, text, configuration).problems())
@@ -44,7 +44,7 @@ enum CheckCommand {
     do { return try Configuration.text(of: file) } catch { throw CommandError(.usage, "\(error)") }
   }
 
-  /// Why the library of a plugin cannot be used, as far as can be known without running it.
+  /// Why the library of a plugin cannot be used, as far as this can be known without running it.
   private static func refusal(_ plugin: PluginConfiguration, _ configuration: Configuration) -> CommandError? {
     guard case .library(let path) = plugin.source,
       let error = PluginReport(path, allowing: configuration.allowed(of: path)).error
@@ -63,7 +63,7 @@ enum CheckCommand {
     return "ok: \(file): \(count) \(count == 1 ? "plugin" : "plugins")\n\(stages)"
   }
 
-  /// `{"ok": false, "file": …, "problems": ["…"]}`, on one line.
+  /// The verdict, such as `{"ok": false, "file": …, "problems": ["…"]}`, on one line.
   private static func verdict(_ file: String, _ configuration: Configuration?, _ problems: [CommandError]) -> String {
     let document: JSONValue = ["ok": JSONValue(problems.isEmpty), "file": JSONValue(file)]
     if let configuration { document["plugins"] = .array(of: configuration.plugins.map(\.name)) }

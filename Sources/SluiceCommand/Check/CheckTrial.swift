@@ -4,19 +4,19 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceTrial
 
-/// The part of `sluice check` that runs code of the plugins, always in child processes: a library that crashes, ends
-/// its process or hangs is a problem of the configuration, never of the command.
+/// The part of `sluice check` that runs code of the plugins, always in child processes. A library that crashes, ends
+/// its process or hangs is then a problem of the configuration, and does not affect the command.
 ///
 ///     each library by itself, as before a swap ─ the whole engine: start, activate, end
 struct CheckTrial {
-  /// The name of the task in the helper.
+  /// The name of this task in the helper.
   static let task = "check"
   private static let deadline = Duration.seconds(60)
-  /// Higher than for one library, because an engine has threads and descriptors for each of its loops.
+  /// Higher than for a trial of one library, because an engine has threads and descriptors for each of its loops.
   private static let limits = TrialLimits(processorSeconds: 60, memoryBytes: 64 << 30, descriptors: 4096)
 
   private let file: String
-  /// The content of the file. A pipe, for example, can be read only once.
+  /// The content of the file, which is kept because a pipe, for example, can be read only once.
   private let text: [UInt8]
   private let configuration: Configuration
 
@@ -32,7 +32,7 @@ struct CheckTrial {
       throw CommandError(.failed, "check: no sluice command found in /proc/self/exe, next to the program or on PATH")
     }
     do {
-      // A trial of one library names the instance and the call; a trial of the whole engine does not.
+      // A trial of one library names the instance and the call, which a trial of the whole engine does not.
       guard let trial = HelperTrial(helper: helper.path) else { return [] }
       let refusals = try Engine.trialRefusals(of: configuration, trial: trial)
       guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
@@ -67,7 +67,7 @@ struct CheckTrial {
     do throws(PluginError) { report = try TrialProcess(request, helper: helper).run() } catch {
       throw CommandError(.refused, "\(file): its plugins together \(error.reason)")
     }
-    // The output of the engine and its plugins.
+    // The messages of the engine and its plugins.
     let said = PrintableText.of(String(decoding: report.errorOutput.tail, as: UTF8.self))
     if !said.isEmpty { StandardError.say(said.hasSuffix("\n") ? String(said.dropLast()) : said) }
     let secrets = TrialSecrets(configuration.pluginConfigurations)
@@ -85,7 +85,7 @@ struct CheckTrial {
 
   // MARK: In the child process
 
-  /// Starts an engine with the configuration, and ends it.
+  /// Starts an engine with the configuration, and shuts it down.
   static func perform(_ request: TrialRequest, _ channel: TrialChannel) {
     do throws(CommandError) {
       let text = Array((request.payload?["text"]?.string ?? "").utf8)

@@ -122,7 +122,7 @@ enum CtlCommand {
     try StandardOutput.write(arguments.has("json") ? "\(answer)\n" : text(answer))
   }
 
-  /// With `--json` an error is a document too, on standard output.
+  /// With `--json`, an error is also written as a document to standard output.
   private static func talk<Answer: Sendable>(
     _ arguments: ParsedArguments,
     _ work: @escaping @Sendable (ControlClient) async throws(ControlError) -> Answer

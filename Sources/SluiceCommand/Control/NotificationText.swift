@@ -1,6 +1,6 @@
 import SluiceJSON
 
-/// What became of a notification, in words.
+/// The result of a notification, in words.
 enum NotificationText {
   static func line(_ answer: JSONValue) -> String {
     let outcome = answer["outcome"]?.string ?? "?"

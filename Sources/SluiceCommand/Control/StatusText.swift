@@ -95,7 +95,7 @@ struct StatusText {
     return lines.map { "\($0)\n" }.joined()
   }
 
-  /// Why a build has ended, or which transactions keep it.
+  /// Why the generation has ended, or which transactions keep it in use.
   private func remarks(_ generation: JSONValue) -> [String] {
     var remarks = generation["reason"]?.string.map { ["\(generation["state"]?.string ?? ""): \($0)"] } ?? []
     let state = generation["state"]?.string

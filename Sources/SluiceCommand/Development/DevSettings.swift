@@ -3,9 +3,9 @@ import SluiceMessages
 
 /// The settings that the arguments of `dev` describe.
 struct DevSettings: Sendable {
-  /// Absolute.
+  /// The absolute path of the configuration.
   let configuration: String
-  /// Lines of the recorded requests.
+  /// The lines with the requests of `-i`.
   let recorded: [String]
   /// `HOST:PORT`; nil for no endpoint.
   var listen: String?

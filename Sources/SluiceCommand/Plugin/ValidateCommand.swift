@@ -83,7 +83,7 @@ enum ValidateCommand {
     return answer
   }
 
-  /// JSON, or the name of a file that contains JSON.
+  /// A document that is given as JSON, or as the name of a file that contains JSON.
   private static func document(_ argument: String?, of option: String) throws(CommandError) -> JSONValue? {
     guard let argument else { return nil }
     let isText = argument.first { !$0.isWhitespace } == "{"

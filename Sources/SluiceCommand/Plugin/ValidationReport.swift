@@ -25,7 +25,7 @@ final class ValidationReport {
     self.asJSON = asJSON
   }
 
-  /// The configuration of the instances comes from the plugin's schema.
+  /// Says that the configuration of the instances was derived from the plugin's schema.
   func note(derived configuration: JSONValue) {
     write(
       asJSON
@@ -33,7 +33,7 @@ final class ValidationReport {
         : "the configuration is derived from the schema: \(PrintableText.line("\(configuration)"))\n")
   }
 
-  /// On a terminal, shows the running check.
+  /// Shows the running check on a terminal.
   func begin(_ check: ConformanceCheck) {
     guard errors.isTerminal else { return }
     let done = passed + failed.count + skipped.count + absent
@@ -58,7 +58,7 @@ final class ValidationReport {
     asJSON ? writeDocument(outcome, word, reason) : writeLine(outcome, terminal.colored(word, color), reason)
   }
 
-  /// The summary, and the status.
+  /// Writes the summary, and returns the status.
   func finish() throws(CommandError) -> ExitStatus {
     if let outputError { throw outputError }
     if !asJSON {

@@ -12,7 +12,7 @@ final class RecordingOutput: SideOutput {
     let secrets: SecretList
   }
 
-  /// What any configuration of the run hides.
+  /// The secrets that at least one configuration of the run hides.
   private struct Hidden: Sendable {
     var redaction = RedactionSettings()
     var secrets = SecretList()
@@ -22,7 +22,7 @@ final class RecordingOutput: SideOutput {
   private let hidden = Locked(Hidden())
 
   /// Nil without the option.
-  /// - Parameter input: the file that is being read, which must not be written.
+  /// - Parameter input: the file that is being read, and that must not be written.
   static func make(
     _ arguments: ParsedArguments, besides input: FileIdentity?
   ) throws(CommandError) -> RecordingOutput? {
@@ -44,7 +44,7 @@ final class RecordingOutput: SideOutput {
     }
   }
 
-  /// Takes the recording of a request that wanted one. From any thread.
+  /// Takes the recording of a result, if it has one. From any thread.
   func append(_ result: TransactionResult) {
     guard let exchange = result.recording else { return }
     file.append(Item(exchange: exchange, secrets: hidden.withLock { $0.secrets }), bytes: exchange.byteCount)

@@ -2,7 +2,7 @@ import Sluice
 import SluiceMessages
 import SluiceReplay
 
-/// The builds that the arguments of `replay` name.
+/// The builds that the arguments of `replay` select.
 struct ReplayBuilds: Sendable {
   let old: Replay.Build
   let new: Replay.Build
@@ -43,7 +43,7 @@ struct ReplayBuilds: Sendable {
     }
   }
 
-  /// - Parameter library: the path in the configuration.
+  /// - Parameter library: the path that the configuration has.
   private static func build(
     _ file: String, _ library: String, _ option: String, _ arguments: ParsedArguments
   ) throws(CommandError) -> Replay.Build {
@@ -55,7 +55,7 @@ struct ReplayBuilds: Sendable {
     return try build(file, [library: path])
   }
 
-  /// The path of the library that is replaced.
+  /// The path of the library that the file replaces.
   private static func library(of file: String, named name: String?) throws(CommandError) -> String {
     let configuration = try EngineStart.configuration(file)
     let plugins = configuration.plugins.filter { $0.library != nil }

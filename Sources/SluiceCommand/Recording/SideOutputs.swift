@@ -2,13 +2,13 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 
-/// The files that `send` or `run` writes besides its results.
+/// The files that `send` or `run` writes in addition to its results.
 struct SideOutputs: Sendable {
   private let archive: ArchiveRecorder?
   private let recording: RecordingOutput?
   private let all: [any SideOutput]
 
-  /// - Parameter input: the file that is being read, which must not be written.
+  /// - Parameter input: the file that is being read, and that must not be written.
   init(_ arguments: ParsedArguments, besides input: FileIdentity?) throws(CommandError) {
     let events = try EventRecorder.make(arguments, besides: input)
     archive = try ArchiveRecorder.make(arguments, besides: input)
@@ -17,12 +17,12 @@ struct SideOutputs: Sendable {
     all = sides.compactMap(\.self)
   }
 
-  /// Goes around the transport of each loop; nil if nothing must.
+  /// Wraps the transport of each loop; nil if no output needs that.
   var wrapper: TransportWrapper? { archive?.wrapper }
 
   var hasRoom: Bool { all.allSatisfy(\.hasRoom) }
 
-  /// The request with what the files need to know about it.
+  /// The request, with the settings that the outputs need.
   func asked(_ request: Request) -> Request {
     guard recording != nil else { return request }
     var request = request
@@ -41,7 +41,7 @@ struct SideOutputs: Sendable {
     for side in all { side.listen(listener) }
   }
 
-  /// Writes the rest of each. Returns the first failure.
+  /// Writes the remaining content of each file. Returns the first failure.
   func finish() -> CommandError? {
     let failures = all.compactMap { $0.finish() }
     return failures.first

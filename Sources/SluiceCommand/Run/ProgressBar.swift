@@ -3,8 +3,8 @@ import Sluice
 import SluiceMetrics
 import SluiceSupport
 
-/// One line on a terminal with the progress of a run: count, rate, errors, latencies, and the remaining time if the size
-/// of the input is known.
+/// A line on a terminal with the progress of a run: count, rate, errors and latencies, and the remaining time if the
+/// size of the input is known.
 final class ProgressBar: Sendable {
   private static let interval = Duration.milliseconds(200)
   private static let clearLine = "\r\u{1B}[K"
@@ -14,7 +14,7 @@ final class ProgressBar: Sendable {
   private let isFinished = Monitor(false)
   private let thread: SystemThread
 
-  /// Nil if standard error is not a terminal, or the progress bar is disabled.
+  /// Nil if standard error is not a terminal, or if the arguments disable the progress bar.
   init?(
     _ arguments: ParsedArguments, _ session: RunSession, _ engine: Engine, _ input: InputLines
   ) throws(CommandError) {
@@ -47,7 +47,7 @@ final class ProgressBar: Sendable {
 
 /// The text of the line.
 struct ProgressView {
-  /// A narrower window has no room for the latencies.
+  /// In a narrower window, the latencies are left out.
   private static let latencyColumns = 120
 
   let terminal: Terminal
@@ -60,7 +60,8 @@ struct ProgressView {
     self.totalBytes = totalBytes
   }
 
-  /// - Parameter bytes: of the lines that were read, and of those of them that already had a result.
+  /// - Parameter bytes: the bytes of the lines that were read, and of those that were skipped because they already had
+  ///   a result.
   mutating func line(
     _ counts: RunCounts, _ inFlight: Int, _ latency: LatencySnapshot, _ bytes: (consumed: Int, skipped: Int)
   ) -> String {
@@ -87,7 +88,7 @@ struct ProgressView {
     return times.map { "\($0) \(Figures.time(nanoseconds: $1))" }.joined(separator: " ")
   }
 
-  /// Left out if the window is narrow.
+  /// The bar; empty if the window is narrow.
   private func bar(_ fraction: Double) -> String {
     let width = min(30, terminal.columns - (terminal.columns >= Self.latencyColumns ? 110 : 70))
     guard width >= 10 else { return "" }

@@ -52,7 +52,7 @@ enum RunCommand {
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
 
-  /// The time that plugins have after the drain time has passed.
+  /// The time that plugins still have if requests are in flight when the drain time has passed.
   private static let lastMoment = Duration.milliseconds(250)
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
@@ -91,7 +91,7 @@ enum RunCommand {
     let inputFailure = session.feed()
     let isWhole = signals.received == nil && session.outputFailure == nil && session.sideFailure == nil
     session.waitForResults(upTo: settings.drain)
-    // Within this time, plugins write their buffered data; requests that are still in flight fail after it.
+    // The time in which plugins write their buffered data. Requests that are still in flight after it fail.
     let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
     WaitingThread.run { await engine.shutdown(drain: rest) }
     session.waitForResults()
@@ -166,7 +166,7 @@ enum RunCommand {
     }
   }
 
-  /// A request in flight over HTTP/1.1 takes a connection.
+  /// Each request in flight over HTTP/1.1 needs a connection, and so a descriptor.
   private static func raiseDescriptorLimit(for settings: RunSettings) {
     let needed = settings.concurrency + 256
     let limit = DescriptorLimit.raise(to: needed)

@@ -1,7 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 
-/// The request of one line, from reading to its result.
+/// The request of one line, from when it was read to its result.
 final class RunJob: Sendable {
   /// The `id` of the line, or its number.
   let id: ResultID
@@ -9,7 +9,7 @@ final class RunJob: Sendable {
   let line: Int
   let request: Request
   let lineBytes: Int
-  /// Where the request goes, by its line: a stage may still change it.
+  /// The origin of the URL in the line; a stage can still change where the request goes.
   var origin: Origin { request.url.origin }
 
   init(id: ResultID, line: Int, request: Request, lineBytes: Int) {

@@ -3,38 +3,38 @@ import SluiceLoop
 import SluiceSupport
 import Synchronization
 
-/// What one event loop has of a run: results that the session does not have yet, and jobs to begin.
+/// The share of a run on one event loop: results that are not yet handed to the session, and jobs to begin.
 ///
-/// A loop collects the results of a turn here and hands them over together, so that a line costs the loop no lock which
-/// other threads compete for. The locks of a lane are for a loop that stands still: another thread then hands over what the
-/// loop has collected, and begins the jobs that it has taken and not begun.
+/// A loop collects the results of a turn here and hands them over together, so that a line does not cost the loop a
+/// lock that other threads compete for. The locks of a lane exist for the case that its loop is stalled: another thread
+/// then hands over the collected results, and begins the jobs that the lane has taken but not begun.
 final class RunLane: Sendable {
   /// The results of a turn.
   struct Results: ~Copyable {
     /// The result lines.
     var text = JSONBytes(capacity: RunLane.keptBytes)
     var count = 0
-    /// How many of them are errors.
+    /// How many of the results are errors.
     var failed = 0
-    /// How many of them the lane had taken from the queue itself.
+    /// How many of the results belong to jobs that the lane itself took from the queue.
     var taken = 0
-    /// The jobs; empty if nobody counts the jobs of a host.
+    /// The ended jobs; empty if there are no limits for hosts.
     var jobs: [RunJob] = []
   }
 
-  /// With more bytes, results are handed over before the end of the turn.
+  /// If there are more bytes than this, results are handed over before the end of the turn.
   static let fullBytes = 256 << 10
   private static let keptBytes = 64 << 10
 
   let loop: Loop
   private let results = Locked(Results())
   private let jobs = Locked(FIFOQueue<RunJob>())
-  /// Whether a turn of the lane waits on the loop.
+  /// Whether a turn of the lane has been posted to the loop and has not begun.
   private let isPosted = Atomic<Bool>(false)
 
   init(_ loop: Loop) { self.loop = loop }
 
-  /// - Returns: how many bytes of results wait.
+  /// - Returns: how many bytes of results are waiting.
   func add(_ body: (inout Results) -> Void) -> Int {
     results.withLock { results in
       body(&results)
@@ -42,7 +42,7 @@ final class RunLane: Sendable {
     }
   }
 
-  /// Lends the results and forgets them; from any thread.
+  /// Lends the results to `body`, then clears them; from any thread.
   func take<Taken: Sendable>(_ body: (borrowing Results) -> Taken) -> Taken {
     results.withLock { results in
       defer {
@@ -53,7 +53,7 @@ final class RunLane: Sendable {
     }
   }
 
-  /// Keeps jobs that the loop will begin in this turn.
+  /// Stores jobs that the loop will begin in this turn.
   func keep(_ taken: [RunJob]) {
     jobs.withLock { jobs in
       for job in taken { jobs.append(job) }
@@ -63,12 +63,12 @@ final class RunLane: Sendable {
   /// A job to begin. From any thread.
   func nextJob() -> RunJob? { jobs.withLock { $0.popFirst() } }
 
-  /// Runs the turn on the loop, unless one waits there already. From any thread.
+  /// Runs the turn on the loop, unless a turn is already posted. From any thread.
   func post(_ turn: @escaping @Sendable () -> Void) {
     guard !isPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
     loop.post(turn)
   }
 
-  /// Call it first in a turn: what comes later needs another one.
+  /// Must be called first in a turn: whatever happens after it needs another turn.
   func turnBegins() { _ = isPosted.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -5,13 +5,13 @@ import SluicePipeline
 
 /// Turns lines into jobs, one after the other.
 struct RunParser: Sendable {
-  /// The base of relative URLs. It is read for each URL, because a reloaded configuration may have another base.
+  /// Returns the base of relative URLs. It is called for each URL, because a reload can change the base.
   let baseURL: @Sendable () -> HTTPURL?
-  /// Has the limits of bodies.
+  /// Contains the limits for bodies.
   let transport: TransportSettings
-  /// Why entries of an archive are no requests, by their line; nil if the lines are not those of an archive.
+  /// Why entries of an archive are not requests, by line; nil if the lines do not come from an archive.
   private let refusals: [Int: String]?
-  /// The URL of the last line: most lines of a run lead to few hosts.
+  /// The URL of the last line, which is kept because most lines of a run lead to few hosts.
   private var lastURL: HTTPURL?
 
   init(
@@ -50,16 +50,16 @@ struct RunParser: Sendable {
     }
   }
 
-  /// What messages call a line.
+  /// The name of a line in messages.
   func place(of line: Int) -> String { refusals == nil ? "line \(line)" : ArchivedRequests.place(ofLine: line) }
 
-  /// The `id` that the result of a line has.
+  /// The `id` for the result of a line.
   static func id(of text: UnsafeRawBufferPointer, line: Int) -> ResultID {
     if let plain = PlainRequestLine(text) { return plain.id ?? ResultID(line: line) }
     return (try? document(text)).flatMap(id) ?? ResultID(line: line)
   }
 
-  /// Nil if the document has none that can be one.
+  /// Nil if the document has no member that can be an id.
   private static func id(_ document: JSONValue) -> ResultID? {
     document["id"].flatMap { $0.isObject || $0.isArray ? nil : ResultID($0) }
   }
@@ -77,7 +77,7 @@ struct RunParser: Sendable {
     }
   }
 
-  /// A URL without a scheme starts from the configuration's base URL.
+  /// Completes a URL without a scheme with the base URL of the configuration.
   private func completeURL(of document: JSONValue) throws(MessageError) {
     guard let url = document["url"]?.string, !RelativeReference.hasScheme(url), let base = baseURL() else { return }
     document["url"] = JSONValue(try RelativeReference.resolve(url, against: base, hosts: .idna).string)

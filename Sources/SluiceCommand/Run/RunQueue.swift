@@ -1,46 +1,48 @@
 import SluiceMessages
 import SluiceSupport
 
-/// Jobs that were read ahead, first in, first out; bounded in number and bytes, so that memory does not grow with the
-/// input.
+/// Jobs that were read ahead, first in, first out. The queue is bounded in number and bytes, so that memory does not
+/// grow with the input.
 ///
-/// With limits for a host, a job whose host is at its limit waits aside, and those of other hosts pass it. So a slow host
-/// delays others only if its own jobs fill the queue.
+/// If there are limits for hosts, a job whose host is at its limit waits aside, and jobs of other hosts pass it. A slow
+/// host then delays other hosts only if its own jobs fill the queue.
 struct RunQueue {
   private static let maximumBytes = 8 << 20
-  /// The reader holds at most so many further jobs, and about so many bytes of them.
+  /// In addition, the reader holds at most this many jobs, and roughly this many bytes.
   static let batch = (count: 32, bytes: 64 << 10)
 
   private let limits: HostLimits
   private let maximumCount: Int
   /// Jobs that may begin.
   private var ready = FIFOQueue<RunJob>()
-  /// Empty without limits.
+  /// The hosts of jobs; empty if there are no limits for hosts.
   private var hosts: [Origin: Host] = [:]
-  /// Hosts at which a job has just begun, in the order in which the next one may begin, by the monotonic clock.
+  /// Hosts at which a job has just begun, and when the next job may begin, by the monotonic clock; in the order of
+  /// these times.
   private var resting = FIFOQueue<(origin: Origin, end: Duration)>()
   private var count = 0
   private var bytes = 0
 
-  /// A host with jobs that have not ended, or at which the next one may not begin yet.
+  /// A host that has jobs which have not ended, or at which the next job must still wait.
   private struct Host {
-    /// Jobs in flight, or ready to begin.
+    /// The number of jobs in flight or ready to begin.
     var taken = 0
-    /// A job is ready, or one has just begun, and the next one must not follow yet.
+    /// Whether the next job must not be admitted, because a job is ready or has just begun.
     var isResting = false
     var waiting = FIFOQueue<RunJob>()
   }
 
   init(_ limits: HostLimits = HostLimits()) {
     self.limits = limits
-    // The look-ahead over the jobs of a host at its limit.
+    // With limits for hosts, the queue is longer, so that jobs of other hosts are found behind those of a host at its
+    // limit.
     maximumCount = limits.isNone ? 512 : 8192
   }
 
   var isEmpty: Bool { count == 0 }
 
   var isFull: Bool { count >= maximumCount || bytes >= Self.maximumBytes }
-  /// Enough room to be worth waking the reader for.
+  /// Whether there is enough room to make waking the reader worthwhile.
   var isHalfEmpty: Bool { count <= maximumCount / 2 && bytes <= Self.maximumBytes / 2 }
 
   mutating func append(_ job: RunJob) {
@@ -51,7 +53,7 @@ struct RunQueue {
     admit(at: job.origin)
   }
 
-  /// The next job that may begin; nil also if all jobs wait for their hosts. ``end(_:)`` must follow.
+  /// Takes the next job that may begin; nil also if all jobs wait for their hosts. ``end(_:)`` must follow.
   mutating func popFirst() -> RunJob? {
     let now = limits.interval == nil ? .zero : MonotonicClock.now
     endRests(at: now)
@@ -62,7 +64,7 @@ struct RunQueue {
     return job
   }
 
-  /// A job that was taken has ended.
+  /// Call it when a job that was taken has ended.
   mutating func end(_ job: RunJob) {
     guard !limits.isNone else { return }
     hosts[job.origin]?.taken -= 1
@@ -77,10 +79,10 @@ struct RunQueue {
     return dropped
   }
 
-  /// When a job may become ready without another event; nil if never.
+  /// The next time at which a job can become ready without another event; nil if there is none.
   var nextRestEnd: Duration? { resting.first?.end }
 
-  /// Lets the next job of a host begin if the host has room; forgets a host that has nothing to count.
+  /// Makes jobs of a host ready if the host has room. Forgets a host that has no jobs and no pause.
   private mutating func admit(at origin: Origin) {
     guard var host = hosts.removeValue(forKey: origin) else { return }
     while !host.isResting, host.taken < limits.inFlight ?? .max, let job = host.waiting.popFirst() {
@@ -100,7 +102,7 @@ struct RunQueue {
   }
 }
 
-/// How much of a run may go to one host: a scheme, a host and a port.
+/// How much of a run may go to one host, that is, to one scheme, host and port.
 struct HostLimits: Sendable {
   /// The maximum number of requests in flight; nil means no limit.
   var inFlight: Int?

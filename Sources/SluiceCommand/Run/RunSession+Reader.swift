@@ -2,9 +2,9 @@ import SluiceJSON
 import SluiceSupport
 import Synchronization
 
-// Reading lines, and beginning jobs at their time.
+// Reading lines, and beginning jobs when their time has come.
 extension RunSession {
-  /// Reads the input to its end, or until the session stops; returns when every job has begun or was dropped.
+  /// Reads the input to its end, or until the session stops. Returns when every job has begun or was dropped.
   /// - Returns: why the input could not be read.
   func feed() -> CommandError? {
     var starter: RunStarter?
@@ -74,7 +74,7 @@ extension RunSession {
     if reserveSlot() { submit(job) }
   }
 
-  /// Waits for a slot without reading ahead; false when the session stops.
+  /// Waits for a free slot, for a run that does not read ahead; false if the session stops.
   private func reserveSlot() -> Bool {
     waitAsReader { state -> Bool? in
       if state.isStopping {
@@ -116,11 +116,11 @@ extension RunSession {
     batch.bytes = 0
   }
 
-  /// For ``RunStarter``: waits for the time of the next job, and starts it; false after the last job.
+  /// For ``RunStarter``: waits until the next job may start, and starts it; false after the last job.
   func startNext(_ pace: inout RunPace?) -> Bool {
     pace?.wait(on: state) { $0.isStopping }
     while true {
-      // Only a job with a free slot waits for the rest of its host.
+      // The pause of a host limits the wait only if a slot is free.
       let restEnd = state.withLock { hasFreeSlot($0) ? $0.queue.nextRestEnd : nil }
       let bound = restEnd.map { $0 - MonotonicClock.now } ?? Self.longWait
       let step: Step? = state.wait(upTo: bound) { state in
@@ -136,7 +136,7 @@ extension RunSession {
       case nil, .waitAgain: continue
       case .ended: return false
       case .start(let job):
-        // The reader may wait for room in the queue.
+        // The reader might be waiting for room in the queue.
         state.broadcast()
         submit(job)
         return true
@@ -146,14 +146,14 @@ extension RunSession {
 
   private enum Step {
     case start(RunJob)
-    /// There is a free slot now, so the rest of a host bounds the wait.
+    /// The pause of a host now limits the wait.
     case waitAgain
     case ended
   }
 
   private func hasFreeSlot(_ state: borrowing State) -> Bool { state.inFlight < settings.concurrency && hasRoom }
 
-  /// A bound for a wait that an event ends.
+  /// The bound for a wait that an event ends.
   private static let longWait = Duration.seconds(60)
 
   /// Returns when the queue is empty.

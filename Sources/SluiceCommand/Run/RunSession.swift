@@ -7,9 +7,9 @@ import SluiceSupport
 import SluiceTraceContext
 import Synchronization
 
-/// Keeps a number of transactions in flight. The reader fills a queue in batches. Each loop takes jobs from it, as many as
-/// it has places for, and hands their results over once a turn. So a request costs no thread switch, and no lock that
-/// threads compete for.
+/// Keeps a number of transactions in flight. The reader fills a queue in batches. Each loop takes as many jobs from the
+/// queue as it has free places, and hands over their results once per turn. A request thus costs no thread switch, and
+/// no lock that threads compete for.
 ///
 ///     InputLines ─► feed ─► RunQueue ─► turn ─► Engine.submit ─► finish ─► RunLane ─► ByteOutput
 ///                                        ▲                                    │
@@ -24,13 +24,14 @@ final class RunSession: Sendable {
     var outputFailure: ByteOutput.Failure?
     var sideFailure: ByteOutput.Failure?
     var counts = RunCounts()
-    /// Jobs in flight that a lane has taken, by the index of its loop.
+    /// The number of jobs in flight that each lane has taken, by the index of its loop.
     var taken: [Int]
-    /// A loop stands still, or stood still once: no lane leaves places to the others, and the engine chooses the loop.
+    /// Whether a loop is stalled, or was stalled once. Lanes then no longer keep places free for each other, and the
+    /// engine chooses the loop for new requests.
     var isUneven = false
   }
 
-  /// What is done with the results of a lane.
+  /// The results of a lane that were handed over, for the counts.
   private struct Ended {
     var count = 0
     var failed = 0
@@ -47,14 +48,14 @@ final class RunSession: Sendable {
   let resumed: ResumedInput?
   private let mask: Locked<SecretMask>
   let parser: RunParser
-  /// One for each loop of the engine, by its index.
+  /// The lanes, by the index of their loop.
   private let lanes: [RunLane]
   let hasStopped = Atomic<Bool>(false)
   private let parent = EngineStart.extraction.parent
   let skipped = Atomic<Int>(0)
   let state: Monitor<State>
 
-  /// - Parameter resumed: which lines have a result of an earlier run; nil if the run is not resumed.
+  /// - Parameter resumed: knows which lines have a result of an earlier run; nil if the run is not resumed.
   init(
     _ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ sides: SideOutputs,
     resumed: ResumedInput?
@@ -90,10 +91,10 @@ final class RunSession: Sendable {
         }))
   }
 
-  /// An output has room again.
+  /// Continues when an output has room again.
   private func goOn() {
-    // The output makes room without this lock. Taking the lock here ensures that a reader which has just seen no room
-    // is already asleep, and is woken.
+    // The output makes room without holding this lock. Taking the lock here ensures that a reader that has just seen no
+    // room is already waiting, and is woken.
     state.update { _ in }
     beginJobs()
   }
@@ -102,23 +103,23 @@ final class RunSession: Sendable {
   var hasRoom: Bool { output.hasRoom && sides.hasRoom }
 
   var counts: RunCounts { state.withLock { $0.counts } }
-  /// The bytes of lines that have a result of an earlier run.
+  /// The bytes of lines that were skipped because they have a result of an earlier run.
   var skippedBytes: Int { skipped.load(ordering: .relaxed) }
   var inFlight: Int { state.withLock { $0.inFlight } }
   var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
   var sideFailure: ByteOutput.Failure? { state.withLock { $0.sideFailure } }
 
-  /// From now on hides what the reloaded configuration hides.
+  /// Hides what the reloaded configuration hides, from now on.
   func adopt(_ redaction: RedactionSettings) { mask.withLock { $0 = SecretMask(redaction) } }
 
-  /// Begins no further request. From any thread.
+  /// Begins no further request; from any thread.
   func stop() {
     hasStopped.store(true, ordering: .relaxed)
     state.update { $0.isStopping = true }
     input.interrupt()
   }
 
-  /// Waits on the thread that reads, or that ends the run.
+  /// Waits, on the thread that reads or the thread that ends the run.
   func waitAsReader<Result>(_ body: (inout State) -> Result?) -> Result {
     while true {
       let result = state.wait(upTo: Self.laneWait) { state in
@@ -131,15 +132,15 @@ final class RunSession: Sendable {
     }
   }
 
-  /// After so long the reader itself hands over what the lanes have: a loop that stands still does not.
+  /// After this time, the reader itself hands over the results of the lanes, because a stalled loop does not.
   private static let laneWait = Duration.seconds(1)
 
   // MARK: Turns of the loops
 
   /// Makes the loops begin jobs in free places. Must not be called on a loop.
   func beginJobs() {
-    // The engine knows a loop that stands still by the requests that it has, and then sends further ones to another loop.
-    // So one request goes to the engine from here if it has none.
+    // The engine recognizes a stalled loop by the requests on it, and sends further requests to another loop. This
+    // needs a request, so if none is in flight, one is submitted from here.
     while let job = takeForEngine() { submit(job) }
     for lane in lanes { post(lane) }
   }
@@ -156,15 +157,15 @@ final class RunSession: Sendable {
     return job
   }
 
-  /// Whether a lane may begin a job. `hasRoom` must be read under the lock; otherwise room that is made at this moment
-  /// would fill no place.
+  /// Whether a lane may begin a job. `hasRoom` must be read under the lock: otherwise room that becomes free at this
+  /// moment would not be used.
   private func canBegin(_ state: borrowing State) -> Bool {
     state.inFlight < settings.concurrency && !state.isStopping && !settings.hasStarter && hasRoom
   }
 
   private func post(_ lane: RunLane) { lane.post { [self] in turn(of: lane) } }
 
-  /// Hands the results of the lane over, and begins jobs in their places. On the loop of the lane.
+  /// Hands over the results of the lane, and begins jobs in the places that became free. On the lane's loop.
   private func turn(of lane: RunLane) {
     lane.turnBegins()
     let ended = handOver(lane)
@@ -177,7 +178,7 @@ final class RunSession: Sendable {
     }
     if wakes { state.broadcast() }
     guard !jobs.isEmpty else { return }
-    // One at a time, because a stage may keep the loop: another thread then begins those that are left.
+    // Jobs are begun one at a time, because a stage can block the loop: another thread then begins the remaining jobs.
     lane.keep(jobs)
     while let job = lane.nextJob() { submit(job, by: lane) }
   }
@@ -196,7 +197,7 @@ final class RunSession: Sendable {
     return jobs
   }
 
-  /// Writes the results that the lane has collected. From any thread.
+  /// Writes the results that the lane has collected; from any thread.
   private func handOver(_ lane: RunLane) -> Ended {
     lane.take { results in
       guard results.count > 0 else { return Ended() }
@@ -213,7 +214,7 @@ final class RunSession: Sendable {
     for job in ended.jobs { state.queue.end(job) }
   }
 
-  /// For the case that a loop stands still.
+  /// Hands over the results and jobs of all lanes, in case a loop is stalled.
   private func handOverAll() {
     for lane in lanes {
       let ended = handOver(lane)
@@ -228,7 +229,7 @@ final class RunSession: Sendable {
 
   // MARK: Completions
 
-  /// - Parameter lane: has taken the job from the queue; nil if another thread has.
+  /// - Parameter lane: the lane that took the job from the queue; nil if another thread took it.
   func submit(_ job: RunJob, by lane: RunLane? = nil) {
     engine.submit(sides.asked(job.request), parent: parent) { [self] result in
       sides.note(result)
@@ -236,7 +237,7 @@ final class RunSession: Sendable {
     }
   }
 
-  /// On the loop of the transaction; on another thread if that loop stands still, or if the request was refused.
+  /// Called on the loop of the transaction, or on another thread if that loop is stalled or the request was refused.
   private func finish(_ job: RunJob, _ result: TransactionResult, by taker: RunLane?) {
     guard let index = Loop.currentIndex else { return finishOutside(job, result, by: taker) }
     let lane = lanes[index]
@@ -261,7 +262,7 @@ final class RunSession: Sendable {
       count(ended, of: taker, &state)
       if isStalled { state.isUneven = true }
     }
-    // Without this, nobody would begin a job in its place.
+    // Otherwise nobody would begin a job in the place of this one.
     if isStalled { handOverAll() }
   }
 
@@ -271,7 +272,7 @@ final class RunSession: Sendable {
     if !settings.hostLimits.isNone { results.jobs.append(job) }
   }
 
-  /// A result that cannot be written as a line becomes an error.
+  /// Writes the result line. A result that cannot be written as a line is replaced by an error.
   /// - Returns: whether the result is an error.
   private func write(_ result: TransactionResult, _ job: RunJob, to text: inout JSONBytes) -> Bool {
     let start = text.count
@@ -291,8 +292,8 @@ final class RunSession: Sendable {
 
   // MARK: The end
 
-  /// Waits until nothing is in flight. If the session was stopped, waits at most `drain`; if the output is broken, does
-  /// not wait.
+  /// Waits until nothing is in flight. If the session was stopped, waits at most `drain`, and stops waiting if the
+  /// output fails.
   func waitForResults(upTo drain: Duration) {
     let isStopped = waitAsReader { state in state.isStopping ? true : state.inFlight == 0 ? false : nil }
     guard isStopped else { return }

@@ -17,7 +17,7 @@ struct RunSettings: Sendable {
   let hasMetadata: Bool
   /// The requests of an archive, in place of lines of input.
   let archived: ArchivedRequests?
-  /// Nil serves no metrics; 0 takes any free port.
+  /// Nil serves no metrics; 0 selects any free port.
   let metricsPort: UInt16?
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
@@ -40,7 +40,7 @@ struct RunSettings: Sendable {
       arguments, configuration, lineLimitBytes: Self.lineLimitBytes(configuration))
   }
 
-  /// A configuration that is read later, with the additions of the arguments.
+  /// Adds the settings of the arguments to a configuration that was read later.
   func complete(_ configuration: Configuration) throws(CommandError) -> Configuration {
     try Self.complete(configuration, plugins, control)
   }
@@ -56,12 +56,13 @@ struct RunSettings: Sendable {
 
   var lineLimitBytes: Int { Self.lineLimitBytes(configuration) }
 
-  /// A body in base64 takes four thirds of its size; one mebibyte is for the rest of the line.
+  /// A body in Base64 takes four thirds of its size; one mebibyte is for the rest of the line.
   private static func lineLimitBytes(_ configuration: Configuration) -> Int {
     configuration.transport.maximumHeldRequestBytes / 3 * 4 + 1 << 20
   }
 
-  /// No result line is longer: a byte of a body takes at most six bytes, and 16 MiB are for the rest, each header twice.
+  /// An upper bound for result lines: a byte of a body takes at most six bytes, and 16 MiB are for the rest, which
+  /// contains each header twice.
   var resultLimitBytes: Int { min(configuration.transport.maximumHeldResponseBytes, 1 << 40) * 6 + 16 << 20 }
 
   private static func concurrency(_ arguments: ParsedArguments, _ limit: Int) throws(CommandError) -> Int {
@@ -75,7 +76,7 @@ struct RunSettings: Sendable {
     return wanted
   }
 
-  /// Whether jobs in the queue wait for their time, not only for others to end.
+  /// Whether jobs in the queue wait for a time, and not only for other jobs to end.
   var hasStarter: Bool { hostLimits.interval != nil || hostLimits.inFlight != nil && interval != nil }
 
   private static func interval(_ arguments: ParsedArguments, _ option: String) throws(CommandError) -> Duration? {

@@ -1,7 +1,7 @@
 import SluiceSupport
 
-/// A thread that starts jobs when their time has come, while the reader waits for input. Only where jobs wait in the
-/// queue for the time: with a limit for each host and a rate.
+/// A thread that starts jobs when their time has come, while the reader waits for input. It is needed only if jobs in
+/// the queue wait for a time, that is, if there are a rate and limits for hosts.
 struct RunStarter {
   private let thread: SystemThread
 

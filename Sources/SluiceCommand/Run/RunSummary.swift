@@ -19,7 +19,7 @@ struct RunSummary {
     self.duration = duration
   }
 
-  /// Writes it to standard error, in the form of the messages.
+  /// Writes the summary to standard error, as text or JSON like the messages.
   func show(isWhole: Bool) {
     switch LogOutput.format {
     case .text: StandardError.write(text(isWhole: isWhole))

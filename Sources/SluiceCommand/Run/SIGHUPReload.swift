@@ -8,7 +8,7 @@ final class SIGHUPReload: Sendable {
   private let engine: Engine
   private let session: RunSession
   private let sides: SideOutputs
-  /// The reload that the last SIGHUP has started.
+  /// The reload that the last SIGHUP started.
   private let last = Locked<Task<Void, Never>?>(nil)
 
   init(_ settings: RunSettings, _ engine: Engine, _ session: RunSession, _ sides: SideOutputs) {
@@ -18,8 +18,8 @@ final class SIGHUPReload: Sendable {
     self.sides = sides
   }
 
-  /// Reads the file again; the log has the outcome. Returns at once. Several reloads run one after the other, so that
-  /// the file that was read last serves.
+  /// Reads the file again, and logs the result. Returns at once. Reloads run one after the other, so the file that was
+  /// read last serves in the end.
   func readAnew() {
     guard let file = settings.configurationFile else { return }
     last.withLock { last in
@@ -37,13 +37,13 @@ final class SIGHUPReload: Sendable {
     do throws(ConfigurationError) { configuration = try Configuration(file: file) } catch {
       return StandardError.say("\(error); the configuration stays as it is")
     }
-    // The engine's log has the outcome.
+    // The engine logs the result.
     _ = try? await apply(configuration)
   }
 
-  /// Loads the configuration together with the additions of the command's arguments.
+  /// Loads the configuration together with the additions from the command's arguments.
   func apply(_ configuration: Configuration) async throws(SwapError) -> SwapReport {
-    // The arguments were already read once, so they are valid.
+    // The arguments were checked at the start, so they are valid.
     var complete = (try? settings.complete(configuration)) ?? configuration
     sides.append(to: &complete)
     let report = try await engine.reload(complete)

@@ -31,16 +31,16 @@ enum SendCommand {
     let plan = try SendPlan(arguments)
     var setup = try SendSetup(arguments)
     if arguments.has("curl") { return try printCommands(plan, setup) }
-    // Before the engine starts, so that wrong arguments are told at once, and nothing is loaded for them.
+    // Done before the engine starts, so that wrong arguments are reported at once, and nothing is loaded for them.
     let first = try SendTransfer(plan[0], setup)
-    // The session takes a signal that comes from now on.
+    // From now on, the session handles signals.
     signals.onSignal {}
     let sides = try SideOutputs(arguments, besides: SendTransfer.inputFile(of: first.request))
     let trace = try timeline(arguments, plan)
     let mask = setup.mask
     setup.configure { configuration in
       if arguments.has("verbose") { VerboseStage(mask: mask).watch(&configuration) }
-      // After it, because both take the heads that are sent.
+      // Added after the verbose stage, because both set the function that gets sent heads.
       sides.append(to: &configuration)
       trace?.append(to: &configuration)
     }
@@ -58,7 +58,7 @@ enum SendCommand {
       StandardError.write(Waterfall(trace.timeline, stages: engine.metrics().stages).text(result))
     }
     WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
-    // These files are written completely, even if the output has failed.
+    // These files are written completely even if the main output has failed.
     if let failure = sides.finish() {
       StandardError.say(failure.message)
       if status == .succeeded { status = failure.status }
@@ -67,7 +67,8 @@ enum SendCommand {
     return status
   }
 
-  /// While the arguments are read, which may come from a pipe or a person, nothing has to be finished.
+  /// Ends the process at the first signal. While arguments are read, possibly from a pipe or a person, nothing must be
+  /// finished.
   private static func endAtOnce(on signals: ProcessSignals) {
     signals.onSignal { [signals] in
       PasswordPrompt.restoreTerminal()

@@ -2,15 +2,16 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 
-/// The configuration of `send`: that of the file, changed by the options.
+/// The configuration of `send`: the configuration of the file, changed by the options.
 enum SendConfiguration {
-  /// The longest duration that a configuration can have: a hundred years.
+  /// A hundred years, the longest duration that a configuration can have.
   private static let longest = Duration.seconds(100 * 365 * 86_400)
 
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
     var configuration = try configuration(arguments)
     if arguments["config"] == nil {
-      // A single request has no limits of time and size, except for a response that is held for a document.
+      // Without a file, a single request has no limits of time and size, except for a response that is held for a
+      // document.
       configuration.deadline = nil
       configuration.transport.timeout = longest
       if !arguments.has("document") { configuration.transport.maximumResponseBytes = 1 << 40 }
@@ -34,7 +35,7 @@ enum SendConfiguration {
 
   private static func configuration(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
     do throws(CommandError) { return try EngineStart.configuration(arguments["config"]) } catch {
-      // As in "-b jar -c jar".
+      // The user may have meant curl's option, as in "-b jar -c jar".
       guard arguments.has("cookie") else { throw error }
       throw CommandError(
         error.status, error.message + "\n-c is the configuration of the pipeline; curl's -c is --cookie-jar here")
@@ -51,7 +52,7 @@ enum SendConfiguration {
     if let timeout = try arguments.duration("connect-timeout", unit: "s") {
       configuration.transport.connectTimeout = timeout > .zero ? timeout : longest
     }
-    // As with curl, the limit is for each attempt.
+    // As with curl, the limit then applies to each attempt.
     if arguments.has("retry"), arguments.has("max-time") { configuration.deadline = nil }
   }
 
@@ -68,7 +69,7 @@ enum SendConfiguration {
   private static func applyRetry(
     _ arguments: ParsedArguments, to configuration: inout Configuration
   ) throws(CommandError) {
-    // As with curl, 0 is the default.
+    // As with curl, 0 means the default.
     let delay = try arguments.duration("retry-delay", unit: "s").flatMap { $0 > .zero ? $0 : nil }
     guard let count = try arguments.integer("retry", 0...1000) else {
       for name in ["retry-delay", "retry-connrefused", "retry-all-errors", "retry-max-time"] where arguments.has(name) {
@@ -93,7 +94,7 @@ enum SendConfiguration {
     configuration.retry.budget = 1
   }
 
-  /// Errors name the option to use; a setting without an option is named by its key.
+  /// Errors name the option for a setting; a setting without an option is named by its key.
   private static var names: SettingNames {
     var names = SettingNames()
     names.deadline = "-m"

@@ -1,10 +1,10 @@
-/// The options of `send`. Names and letters are curl's where curl has the option.
+/// The options of `send`. They have curl's names and letters where curl has the option.
 enum SendOptions {
   static let all = url + content + request + hops + output + several + pipeline + connection + tls + transport
 
   private static let url = [Option("url", nil, "URL", "A URL, as the operands are")]
 
-  /// What the request is.
+  /// The content of the request.
   static let content = [
     Option("request", "X", "METHOD", "The method"),
     Option(

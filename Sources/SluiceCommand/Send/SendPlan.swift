@@ -1,24 +1,24 @@
 import SluiceMessages
 
-/// The requests of one `send`: one for each URL, and for each that braces and brackets stand for. The n-th `-o`, `-O` and
-/// `-T` belongs to the n-th URL, as with curl.
+/// The requests of one `send`: one for each URL, or for each of the URLs that braces and brackets produce. The n-th
+/// `-o`, `-O` and `-T` belongs to the n-th URL, as with curl.
 struct SendPlan: Sendable {
   private struct Target: Sendable {
     let glob: URLGlob
-    /// The options that are for this URL alone.
+    /// The options that apply only to this URL.
     let options: [(name: String, value: ArgumentWord)]
-    /// The number of its first request.
+    /// The number of the first request of this URL.
     let start: Int
   }
 
   private static let outputs: Set<String> = ["output", "remote-name"]
   private static let uploads: Set<String> = ["upload-file"]
 
-  /// Without URLs, and without the options that are for one URL.
+  /// The arguments without URLs, and without the options that apply to a single URL.
   private let shared: ParsedArguments
   private let method: String?
   private let targets: [Target]
-  /// How many requests there are.
+  /// The number of requests.
   let count: Int
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
@@ -52,7 +52,7 @@ struct SendPlan: Sendable {
     self.shared = shared
   }
 
-  /// The arguments of one request: its method, if it was given, and its URL are the operands.
+  /// The arguments of one request. Its operands are the method, if one was given, and the URL.
   subscript(index: Int) -> ParsedArguments {
     let target = targets.last { $0.start <= index } ?? targets[0]
     let (url, values) = target.glob[index - target.start]
@@ -68,7 +68,7 @@ struct SendPlan: Sendable {
     return arguments
   }
 
-  /// A method is written in capitals; the usual ones are known in any case.
+  /// Whether a word is a method: a word in capitals, or one of the usual methods in any case.
   private static func isMethod(_ word: String) -> Bool {
     let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
     return usual.contains(word.uppercased()) || word.allSatisfy { $0.isASCII && ($0.isUppercase || $0 == "-") }

@@ -2,8 +2,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// One line on a terminal with the progress of `send`: bytes, rate and the remaining time, and how many requests are over
-/// where there are several.
+/// A line on a terminal with the progress of `send`: bytes, rate, remaining time and, if there are several requests,
+/// how many have ended.
 final class SendProgress: Sendable {
   private static let interval = Duration.milliseconds(200)
   private static let clearLine = "\r\u{1B}[K"
@@ -11,8 +11,8 @@ final class SendProgress: Sendable {
   private let isFinished = Monitor(false)
   private let thread: SystemThread
 
-  /// Nil if standard error is not a terminal, and where nobody waits for a file: without `-#`, progress is shown only if
-  /// the bodies go to files.
+  /// Nil if standard error is not a terminal, or if no bodies go to files. `-#` shows the progress even if the bodies
+  /// do not go to files.
   init?(_ arguments: ParsedArguments, _ session: SendSession) throws(CommandError) {
     let terminal = Terminal.standardError
     let isQuiet = ["silent", "no-progress-meter", "verbose"].contains(where: arguments.has)
@@ -42,7 +42,7 @@ final class SendProgress: Sendable {
 
     mutating func line(_ session: SendSession) -> String {
       let transfers = session.running.values.map(\.hops.progress)
-      // Whichever way more goes.
+      // Shows what is sent until the first bytes of a response body have arrived.
       let isUpload = transfers.allSatisfy { $0.received.bytes == 0 }
       let parts = transfers.map { isUpload ? $0.sent : $0.received }
       let bytes = parts.reduce(0) { $0 + $1.bytes }

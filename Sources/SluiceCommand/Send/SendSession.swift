@@ -3,10 +3,9 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Sends the requests of a plan through one engine: one after the other, or several at the same time.
+/// Sends the requests of a plan through one engine, one after the other or several at the same time.
 ///
-/// What goes to standard output keeps the order of the plan: of several responses, the first one that is not whole yet is
-/// written, and the others wait.
+/// Standard output keeps the order of the plan: the first of the unfinished responses is written, and the others wait.
 final class SendSession: Sendable {
   private struct Ended: Sendable {
     let index: Int
@@ -54,7 +53,7 @@ final class SendSession: Sendable {
     return most ?? 50
   }
 
-  /// Begins no more requests, and cancels those in flight.
+  /// Begins no further requests, and cancels those in flight.
   private func stop() {
     let running = state.update { state in
       state.isStopped = true
@@ -63,25 +62,25 @@ final class SendSession: Sendable {
     for transfer in running { transfer.cancel() }
   }
 
-  /// The transfers that run, by number.
+  /// The transfers in flight, by number.
   var running: [Int: SendTransfer] { state.withLock { $0.running } }
 
-  /// How many requests there are.
+  /// The number of requests.
   var count: Int { plan.count }
 
-  /// How many of them are over.
+  /// How many requests have ended.
   var doneCount: Int { state.withLock { $0.doneCount } }
 
-  /// How far the requests have come. Only the thread that calls ``run(_:)`` has it.
+  /// The progress of the requests. Only the thread that calls ``run(_:)`` uses it.
   private struct Course {
     /// The number of the next request.
     var next = 0
-    /// That of the last request that failed.
+    /// The status of the last request that failed.
     var status = ExitStatus.succeeded
     var last: TransactionResult?
-    /// Those that write to standard output, in order.
+    /// The transfers that write to standard output, in order.
     var line: [Int] = []
-    /// The results of those whose turn has not come.
+    /// The results of transfers that have ended but cannot be finished yet.
     var waiting: [Int: TransactionResult] = [:]
 
     /// The next transfer that can be finished: it has ended and, if it writes to standard output, it is first in line.
@@ -91,9 +90,9 @@ final class SendSession: Sendable {
     }
   }
 
-  /// Sends all of them. Returns the status of the last one that failed, and the last result.
+  /// Sends all requests. Returns the status of the last request that failed, and the last result.
   ///
-  /// - Parameter first: the transfer of the first request, which was made before the engine.
+  /// - Parameter first: the transfer of the first request, which was made before the engine started.
   func run(_ first: SendTransfer) throws(CommandError) -> (ExitStatus, TransactionResult?) {
     var course = Course()
     while true {
@@ -108,7 +107,7 @@ final class SendSession: Sendable {
     return (signals.received.map { .interrupted(by: $0) } ?? course.status, course.last)
   }
 
-  /// A request that cannot be made is told, and does not stop the others.
+  /// Begins the next request. If it cannot be made, reports that; the other requests continue.
   private func beginNext(_ course: inout Course, _ first: SendTransfer) {
     let index = course.next
     course.next += 1

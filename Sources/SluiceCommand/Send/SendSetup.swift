@@ -4,16 +4,16 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-/// What the requests of one `send` have in common.
+/// What the requests of one `send` share.
 struct SendSetup: Sendable {
   private(set) var configuration: Configuration
   let mask: SecretMask
-  /// Nil if no heads are written.
+  /// Nil if heads are not written.
   let heads: HeadRecorder?
   let cookies: CookieOptions?
-  /// What is printed at the end of each request; nil for nothing.
+  /// The text that is printed at the end of each request; nil for none.
   let writeOut: WriteOut?
-  /// The trace context of the environment.
+  /// The trace context from the environment.
   let parent: ParentContext
   private let netrc: Netrc?
   private let wantsExplanation: Bool
@@ -35,16 +35,16 @@ struct SendSetup: Sendable {
     if let path = arguments["dump-header"], !arguments.has("curl") { try Self.empty(path) }
   }
 
-  /// The requests add to the file of `-D`, which has nothing of an earlier command.
+  /// Empties the file of `-D`, to which the requests will append, so that it has nothing from an earlier command.
   private static func empty(_ path: String) throws(CommandError) {
-    // Only a regular file has an identity.
+    // Only a regular file has an identity and can be emptied.
     guard FileIdentity(at: path) != nil else { return }
     guard truncate(path, 0) == 0 else {
       throw CommandError(.failed, "-D: " + ByteOutput.Failure(name: path, errorNumber: errno).description)
     }
   }
 
-  /// Lets something add its stages.
+  /// Lets a caller add its stages to the configuration.
   mutating func configure(_ body: (inout Configuration) -> Void) { body(&configuration) }
 
   func request(_ arguments: ParsedArguments) throws(CommandError) -> Request {

@@ -1,11 +1,11 @@
 import SluiceMessages
 import SluicePipeline
 
-/// The exit statuses of `send` for requests that fail: those of curl where curl has one (curl(1), "EXIT CODES").
+/// The exit statuses of `send` for failed requests: curl's statuses where curl has one (curl(1), "EXIT CODES").
 enum SendStatus {
-  /// The server does not send the rest of a body.
+  /// The server did not send the rest of a body.
   static let notResumed = ExitStatus(code: 33)
-  /// The output cannot be written.
+  /// The output could not be written.
   static let notWritten = ExitStatus(code: 23)
 
   static func of(_ error: TransactionError) -> ExitStatus { ExitStatus(code: code(of: error)) }

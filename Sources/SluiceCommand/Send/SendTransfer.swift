@@ -13,7 +13,7 @@ final class SendTransfer: Sendable {
   private let output: SendOutput
   private let writeOut: WriteOut?
   private let parent: ParentContext
-  /// Whether other transfers write to the same standard output.
+  /// Whether this transfer must keep the order of the plan, because it writes to standard output.
   let isOrdered: Bool
 
   init(_ arguments: ParsedArguments, _ setup: SendSetup) throws(CommandError) {
@@ -29,7 +29,7 @@ final class SendTransfer: Sendable {
     isOrdered = output.isStandard || writeOut != nil
   }
 
-  /// The file that is read while it is sent.
+  /// The file that is read while the request is sent.
   static func inputFile(of request: Request) -> FileIdentity? {
     guard case .file(let file) = request.body else { return nil }
     return FileIdentity(at: file.path)
@@ -45,11 +45,11 @@ final class SendTransfer: Sendable {
 
   func cancel() { output.cancellation.cancel() }
 
-  /// Until it is this transfer's turn to write to standard output.
+  /// Holds the output back until ``release()``, when it is this transfer's turn to write to standard output.
   func hold() { output.hold() }
   func release() { output.release() }
 
-  /// Writes what is left, and says what went wrong.
+  /// Writes the remaining output, and reports what went wrong.
   func finish(_ result: TransactionResult, _ signals: ProcessSignals) throws(CommandError) -> ExitStatus {
     if let explanation = result.explanation, !arguments.has("document") {
       StandardError.write(PrintableText.of(ExplanationText.of(explanation)))

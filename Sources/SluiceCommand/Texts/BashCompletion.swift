@@ -44,7 +44,7 @@ enum BashCompletion {
 
   private static func joined(_ words: [String]) -> String { words.joined(separator: " ") }
 
-  /// From a program on, all words are the program's.
+  /// After the program, all words belong to the program.
   private static func program(_ command: CommandDescription) -> String {
     let options = command.options.filter { $0.argument != nil }
       .flatMap { option in (option.letter.map { ["-\($0)"] } ?? []) + ["--\(option.name)"] }
@@ -72,14 +72,14 @@ enum BashCompletion {
       """
   }
 
-  /// The options of a command, and what its operands are.
+  /// Offers the options of a command, and its operands.
   private static func choice(_ command: CommandDescription, _ commands: [String]) -> String {
     let options = joined(command.options.map { "--\($0.name)" })
     let operands = command.operandList(commands).lazy.compactMap { flag($0.completion) }.first
     return "    \"\(command.name)\") options=\"\(options)\"\(operands.map { " operands=\"\($0)\"" } ?? "") ;;"
   }
 
-  /// The flag of compgen.
+  /// The option of `compgen` for this kind of completion.
   private static func flag(_ completion: Completion) -> String? {
     switch completion {
     case .files: "-f"
@@ -90,7 +90,7 @@ enum BashCompletion {
     }
   }
 
-  /// A branch for each way to complete arguments.
+  /// A branch for each kind of argument.
   private static func arguments(_ commands: [CommandDescription]) -> String {
     var branches: [(flag: String, patterns: [String])] = []
     for command in commands {

@@ -1,11 +1,11 @@
 /// What a shell offers for the argument of an option, or for an operand.
 enum Completion: Equatable {
   case nothing, files, folders, urls
-  /// A program on PATH; its arguments, which only its own completion knows.
+  /// A program on PATH; and its arguments, which only the program's own completion knows.
   case program, programArguments
   case words([String])
 
-  /// - Parameter placeholder: as the help shows it: `FILE`, `LIBRARY[=JSON]`, `DIR`.
+  /// - Parameter placeholder: the placeholder in the help, such as `FILE`, `LIBRARY[=JSON]` or `DIR`.
   init(_ placeholder: String) {
     self =
       if ["FILE", "PATH", "LIBRARY"].contains(where: { placeholder.contains($0) }) {
@@ -23,17 +23,17 @@ enum Completion: Equatable {
 }
 
 extension Option {
-  /// What completes its argument; nothing for a flag.
+  /// How the option's argument is completed; nothing for a flag.
   var completion: Completion { words.isEmpty ? Completion(argument ?? "") : .words(words) }
 }
 
-/// The commands as shells complete them: those of two words are behind their first word.
+/// The commands as shells complete them: commands of two words are grouped by their first word.
 struct CommandTree {
   struct Entry {
-    /// One word.
+    /// The first or only word of the commands.
     let word: String
     let summary: String
-    /// The commands behind it; empty for a command of one word.
+    /// The commands that begin with this word; empty for a command of one word.
     let members: [CommandDescription]
   }
 
@@ -59,18 +59,18 @@ struct CommandTree {
 extension CommandDescription {
   var firstWord: String { String(name.prefix { $0 != " " }) }
 
-  /// The word that tells it from the other commands of its group.
+  /// The word that distinguishes the command from the others of its group.
   var lastWord: String { String(name.drop { $0 != " " }.dropFirst()) }
 
-  /// An operand for completion.
+  /// An operand, for completion.
   struct Operand {
-    /// Without brackets and dots.
+    /// The placeholder without brackets and dots.
     let placeholder: String
     let repeats: Bool
     let completion: Completion
   }
 
-  /// - Parameter commands: the words that `help` takes.
+  /// - Parameter commands: the words that `help` accepts.
   func operandList(_ commands: [String]) -> [Operand] {
     let values = name == "help" ? commands : operandWords
     return operands.split(separator: " ").filter { $0 != "[--]" }.map { word in

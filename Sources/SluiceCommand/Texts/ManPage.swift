@@ -1,4 +1,4 @@
-/// The manual page, in the macros of man(7): the commands from their tables, the rest from here.
+/// The manual page, in the macros of man(7). The commands come from their tables, the other texts are here.
 enum ManPage {
   static func text(_ commands: [CommandDescription], version: String) -> String {
     """
@@ -21,7 +21,7 @@ enum ManPage {
       + command.options.map(option).joined(separator: "\n")
   }
 
-  /// Paragraphs, and between them lines that are shown as they are, which begin with two spaces.
+  /// Formats paragraphs. Lines that begin with two spaces are shown unchanged.
   private static func body(_ text: String) -> String {
     var lines: [String] = []
     var isTable = false
@@ -44,7 +44,7 @@ enum ManPage {
     return ".TP\n\(letter)\\fB\\-\\-\(escaped(option.name))\\fR\(argument)\n\(escaped(option.summary))."
   }
 
-  /// For the text of a line: a dash that can be copied, and no macro at its beginning.
+  /// Escapes text for a line: dashes can be copied, and the beginning is not taken as a macro.
   private static func escaped(_ text: some StringProtocol) -> String {
     let text = String(text).replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("…", with: "...")
     return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text

@@ -1,7 +1,7 @@
 import SluiceUpdate
 import SluiceUpdateRules
 
-/// A repository for people.
+/// A repository of releases, as text for people.
 struct PublicationText {
   private let publication: Publication
 

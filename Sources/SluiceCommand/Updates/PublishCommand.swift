@@ -15,7 +15,7 @@ enum PublishCommand {
     Option("expires", nil, "DURATION", "How long it is valid (default \(text))")
   }
 
-  /// Defaults of `--expires`.
+  /// The defaults of `--expires`.
   private static let (rootLife, releaseLife, timestampLife) = (
     Duration.seconds(365 * 86400), Duration.seconds(90 * 86400), Duration.seconds(86400)
   )
@@ -136,7 +136,7 @@ enum PublishCommand {
     for (role, text) in try pairs(arguments, "threshold") { root.roles[role]?.threshold = try threshold(text) }
     if let folder = arguments["keys"] {
       let counts = [(UpdateRole.root, 3), (.release, 3), (.timestamp, 1)].filter { root.keys(of: $0.0).keys.isEmpty }
-      // Checked before a key is made, so that a second try finds none.
+      // Checked before any key is made: otherwise the keys of a failed call would be in the way of the next one.
       for (role, count) in counts where root.keys(of: role).threshold > count {
         throw UpdateError(
           .usage, "--threshold \(role.rawValue)=\(root.keys(of: role).threshold)", "--keys makes \(count) of this role",
@@ -157,7 +157,7 @@ enum PublishCommand {
         .usage, "role \(role.rawValue)", "it has no keys",
         advice: "make keys with --keys DIR, or name a public one with --add \(role.rawValue)=FILE")
     }
-    // Read again as clients read it.
+    // Parsed again in the same way as clients parse it.
     root = try RootDocument(payload: root.payload)
     _ = try Publication.create(
       arguments.operands[0], root: root, signers: made + (try signers(arguments, isRequired: made.isEmpty)))
@@ -299,7 +299,7 @@ enum PublishCommand {
     return given
   }
 
-  /// Options of the form ROLE=VALUE.
+  /// Splits options of the form ROLE=VALUE.
   private static func pairs(
     _ arguments: ParsedArguments, _ name: String
   ) throws(UpdateError) -> [(UpdateRole, String)] {
@@ -336,7 +336,7 @@ enum PublishCommand {
     return arguments.all(name)
   }
 
-  /// `plugins/libauth.so` is `auth`.
+  /// The plugin of `plugins/libauth.so` is named `auth`.
   private static func defaultID(_ library: String) -> String {
     var name = library.split(separator: "/").last.map { String($0) } ?? library
     if name.hasSuffix(".so") { name.removeLast(3) }

@@ -4,10 +4,10 @@ import SluiceSupport
 import SluiceUpdate
 import SluiceUpdateRules
 
-/// A signer that is a program, for keys that are kept in hardware or on another machine. It gets the bytes to sign on its
-/// standard input, and writes a signature of Ed25519 to its standard output: 64 bytes, or their Base64.
+/// A signer that is a program, for keys in hardware or on another machine. The program gets the bytes to sign on its
+/// standard input, and writes an Ed25519 signature to its standard output, as 64 bytes or as their Base64.
 struct SigningCommand: DocumentSigner {
-  /// A person may have to touch a token or type a PIN.
+  /// The limit is long because a person may have to touch a token or type a PIN.
   private static let limit = Duration.seconds(300)
 
   private let command: String

@@ -1,6 +1,6 @@
 import SluiceJSON
 
-/// The status of an updater for people.
+/// The status of an updater, as text for people.
 struct UpdateText {
   private let status: JSONValue
 

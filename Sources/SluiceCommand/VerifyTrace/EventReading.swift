@@ -114,7 +114,7 @@ enum EventReading {
     }
   }
 
-  /// An event must not have a member that the schema does not know: no rule would ever check a misspelled member.
+  /// An event must have only members that the schema defines, because no rule would check a misspelled member.
   private static func refuseOthers(than known: Set<String>, in document: JSONValue) throws(Failure) {
     for (key, _) in document.members where !known.contains(key) {
       throw Failure(message: "no event has \(PlainText.quote(key))")
@@ -138,7 +138,7 @@ enum EventReading {
     if document["parentSpanId"] != nil { trace.parentSpanID = try halves("parentSpanId", 1, document)[0] }
   }
 
-  /// An id of 16 hexadecimal digits, or of 32 digits in two halves.
+  /// Reads an id of 16 hexadecimal digits, or of 32 digits as two halves.
   private static func halves(_ key: String, _ count: Int, _ document: JSONValue) throws(Failure) -> [UInt64] {
     let digits = Array(try string(key, document).utf8)
     let isHexadecimal = digits.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
@@ -150,7 +150,7 @@ enum EventReading {
     }
   }
 
-  /// The duration of an event that has one: `delayNs` is a delay, `durationNs` a length of time.
+  /// The duration of an event: `delayNs` for a delay, `durationNs` for the time that something took.
   private static func duration(_ kind: TraceEvent.Kind, _ document: JSONValue) throws(Failure) -> Duration {
     var result = Duration.zero
     for (key, owners) in [("delayNs", [TraceEvent.Kind.willRetry]), ("durationNs", [.didEndHop, .didComplete])] {
@@ -206,7 +206,7 @@ enum EventReading {
     .nanoseconds(try number(key, document))
   }
 
-  /// Less than a thousand years in nanoseconds, so that no sum overflows.
+  /// The limit is less than a thousand years in nanoseconds, so that no sum overflows.
   private static let numbers = 0...Int(Int64.max / 16)
 
   private static func number(

@@ -15,7 +15,7 @@ enum VerifyTraceCommand {
     options: [Option("json", nil, nil, "Print the result as a JSON document")],
     run: { arguments throws(CommandError) in try verify(arguments) })
 
-  /// Longer than any line that the engine writes, even with the longest URL that it accepts.
+  /// More than any line that the engine writes, even with the longest URL that it accepts.
   private static let lineLimitBytes = 16 << 20
 
   private static func verify(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
@@ -34,7 +34,7 @@ enum VerifyTraceCommand {
     return finding == nil ? .succeeded : .failed
   }
 
-  /// The first problem of the log.
+  /// The first problem that was found in the log.
   private struct Finding {
     let rule: String
     let line: Int

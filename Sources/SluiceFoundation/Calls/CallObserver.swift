@@ -6,8 +6,8 @@ import SluicePipeline
 import SluicePlugin
 import SluiceSupport
 
-/// Notes where redirects lead, for the URL of the response, and ends the upload with its transaction. Asked after the
-/// caller's delegate.
+/// Notes the targets of redirects, from which the URL of the response is taken, and ends the upload together with its
+/// transaction. Asked after the caller's delegate.
 final class CallObserver: TransactionDelegate {
   private let urls: Locked<[HTTPURL]>
   private let upload: ProducedBody?
@@ -17,7 +17,7 @@ final class CallObserver: TransactionDelegate {
     self.upload = upload
   }
 
-  /// The URL from which a response came. A redirect that is itself the response was not followed after all.
+  /// The URL of the hop that got the response. If the response is itself a redirect, that redirect was not followed.
   func last(_ response: Response) -> HTTPURL? {
     urls.withLock { urls in
       Redirect.isRedirect(response.status) && urls.count > 1 ? urls[urls.count - 2] : urls.last

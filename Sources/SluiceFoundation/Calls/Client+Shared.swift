@@ -5,10 +5,10 @@ public import SluiceClient
 import SluiceCookies
 
 extension Client {
-  /// The client that replaces `URLSession.shared`: with a cookie jar in memory, without stages, and with a deadline of seven
-  /// days, so that `timeoutInterval` decides. It lives as long as the process; do not shut it down.
+  /// The client in place of `URLSession.shared`: with a cookie jar in memory, without stages, and with a deadline of
+  /// seven days, so that `timeoutInterval` decides. It exists until the process ends; do not shut it down.
   ///
-  /// - Throws: why no engine could be started, each time.
+  /// - Throws: why the engine could not be started; each access throws the error again.
   public static var shared: Client {
     get throws(EngineError) { try made.get() }
   }
@@ -17,7 +17,7 @@ extension Client {
 }
 
 extension Configuration {
-  /// `timeoutIntervalForResource` of URLSession.
+  /// The default `timeoutIntervalForResource` of URLSession.
   private static let week = Duration.seconds(7 * 86_400)
 
   fileprivate static var likeURLSession: Configuration {

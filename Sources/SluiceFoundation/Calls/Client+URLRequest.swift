@@ -5,21 +5,23 @@ import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 
-// The calls of URLSession, with its types. Each throws a `URLError`; its `NSUnderlyingErrorKey` is the engine's error.
+// The calls of URLSession, with its types. Each throws a `URLError`, whose `NSUnderlyingErrorKey` is the engine's
+// error.
 //
-// `timeoutInterval` is the longest time in which nothing is sent and nothing comes, as in URLSession. The deadline of the
-// configuration holds too.
+// As in URLSession, `timeoutInterval` is the longest time in which nothing is sent or received. The deadline of the
+// configuration also applies.
 extension Client {
-  /// Gets a URL, and collects the body in memory: at most `transport.maxResponseBytes`.
+  /// Gets a URL, and collects the body in memory, at most `transport.maxResponseBytes`.
   public func data(
     from url: URL, delegate: (any TransactionDelegate)? = nil
   ) async throws(URLError) -> (Data, HTTPURLResponse) {
     try await data(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// Sends a request, and collects the body in memory: at most `transport.maxResponseBytes`.
+  /// Sends a request, and collects the body in memory, at most `transport.maxResponseBytes`.
   ///
-  /// Of the request, method, URL, header fields, `httpBody` or `httpBodyStream`, and `timeoutInterval` count.
+  /// Of the request, these parts are used: method, URL, header fields, `httpBody` or `httpBodyStream`, and
+  /// `timeoutInterval`.
   /// - Parameter delegate: asked before the delegates of the client and the engine.
   public func data(
     for request: URLRequest, delegate: (any TransactionDelegate)? = nil
@@ -51,8 +53,8 @@ extension Client {
   }
 
   /// Sends a request, and writes the body of its response into a new file in the folder for temporary files (`TMPDIR`),
-  /// which the caller moves or deletes. A status other than 2xx is an error, whose underlying `DownloadFailure` may be
-  /// resumed.
+  /// which the caller moves or deletes. A status other than 2xx is an error. The underlying `DownloadFailure` of an
+  /// error can have the data to resume.
   public func download(
     for request: URLRequest, delegate: (any TransactionDelegate)? = nil
   ) async throws(URLError) -> (URL, HTTPURLResponse) {
@@ -66,9 +68,9 @@ extension Client {
     try await bytes(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// Sends a request, and returns when the head has arrived. `timeoutInterval` counts until then.
+  /// Sends a request, and returns when the head has arrived. `timeoutInterval` applies until then.
   ///
-  /// Errors of the body are those of ``ResponseBytes``.
+  /// Errors of the body are thrown by ``ResponseBytes``.
   public func bytes(
     for request: URLRequest, delegate: (any TransactionDelegate)? = nil
   ) async throws(URLError) -> (ResponseBytes, HTTPURLResponse) {
@@ -77,7 +79,7 @@ extension Client {
 }
 
 extension Body {
-  /// A file, for a request.
+  /// The content of a file, as a request body.
   static func file(at url: URL) async throws(URLError) -> Body {
     guard url.isFileURL else { throw URLError(.cannotOpenFile) }
     do throws(TransactionError) { return try await Body.file(at: url.path) } catch { throw URLError(error) }

@@ -5,7 +5,7 @@ import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 
-/// One request of Foundation on its way through a client.
+/// A Foundation request in progress, sent through a client.
 struct FoundationCall: Sendable {
   private let client: Client
   private let url: URL
@@ -13,10 +13,10 @@ struct FoundationCall: Sendable {
   private let observer: CallObserver
   private let delegate: (any TransactionDelegate)?
   private let cancellation = Cancellation()
-  /// Ends the call, and also when its body fails.
+  /// The cancellation of the call, which is also used when its body fails.
   private let whole: Cancellation
 
-  /// - Parameter body: replaces that of the request.
+  /// - Parameter body: replaces the body of the request.
   init(
     _ client: Client, _ urlRequest: URLRequest, body: Body? = nil, stream: InputStream? = nil,
     delegate: (any TransactionDelegate)? = nil
@@ -39,16 +39,16 @@ struct FoundationCall: Sendable {
     whole = upload?.cancellation(cancellation) ?? cancellation
   }
 
-  /// Ends the call from any thread.
+  /// Cancels the call, from any thread.
   func cancel() { cancellation.cancel() }
 
-  /// The response, when its head has arrived.
+  /// Returns the response when its head has arrived.
   func open() async throws(URLError) -> (bytes: ResponseBytes, response: HTTPURLResponse) {
     let (bytes, response) = try await begin()
     return (bytes, try made(response))
   }
 
-  /// The response with its whole body.
+  /// Returns the response with its whole body.
   func collect() async throws(URLError) -> (data: Data, response: HTTPURLResponse) {
     let (bytes, response) = try await begin()
     let limit = client.engine.maximumHeldResponseBytes
@@ -68,7 +68,7 @@ struct FoundationCall: Sendable {
     } catch { throw URLError(error) }
   }
 
-  /// The response into a file.
+  /// Downloads the body of the response to a file.
   func download() async throws(URLError) -> (file: URL, response: HTTPURLResponse) {
     let result: (path: String, response: Response)
     do throws(DownloadFailure) {

@@ -3,10 +3,10 @@ import FoundationNetworking
 import SluiceMessages
 
 extension HTTPURLResponse {
-  /// - Parameter url: that of the last hop.
+  /// - Parameter url: the URL of the last hop.
   static func of(_ response: Response, _ url: URL) throws(URLError) -> HTTPURLResponse {
     var fields: [String: String] = [:]
-    // Names are compared without case; the first spelling stays.
+    // Names are compared without case; the first spelling is kept.
     var spellings: [String: String] = [:]
     for (name, value) in response.headers {
       let key = name.lowercased()

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// The content of an `InputStream`, read on a queue, because a stream blocks its reader until it has bytes.
+/// The content of an `InputStream`. It is read on a queue, because a stream blocks its reader until it has bytes.
 ///
 /// Unchecked because one task reads it, one piece after the other.
 struct InputStreamPieces: AsyncSequence, @unchecked Sendable {
@@ -32,7 +32,7 @@ struct InputStreamPieces: AsyncSequence, @unchecked Sendable {
     var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
     let count = stream.read(&buffer, maxLength: buffer.count)
     guard count > 0 else {
-      // Not `streamError`: without an error, swift-corelibs-foundation ends the process there.
+      // Does not ask for `streamError`: if there is no error, swift-corelibs-foundation ends the process there.
       stream.close()
       if count < 0 { throw CocoaError(.fileReadUnknown) }
       return nil

@@ -4,17 +4,18 @@ public import SluiceMessages
 import SluicePipeline
 
 extension Request {
-  /// A request of Foundation: its method, URL, header fields, `httpBody`, and `timeoutInterval` as the idle timeout.
+  /// Converts a Foundation request: its method, URL, header fields and `httpBody`, and `timeoutInterval` as the idle
+  /// timeout.
   ///
-  /// Not taken over: `httpBodyStream`, which the calls of a client read, and what has no meaning here, such as the cache
-  /// policy.
+  /// Other parts are ignored: `httpBodyStream`, which the calls of a client read, and settings without a meaning here,
+  /// such as the cache policy.
   ///
   /// - Throws: `badURL` or `unsupportedURL`.
   public init(_ request: URLRequest) throws(URLError) {
     guard let url = request.url else { throw URLError(.badURL) }
     do throws(MessageError) { self.init(url: try HTTPURL(url)) } catch { throw URLError(error) }
     method = request.httpMethod ?? "GET"
-    // The dictionary has no order. Without one, equal requests would differ.
+    // The dictionary has no order, so without sorting, equal requests would differ.
     for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
       headers.append(name, value)
     }
@@ -23,6 +24,6 @@ extension Request {
     if seconds > 0, seconds < Self.longestTimeout { options.idleTimeout = .seconds(seconds) }
   }
 
-  /// A longer time sets no limit: the deadline of the configuration comes first.
+  /// A longer time sets no limit, because the deadline of the configuration ends the request earlier.
   private static var longestTimeout: Double { 366 * 86_400 }
 }

@@ -5,8 +5,8 @@ import SluiceMessages
 import SluicePipeline
 
 extension URLError {
-  /// An error of the engine as URLSession would name it, with the error itself as `NSUnderlyingErrorKey`. The URL is left
-  /// out: it may contain secrets.
+  /// The error that URLSession would throw, with the engine's error as `NSUnderlyingErrorKey`. The URL is left out
+  /// because it can contain secrets.
   init(_ error: TransactionError) { self.init(error.code, error.description, underlying: error) }
 
   init(_ failure: DownloadFailure) {
@@ -20,7 +20,7 @@ extension URLError {
     self.init(known, userInfo: [NSLocalizedDescriptionKey: text, NSUnderlyingErrorKey: underlying])
   }
 
-  /// The rest is `unknown`: URLSession has no word for stages, retries and bodies that do not fit.
+  /// All other codes become `unknown`: URLSession has no codes for stages, retries and bodies that do not fit.
   private static let codes: [ErrorCode: Code] = [
     .cancelled: .cancelled,
     .timeout: .timedOut, .connectTimeout: .timedOut, .deadline: .timedOut, .stageTimeout: .timedOut,

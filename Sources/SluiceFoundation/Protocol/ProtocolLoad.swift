@@ -5,7 +5,8 @@ import SluiceClient
 import SluiceMessages
 import SluiceSupport
 
-/// The request of one task of a URLSession: its state, apart from the protocol object, which belongs to the session's queue.
+/// The request of one task of a URLSession: its state, kept apart from the protocol object, which the session uses only
+/// on its queue.
 final class ProtocolLoad: Sendable {
   typealias Outcome = Result<(data: Data, response: HTTPURLResponse), URLError>
 
@@ -22,12 +23,13 @@ final class ProtocolLoad: Sendable {
     case nothing
   }
 
-  /// Not a thread of Swift's pool, and one for all tasks: suspending and resuming waits for the queue of all sessions.
+  /// A queue for all tasks, and not a thread of Swift's pool: suspending and resuming waits for the queue of all
+  /// sessions.
   private static let queue = DispatchQueue(label: "sluice-url-protocol")
 
   private let state = Locked(State.waiting)
 
-  /// What to do when the session asks to load.
+  /// The step to take when the session calls `startLoading()`.
   func next() -> Step {
     state.withLock { state in
       switch state {
@@ -40,11 +42,11 @@ final class ProtocolLoad: Sendable {
     }
   }
 
-  /// Sends the request, and makes the session ask again when it has ended.
+  /// Sends the request. When the request has ended, makes the session call `startLoading()` again.
   ///
-  /// The session must be told of everything on its own queue, to which only a resumed task leads: swift-corelibs-foundation
-  /// calls `startLoading()` there each time. A task that the program has suspended gets its response when the program
-  /// resumes it.
+  /// The session must be told everything on its own queue, and only resuming a task leads to that queue:
+  /// swift-corelibs-foundation then calls `startLoading()` there. A task that the program has suspended gets its
+  /// response when the program resumes it.
   func start(_ task: URLSessionTask, _ body: @escaping @Sendable () async -> Outcome) {
     let running = Task {
       let outcome = await body()

@@ -9,20 +9,21 @@ import SluiceSupport
 ///
 ///     configuration.protocolClasses = [SluiceURLProtocol.self]
 ///
-/// The client follows redirects; the response has the last URL. It keeps cookies by its own jar; cookies that the session
-/// adds from its `HTTPCookieStorage` are sent in their place. The whole body is given to the session at once, at most
-/// `transport.maxResponseBytes`, because a session of swift-corelibs-foundation gives a completion handler the last piece
-/// alone. A download task fails, because such a session takes no file from a protocol; use ``SluiceClient/Client``.
+/// The client follows redirects; the response has the last URL. Cookies are kept in the client's jar; if the session
+/// adds cookies from its `HTTPCookieStorage`, those are sent instead. The session gets the whole body at once, at most
+/// `transport.maxResponseBytes`, because a session of swift-corelibs-foundation gives a completion handler only the
+/// last piece. A download task fails, because such a session takes no file from a protocol; use
+/// ``SluiceClient/Client``.
 ///
-/// A session's delegate is not asked about redirects and challenges. A 401 is a response without `WWW-Authenticate`: with
-/// it, the session would send the request again by itself, past the client. Credentials go into the header field
-/// `Authorization`, or into a delegate of the client.
+/// A session's delegate is not asked about redirects and challenges. A response with the status 401 loses its
+/// `WWW-Authenticate`, because the session would otherwise send the request again by itself, past the client. Put
+/// credentials into the header field `Authorization`, or into a delegate of the client.
 public final class SluiceURLProtocol: URLProtocol {
   private static let chosen = Locked<Client?>(nil)
 
   private let load = ProtocolLoad()
 
-  /// The client for all tasks that begin from now on; retained. Nil, as at the start, means `Client.shared`.
+  /// The client for all tasks that begin from now on; it is retained. Nil, which is the default, means `Client.shared`.
   public static var client: Client? {
     get { chosen.withLock { $0 } }
     set { chosen.withLock { $0 = newValue } }
@@ -33,7 +34,7 @@ public final class SluiceURLProtocol: URLProtocol {
     ["http", "https"].contains(request.url?.scheme?.lowercased())
   }
 
-  /// The request as it is.
+  /// The unchanged request.
   override public class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
   /// Sends the request, or delivers its response. Called by the session, on its queue.
@@ -50,7 +51,8 @@ public final class SluiceURLProtocol: URLProtocol {
     }
   }
 
-  /// Ends the request of a cancelled task. Called by the session, on its queue, for suspended tasks too, which continue.
+  /// Ends the request if its task was cancelled. The session also calls this, on its queue, for suspended tasks, whose
+  /// requests continue.
   override public func stopLoading() {
     if task?.state == .canceling || task == nil { load.cancel() }
   }
@@ -72,7 +74,8 @@ public final class SluiceURLProtocol: URLProtocol {
     }
   }
 
-  /// A function that makes the call; the file of an upload is looked at there, and not on the session's queue.
+  /// Returns a function that makes the call. The function examines the file of an upload, which must not be done on the
+  /// session's queue.
   private static func call(
     _ client: Client, _ request: URLRequest, _ task: URLSessionTask
   ) throws(URLError) -> @Sendable () async throws(URLError) -> FoundationCall {
@@ -106,7 +109,7 @@ public final class SluiceURLProtocol: URLProtocol {
 
   private func fail(_ error: URLError) { client?.urlProtocol(self, didFailWithError: error) }
 
-  /// A 401 that the session does not answer by itself.
+  /// The response without `WWW-Authenticate` if its status is 401, so that the session does not answer it by itself.
   private static func unchallenged(_ response: HTTPURLResponse) -> HTTPURLResponse {
     guard response.statusCode == 401, let url = response.url else { return response }
     let fields = response.allHeaderFields.compactMap { field -> (String, String)? in

@@ -4,17 +4,17 @@ import FoundationNetworking
 import SluiceClient
 import SluiceMessages
 
-/// The body of an upload task, which swift-corelibs-foundation keeps in the task and does not show to protocols.
+/// The body of an upload task. swift-corelibs-foundation keeps it in the task and does not show it to protocols.
 ///
-/// Read by reflection, since no public name leads to it. If a release of Foundation keeps it elsewhere, the task fails
-/// instead of sending an empty body.
+/// It is read by reflection, because there is no public name for it. If a release of Foundation keeps it elsewhere, the
+/// task fails instead of sending an empty body.
 enum TaskBody {
   case data([UInt8])
   case file(URL)
   case stream(InputStream)
   case absent
 
-  /// Nil if it is not found.
+  /// Nil if the body is not found.
   init?(of task: URLSessionUploadTask) {
     guard let body = Self.knownBody(Mirror(reflecting: task)) else { return nil }
     guard let content = Mirror(reflecting: body).children.first else {

@@ -18,7 +18,7 @@ public struct EchoHandler: Sendable {
   private static let longestDelay = Duration.seconds(600)
   private static let mostBytes: UInt64 = 1 << 40
 
-  /// A handler without state; one may serve several servers.
+  /// The handler has no state, so one handler can serve several servers.
   public init() {}
 
   /// The handler to give to an ``EmbeddedServer``.

@@ -1,11 +1,11 @@
-/// A block of code in a document of the repository.
+/// A code block in a document of the repository.
 package struct DocumentExample: Sendable, CustomStringConvertible {
-  /// The document, from the repository's folder.
+  /// The path of the document, relative to the repository's folder.
   package let page: String
   /// The line of the document on which the text begins.
   package let line: Int
-  /// What the opening fence says, word by word: `json request`. A file that a shell block writes (`cat >FILE <<'JSON'`) has
-  /// `json configuration`.
+  /// The words of the opening fence, such as `json request`. A file that a shell block writes (`cat >FILE <<'JSON'`)
+  /// has `json configuration`.
   package let words: [String]
   package let text: String
 
@@ -50,7 +50,7 @@ package struct DocumentExample: Sendable, CustomStringConvertible {
     DocumentExample(page: page, line: self.line, words: words, text: "\(text)\(line)\n")
   }
 
-  /// The configurations that a shell block writes.
+  /// The configuration files that a shell block writes.
   private var writtenFiles: [DocumentExample] {
     var files: [DocumentExample] = []
     var file: DocumentExample?

@@ -7,7 +7,7 @@ package final class FileDescriptor: Sendable {
   package let number: Int32
   private let isOpen = Locked(true)
 
-  /// Takes the descriptor over.
+  /// Takes ownership of the descriptor.
   package init(adopting number: Int32) {
     self.number = number
   }
@@ -34,7 +34,7 @@ package final class FileDescriptor: Sendable {
     }
   }
 
-  /// For calls from threads that do not own the descriptor: once it is closed, another file may have its number.
+  /// For calls from threads that do not own the descriptor: after it is closed, another file can have its number.
   func ifOpen(_ body: (Int32) -> Void) {
     isOpen.withLock { if $0 { body(number) } }
   }
@@ -59,7 +59,8 @@ package final class FileDescriptor: Sendable {
     return all
   }
 
-  /// Blocks until all is written. A closed reader is an error, never SIGPIPE: see `StandardSignals`.
+  /// Blocks until everything is written. If the reader has closed its end, this throws; SIGPIPE is ignored
+  /// (`StandardSignals`).
   package func write(_ bytes: [UInt8]) throws {
     var rest = bytes[...]
     while !rest.isEmpty {

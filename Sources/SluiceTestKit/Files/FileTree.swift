@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whole folders and files at once.
+/// Operations on whole folders and files.
 package enum FileTree {
   /// Removes a file, or a folder with its contents. Does not follow symbolic links, and ignores a missing file.
   package static func remove(_ path: String) {
@@ -23,7 +23,7 @@ package enum FileTree {
     return names.sorted()
   }
 
-  /// Follows symbolic links: a dangling one does not exist.
+  /// Follows symbolic links: a link whose target does not exist counts as missing.
   package static func exists(_ path: String) -> Bool {
     access(path, F_OK) == 0
   }

@@ -73,7 +73,7 @@ package struct LibraryMutations: Sendable {
     return overwrite(entry.valuePlace, &library, "the value of the dynamic tag \(entry.tag)")
   }
 
-  /// On every machine, zeros are not valid instructions that a program could run through.
+  /// Zeros are not a sequence of valid instructions on any machine, so no program runs through them.
   private mutating func clearFunction(_ library: inout LibraryBytes) -> String {
     let name = functions.randomElement(using: &random) ?? ""
     guard let range = whole.function(name) else { return "nothing: no function \(name)" }
@@ -87,7 +87,7 @@ package struct LibraryMutations: Sendable {
       library.bytes.removeLast(whole.bytes.count - start)
       return "the end is missing from \(start) on"
     }
-    // In the other case, damages data that the library does not need to run.
+    // In this case, damages data that the library does not need to run.
     let table = range(".strtab")
     for index in table { library.bytes[index] = 0 }
     return "zeros in .strtab"

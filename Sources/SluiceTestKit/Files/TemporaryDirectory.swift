@@ -1,7 +1,7 @@
 import Glibc
 import SluiceSupport
 
-/// A folder for one test (mode 0700), removed with everything in it at the end of its life.
+/// A folder for one test (mode 0700). It is removed with its contents when this object is released.
 package final class TemporaryDirectory: Sendable {
   /// Absolute, without a slash at the end.
   package let path: String

@@ -4,7 +4,7 @@ import Glibc
 package struct Command: Sendable {
   package var path: String
   package var arguments: [String]
-  /// Added to this process's environment; a nil value removes the name.
+  /// Added to the environment of this process; a nil value removes the variable.
   package var environment: [String: String?]
   /// Nil means the folder of this process.
   package var workingDirectory: String?
@@ -29,7 +29,7 @@ package struct Command: Sendable {
     return try await running.wait(upTo: limit)
   }
 
-  /// Like `run`, but throws for any status other than 0; the error shows what the program wrote.
+  /// Like `run`, but throws for any status other than 0; the error contains the output of the program.
   @discardableResult
   package static func check(_ path: String, _ arguments: [String] = []) async throws -> CommandResult {
     let result = try await run(path, arguments)
@@ -40,12 +40,12 @@ package struct Command: Sendable {
     return result
   }
 
-  /// Starts it, for tests that talk to it while it runs.
+  /// Starts the program, for tests that communicate with it while it runs.
   package func start() throws -> RunningCommand {
     try RunningCommand(self)
   }
 
-  /// `NAME=value` strings for the child.
+  /// The environment of the child, as `NAME=value` strings.
   var environmentStrings: [String] {
     var all: [String: String] = [:]
     var entry = environ

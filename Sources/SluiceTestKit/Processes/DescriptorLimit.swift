@@ -1,6 +1,6 @@
 import Glibc
 
-/// The number of descriptors that this process, and those it starts, may hold.
+/// The maximum number of descriptors for this process and for processes that it starts.
 package enum DescriptorLimit {
   /// Raises the limit as far as allowed, even past the hard limit if the process is privileged. Returns the new limit.
   @discardableResult

@@ -1,7 +1,7 @@
 import Glibc
 
-/// One intact plugin of each kind, and damaged builds of it. The self-test cases of these plugins call what traffic
-/// calls.
+/// One intact plugin of each kind, and damaged builds of it. The self-test cases of these plugins call the same
+/// functions as traffic does.
 package struct MutatedPlugins: Sendable {
   package enum Kind: String, Sendable, CaseIterable {
     case c = "C"

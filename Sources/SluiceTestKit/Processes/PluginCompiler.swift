@@ -1,6 +1,6 @@
 /// Compiles C and C++ plugins of the tests, as an author would: with `cc` or `c++` and only the public headers.
 package enum PluginCompiler {
-  /// A built plugin and the folder that holds it, removed when this value is forgotten.
+  /// A built plugin and the folder that holds it; the folder is removed when this value is released.
   package struct Product: Sendable {
     package let path: String
     private let folder: TemporaryDirectory
@@ -11,8 +11,8 @@ package enum PluginCompiler {
     }
   }
 
-  /// Builds every C++ file of `Tests/Plugins/<behaviour>/`, or every C file if there is no C++ file. A define is `NAME`
-  /// or `NAME=value`; `name` is the file's name without `lib` and `.so`.
+  /// Builds every C++ file of `Tests/Plugins/<behaviour>/`, or every C file if there is no C++ file. A define has the
+  /// form `NAME` or `NAME=value`; `name` is the name of the library without `lib` and `.so`.
   package static func compile(
     _ behaviour: String, name: String? = nil, defines: [String] = [], flags: [String] = []
   ) async throws -> Product {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the kernel counts for a process, by default for this one.
+/// The kernel's counts for a process, by default for this one.
 package struct ProcessFacts: Sendable {
   private let folder: String
 

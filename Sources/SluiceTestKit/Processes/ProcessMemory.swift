@@ -18,7 +18,7 @@ package enum ProcessMemory {
     var size = 1 << 24
     while size >= 8 {
       while let block = malloc(size) {
-        // Chained, so that the optimizer cannot leave the calls out.
+        // Each block stores the address of the previous one, so that the optimizer cannot remove the calls.
         block.storeBytes(of: taken, as: UnsafeMutableRawPointer?.self)
         taken = block
       }

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A child process with its standard input open. Killed when its owner forgets it.
+/// A child process with its standard input open. It is killed when this object is released.
 package final class RunningCommand: Sendable {
   package let processID: Int32
   private let command: Command
@@ -27,7 +27,7 @@ package final class RunningCommand: Sendable {
 
   deinit { send(signal: SIGKILL) }
 
-  /// Blocks while the pipe is full; throws when the child has closed its end.
+  /// Blocks while the pipe is full; throws if the child has closed its end.
   package func write(_ bytes: [UInt8]) throws {
     try input.write(bytes)
   }
@@ -40,7 +40,7 @@ package final class RunningCommand: Sendable {
     input.close()
   }
 
-  /// Writes from a separate thread and closes; a child that does not read is not an error.
+  /// Writes from a separate thread, then closes the pipe; a child that does not read is not an error.
   package func writeAndClose(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return closeInput() }
     Threads.start { [input] in
@@ -49,7 +49,7 @@ package final class RunningCommand: Sendable {
     }
   }
 
-  /// Does nothing once the child has ended.
+  /// Does nothing if the child has ended.
   package func send(signal: Int32) {
     // Under the lock that the reaper takes to store the ending, so that the signal never reaches another process with
     // the same id.

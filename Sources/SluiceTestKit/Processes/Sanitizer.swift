@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether the tests run under a sanitizer, as `make check-asan` and `make check-tsan` say by `SLUICE_SANITIZER`.
+/// Whether the tests run under a sanitizer, which `make check-asan` and `make check-tsan` set in `SLUICE_SANITIZER`.
 ///
 /// Freed memory then stays resident for a while, and the allocator ends a process that runs out of memory.
 package enum Sanitizer {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A library that stamps a number into the traffic, in any number of builds that differ in that number and so in their
-/// content: `Tests/Plugins/stamps-generation` in C, `swift-stamps` in Swift.
+/// A library that stamps a number into the traffic. There can be any number of builds, which differ in that number:
+/// `Tests/Plugins/stamps-generation` in C, `swift-stamps` in Swift.
 package struct StampedLibrary: Sendable {
   /// The values of `MISBEHAVIOUR` for the fixture in C.
   package enum Misbehaviour: String, Sendable {
@@ -17,7 +17,7 @@ package struct StampedLibrary: Sendable {
     case breaksRules = "BREAKS_RULES"
   }
 
-  /// What the fixture in Swift does with its state; the words are those in its marker.
+  /// What the fixture in Swift does with its state; the raw values are those in its marker.
   package enum SwiftMisbehaviour: String, Sendable {
     case nothing = "NOTHING"
     /// `saveState` throws.
@@ -27,7 +27,7 @@ package struct StampedLibrary: Sendable {
     case trapsInLoad = "LOAD_TRAPS"
     /// The state has one more member, and the same version.
     case wantsMore = "WANTS_MORE"
-    /// The state has another version, and `migrate` takes the old one, or throws.
+    /// The state has another version, and `migrate` converts the old one, or throws.
     case migrates = "MIGRATES"
     case failsToMigrate = "FAILS_TO_MIGRATE"
   }
@@ -35,7 +35,7 @@ package struct StampedLibrary: Sendable {
   private static let marker = "swap-generation:"
 
   private let bytes: [UInt8]
-  /// More than one if a sanitizer stores the names of constants next to them.
+  /// The positions of the number; there are several if a sanitizer stores the names of constants next to them.
   private let places: [Int]
 
   /// - Parameter soname: the name in the library itself; nil for none.

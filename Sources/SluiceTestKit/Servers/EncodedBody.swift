@@ -9,10 +9,10 @@ package enum EncodedBody {
     case bareDeflate
     case brotli
     case zstd
-    /// With a window of 16 MB.
+    /// Zstandard with a window of 16 MB.
     case wideZstd
 
-    /// What `Content-Encoding` says.
+    /// The name of the coding in `Content-Encoding`.
     package var name: String {
       switch self {
       case .gzip: "gzip"

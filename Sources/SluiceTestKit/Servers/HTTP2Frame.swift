@@ -1,7 +1,7 @@
 /// The bytes of frames (RFC 9113 §4.1), valid or not.
 package enum HTTP2Frame {
   package static let settings = frame(type: 4)
-  /// `:status: 200`, the end of the headers and not of the stream.
+  /// A head with `:status: 200`, which ends the headers but not the stream.
   package static let head = frame(type: 1, flags: 4, stream: 1, [0x88])
 
   /// One frame that was received.
@@ -44,7 +44,7 @@ package enum HTTP2Frame {
     frame(type: 7, number(lastStream) + number(code))
   }
 
-  /// - Parameter count: what the head says where that is not the count of the payload.
+  /// - Parameter count: the length in the frame's head, if it is to differ from the length of the payload.
   package static func frame(
     type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, count: UInt32? = nil, _ payload: [UInt8] = []
   ) -> [UInt8] {

@@ -4,7 +4,7 @@ package import SluiceServer
 package final class LoopbackServer: Sendable {
   package enum Recording: Sendable {
     case everything
-    /// Does not record requests, for runs with many thousands of them.
+    /// Counts requests without recording them, for runs with many thousands of requests.
     case countOnly
   }
 
@@ -44,7 +44,7 @@ package final class LoopbackServer: Sendable {
   /// `http://127.0.0.1:port`, without a slash at the end.
   package var baseURL: String { server.baseURL }
 
-  /// In order of arrival; empty when only counting.
+  /// The requests in order of arrival; empty if they are only counted.
   package var requests: [ServerRequest] { state.value.requests }
   package var requestCount: Int { state.value.requestCount }
   package var heldCount: Int { state.value.held.count }
@@ -53,7 +53,7 @@ package final class LoopbackServer: Sendable {
     try await state.wait(upTo: limit, for: "\(count) requests") { $0.requestCount >= count }
   }
 
-  /// From now on requests wait for `release`, without a thread each.
+  /// Makes further requests wait for `release`, without a thread for each.
   package func hold() {
     state.update { $0.isHolding = true }
   }
@@ -72,7 +72,7 @@ package final class LoopbackServer: Sendable {
     for (request, answer) in held { answer.complete(with: handler(request)) }
   }
 
-  /// Closes the port and every connection, held ones included.
+  /// Closes the port and every connection, including those of held requests.
   package func stop() {
     server.stop()
   }

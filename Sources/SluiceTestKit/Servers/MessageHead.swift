@@ -1,6 +1,7 @@
 package import SluiceServer
 
-/// Start line and header lines of an HTTP/1 message, read leniently: tests look at them, and nothing is validated.
+/// Start line and header lines of an HTTP/1 message. They are read leniently and not validated, because tests examine
+/// them.
 package struct MessageHead: Sendable {
   package let startLine: String
   package let headers: [HeaderLine]

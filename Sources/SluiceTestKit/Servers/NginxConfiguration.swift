@@ -1,4 +1,4 @@
-/// What an `NginxServer` serves: everything in clear text, and with certificates also over TLS with HTTP/2.
+/// The paths that an `NginxServer` serves, in clear text, and if it has certificates also over TLS with HTTP/2.
 ///
 /// | path | answer |
 /// |---|---|
@@ -17,7 +17,7 @@ package struct NginxConfiguration: Sendable {
   /// Further directives for the `server` block, such as locations.
   package var extraDirectives = ""
   package var connections = 16384
-  /// Whether requests over TLS need a client certificate; without one nginx answers 400.
+  /// Whether requests over TLS need a client certificate; nginx answers 400 to requests without one.
   package var demandsClientCertificate = false
   /// The number of requests on a connection before nginx closes it.
   package var requestsPerConnection = 100_000_000

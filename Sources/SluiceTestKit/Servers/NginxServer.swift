@@ -1,10 +1,10 @@
 import Glibc
 
-/// A real nginx for one test, with its own folder and free ports; it ends with its owner.
+/// A real nginx for one test, with its own folder and free ports. It ends when this object is released.
 package final class NginxServer: Sendable {
   package struct Ports: Sendable {
     package let clear: UInt16
-    /// Without certificates, nothing listens there.
+    /// If there are no certificates, nothing listens on this port.
     package let tls: UInt16
   }
 
@@ -55,7 +55,7 @@ package final class NginxServer: Sendable {
     throw TestKitError("nginx found every port taken")
   }
 
-  /// Lets nginx finish what it serves.
+  /// Stops nginx after it has finished the requests that it is serving.
   package func stop() async throws {
     process.send(signal: SIGQUIT)
     _ = try await process.wait(upTo: Patience.limit)

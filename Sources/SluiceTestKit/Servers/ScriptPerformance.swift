@@ -1,11 +1,11 @@
 import SluiceServer
 
-/// One connection that follows its script.
+/// A connection that follows its script.
 struct ScriptPerformance {
   let socket: StreamSocket
   let isStopped: Signal
   let record: @Sendable ([UInt8]) -> Void
-  /// Received, but not yet consumed by a step.
+  /// Bytes that were received but not yet consumed by a step.
   private var pending: [UInt8] = []
 
   init(socket: StreamSocket, isStopped: Signal, record: @escaping @Sendable ([UInt8]) -> Void) {
@@ -14,7 +14,7 @@ struct ScriptPerformance {
     self.record = record
   }
 
-  /// Ends early when the client goes away or the server is stopped; closes the connection in any case.
+  /// Ends early if the client disconnects or the server is stopped. Closes the connection in any case.
   mutating func play(_ script: [ScriptStep]) {
     for step in script where !isStopped.isSet {
       guard (try? perform(step)) == true else { break }
@@ -35,12 +35,14 @@ struct ScriptPerformance {
   }
 
   private func end() {
-    // A process that another test starts has a copy of the descriptor until its exec: closing would send nothing yet.
+    // A process that another test has just started holds a copy of the descriptor until its exec, so closing would not
+    // send a FIN yet.
     socket.shutdownWriting()
     socket.close()
   }
 
-  /// False when the script ends here: the client ended its stream before the step was done, or the step closed it.
+  /// Plays a step. False if the script ends here: the client ended its stream too early, or the step closed the
+  /// connection.
   private mutating func perform(_ step: ScriptStep) throws -> Bool {
     switch step {
     case .receiveHead: return try receiveHead() != nil
@@ -57,7 +59,7 @@ struct ScriptPerformance {
     case .close: return false
     case .reset:
       socket.reset()
-      // From here on, another connection may have this descriptor's number.
+      // After this point, another connection can have this descriptor's number.
       return false
     }
     return true
@@ -70,7 +72,7 @@ struct ScriptPerformance {
     return !bytes.isEmpty
   }
 
-  /// Drops what it has received, so that a large body takes no memory.
+  /// Drops the received bytes, so that a large body takes no memory.
   private mutating func receive(_ count: Int) throws -> Bool {
     var missing = count
     while pending.count < missing {

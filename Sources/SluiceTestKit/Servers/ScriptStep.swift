@@ -1,6 +1,6 @@
 package import SluiceServer
 
-/// What a `ScriptedServer` does next on a connection.
+/// A step of a `ScriptedServer` on a connection.
 package enum ScriptStep: Sendable {
   /// Reads until the blank line that ends the request head.
   case receiveHead
@@ -10,9 +10,9 @@ package enum ScriptStep: Sendable {
   case receive(Int)
   /// Reads until the client ends its stream.
   case receiveToEnd
-  /// Reads HTTP/2 frames (RFC 9113 §4.1) to the next one of a type.
+  /// Reads HTTP/2 frames (RFC 9113 §4.1) up to and including the next frame of a type.
   case receiveFrame(type: UInt8)
-  /// Writes these bytes as they are.
+  /// Writes these bytes unchanged.
   case send([UInt8])
   /// Writes the first bytes of a pattern.
   case sendPattern(BytePattern, byteCount: Int)
@@ -29,7 +29,8 @@ package enum ScriptStep: Sendable {
   /// Closes with RST.
   case reset
 
-  /// Writes UTF-8 text; line ends are the caller's, `\r\n` in HTTP.
+  /// Writes UTF-8 text. The caller adds line ends, which are `\r
+  /// ` in HTTP.
   package static func send(_ text: String) -> ScriptStep { .send(Array(text.utf8)) }
 
   /// A complete answer with `Content-Length`, after the whole request was read.

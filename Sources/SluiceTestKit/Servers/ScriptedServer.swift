@@ -1,9 +1,9 @@
 /// A TCP server that sends exactly the given bytes, to simulate what a correct HTTP server would never do.
 ///
-/// Each connection follows the script with its number; further connections repeat the last script. The server
-/// closes a connection at the end of its script. Everything received is kept verbatim, unless told otherwise.
+/// Each connection follows the script with its number; further connections repeat the last script. The server closes a
+/// connection at the end of its script. All received bytes are kept, unless told otherwise.
 ///
-/// Instead of scripts it can have a closure that returns the steps of the answer to each request.
+/// Instead of scripts, the server can have a closure that returns the steps of the answer to each request.
 package final class ScriptedServer: Sendable {
   /// The steps for a request that was received completely; the number counts the requests of its connection from 0.
   package typealias Answer = @Sendable (MessageHead, Int) -> [ScriptStep]
@@ -22,8 +22,8 @@ package final class ScriptedServer: Sendable {
   private let isStopped = Signal()
 
   /// - Parameters:
-  /// - limit: how long a read or write may wait without progress.
-  ///   - keepsReceived: false for runs of many thousand connections; ``received`` is empty bytes then.
+  ///   - limit: how long a read or write may wait without progress.
+  ///   - keepsReceived: false for runs of many thousand connections; each element of ``received`` is then empty.
   package convenience init(
     _ scripts: [[ScriptStep]], limit: Duration = Patience.limit, keepsReceived: Bool = true
   ) throws {
@@ -32,7 +32,7 @@ package final class ScriptedServer: Sendable {
     }
   }
 
-  /// A connection lasts until a step closes it. Nothing received is kept.
+  /// A connection lasts until a step closes it. Received bytes are not kept.
   package convenience init(answer: @escaping Answer) throws {
     try self.init(limit: Patience.limit, keepsReceived: false) { _, performance in performance.answer(answer) }
   }
@@ -54,7 +54,7 @@ package final class ScriptedServer: Sendable {
 
   deinit { stop() }
 
-  /// What each connection has sent so far, in the order of their acceptance.
+  /// The bytes received on each connection so far, in the order in which the connections were accepted.
   package var received: [[UInt8]] { state.value.received }
 
   /// The same as text.
@@ -80,7 +80,7 @@ package final class ScriptedServer: Sendable {
     state.waitBlocking { $0.runningThreads == 0 }
   }
 
-  /// What the threads share; it does not keep the server alive.
+  /// The state that the threads share; it does not keep the server alive.
   private struct Runner: Sendable {
     let listener: ListeningSocket
     let isStopped: Signal

@@ -8,7 +8,7 @@ package struct TestCertificates: Sendable {
     package let key: String
   }
 
-  /// What keeps a client from trusting a server.
+  /// What makes a client distrust a server.
   package enum Flaw: String, Sendable, CaseIterable {
     case expired
     case notYetValid
@@ -22,7 +22,7 @@ package struct TestCertificates: Sendable {
   package let authority: String
   package let server: Identity
   package let client: Identity
-  /// Like `client`, with a key for RSA.
+  /// Like `client`, but with an RSA key.
   package let clientRSA: Identity
   /// A client certificate that the authority has not signed: it is self-signed.
   package let stranger: Identity
@@ -88,8 +88,7 @@ private struct CertificateMaker {
         + ["-keyout", folder.path("ca.key"), "-out", folder.path("ca.pem")])
   }
 
-  /// - Parameter valid: from the beginning of one year to the beginning of the other; nil means from now on, for 30
-  ///   days.
+  ///   - valid: from the beginning of the first year to the beginning of the second; nil means 30 days from now on.
   func signed(
     _ name: String, _ extensions: String, valid: (from: String, to: String)? = nil, key: [String] = newKey
   ) async throws -> TestCertificates.Identity {

@@ -4,8 +4,8 @@ import SluicePlugin
 
 // Makes answers from stored responses.
 extension Cache {
-  /// Answers with an entry that may be used without the origin: with the whole body, a part of it, or 304 if the caller
-  /// already has it. Returns false if only the origin can answer the request.
+  /// Answers with an entry that can be used without the origin: with the whole body, with a part of it, or with 304 if
+  /// the caller already has it. Returns false if only the origin can answer the request.
   func answer(_ request: StageRequest, _ facts: RequestFacts, _ entry: Entry, _ now: Timestamp) -> Bool {
     var status = CacheStatus()
     status.isHit = true
@@ -28,7 +28,7 @@ extension Cache {
     return true
   }
 
-  /// Answers with the whole entry, instead of the received response, if any.
+  /// Answers with the whole entry, in place of the received response if there is one.
   func give(_ request: StageRequest, _ facts: RequestFacts, _ entry: Entry, _ now: Timestamp, _ status: CacheStatus) {
     give(request, facts, entry, entry.head.headers, now, status)
   }
@@ -42,7 +42,8 @@ extension Cache {
     fill(response, headers: headers, entry, now, status)
   }
 
-  /// Without the fields that `no-cache` names, because the origin would have to confirm them first (RFC 9111 §5.2.2.4).
+  /// The headers without the fields that `no-cache` names, which the origin would have to confirm first (RFC 9111
+  /// §5.2.2.4).
   private func usable(_ headers: HeaderFields, _ entry: Entry) -> HeaderFields {
     let names = entry.head.control.fieldNames("no-cache")
     guard !names.isEmpty else { return headers }
@@ -56,7 +57,7 @@ extension Cache {
   ) {
     headers.buffer.withUnsafeBytes { buffer in
       for index in headers.indices {
-        // A stored field passed the same check when it was received.
+        // A stored field was valid when it was received, so it passes this check again.
         try? response.headers.add(
           UnsafeRawBufferPointer(rebasing: buffer[headers.valueRange(at: index)]),
           for: UnsafeRawBufferPointer(rebasing: buffer[headers.nameRange(at: index)]))

@@ -41,7 +41,7 @@ extension Cache: RequestInterceptor {
   private func look(_ request: StageRequest, _ url: HTTPURL) -> Lookup {
     let headers = HeaderFields(copying: request.headers)
     var selecting = headers
-    // libcurl turns the user of the URL into an Authorization field.
+    // The transport turns the user info of the URL into an Authorization field.
     if let userInfo = url.userInfo, !selecting.contains("authorization") {
       selecting["authorization"] = "user \(userInfo)"
     }
@@ -69,7 +69,7 @@ extension Cache: RequestInterceptor {
     for (name, value) in entry.head.conditions { request.headers[name] = value }
   }
 
-  /// RFC 9111 §5.2.1.7.
+  /// Answers `only-if-cached` if nothing is stored (RFC 9111 §5.2.1.7).
   private func answerNothingStored(_ request: StageRequest) {
     let response = request.respond(status: 504)
     var status = CacheStatus()
@@ -79,7 +79,7 @@ extension Cache: RequestInterceptor {
 }
 
 extension HeaderFields {
-  /// The fields of a message, byte by byte.
+  /// Copies the fields of a message, byte by byte.
   init(copying headers: Headers) {
     self.init()
     headers.withEachField { name, value in

@@ -29,7 +29,7 @@ extension Cache: SynchronousResponseInterceptor {
     }
   }
 
-  /// RFC 9111 §4.4.
+  /// Invalidates stored responses after a request that may have changed something (RFC 9111 §4.4).
   private func invalidate(_ response: StageResponse, _ url: HTTPURL, _ lookup: Lookup?, _ context: ResponseContext) {
     guard RequestFacts.isUnsafe(lookup?.request.method ?? context.method), (200..<400).contains(response.status) else {
       return
@@ -65,7 +65,7 @@ extension Cache {
   ) {
     guard let entry = lookup.entry else { return report(reason, response) }
     guard lookup.isValidating else {
-      // The caller has set its own conditions. It has the stored response if both have the same tag or date.
+      // The caller has set its own conditions. The 304 is about the stored response if both have the same tag or date.
       let isStored = entry.head.isConfirmed(byCaller: lookup.request, head) && freshen(entry, head, lookup) != nil
       return report(reason, response, isStored: isStored)
     }
@@ -97,7 +97,7 @@ extension Cache {
   }
 
   private func store(_ response: StageResponse, _ lookup: Lookup, _ head: StoredHead) -> Bool {
-    // The answer to a range request is not valid for other requests, unless it has the whole body.
+    // The answer to a range request is not valid for other requests unless it has the whole body.
     guard mayStore(head), !lookup.request.isNoStore, !lookup.request.hasRange || head.status == 200,
       response.bodyFile == nil,
       let selection = selection(head, lookup, response.request)
@@ -108,7 +108,7 @@ extension Cache {
     return store.store(entry, replacing: lookup.entry, since: lookup.invalidations)
   }
 
-  /// The origin has replaced the stored response by a response that is not stored.
+  /// The origin's current response is not stored, so it only makes the stored response outdated.
   private func outdated(_ lookup: Lookup, _ head: StoredHead) -> Bool {
     if lookup.isValidating, head.status < 500, let entry = lookup.entry { store.discard(entry) }
     return false

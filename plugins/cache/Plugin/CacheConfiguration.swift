@@ -7,16 +7,16 @@ struct CacheConfiguration: Decodable, Sendable {
     var bytes: Int?
   }
 
-  /// The limit of responses in memory; 0 keeps nothing there.
+  /// The maximum number of bytes of responses in memory; 0 keeps none there.
   var memoryBytes: Int
-  /// A response whose body is larger is not stored.
+  /// A response with a larger body is not stored.
   var entryBytes: Int
-  /// The folder where responses outlive the process.
+  /// A folder in which responses outlive the process.
   var disk: Disk?
   /// Request fields on which every response is considered to depend, as if its `Vary` named them, unless it is
   /// `public`.
   var partitionBy: [String]
-  /// How long past its lifetime a response may replace a failure, if the response and the request do not say it.
+  /// How long after its lifetime a response can replace a failure, if neither the response nor the request says so.
   var staleIfError: String
   /// The longest time for which a response without a lifetime is considered fresh.
   var heuristicLimit: String
@@ -55,7 +55,7 @@ struct CacheConfiguration: Decodable, Sendable {
     }
     """
 
-  /// In milliseconds.
+  /// Reads a duration of the configuration as milliseconds.
   func milliseconds(_ key: String, _ text: String) throws(StageFailure) -> Int64 {
     guard let duration = DurationText.duration(text) else {
       throw StageFailure(

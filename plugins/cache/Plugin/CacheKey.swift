@@ -1,6 +1,6 @@
 import struct SluiceMessages.HTTPURL
 
-/// The key of a stored response: the URL without user and fragment, with a normalized origin (RFC 9110 §4.2.3).
+/// The key of a stored response: its URL without user info and fragment, with a normalized origin (RFC 9110 §4.2.3).
 enum CacheKey {
   static func of(_ url: HTTPURL) -> String {
     "\(url.origin)\(url.path)\(url.query.map { "?\($0)" } ?? "")"

@@ -2,13 +2,13 @@ import CacheRules
 import struct SluiceMessages.HeaderFields
 import SluiceSupport
 
-/// All stored responses; all event loops share one store. Responses in memory are found at once. Only the transaction
-/// that looks for a response on disk waits for the disk.
+/// All stored responses, in one store that all event loops share. Responses in memory are found at once. If the disk
+/// must be read, only the transaction that looks for the response waits.
 final class CacheStore: Sendable {
   /// The result of a look-up.
   struct Found: Sendable {
     var entry: Entry?
-    /// There are responses of that URL, but none for such a request.
+    /// Whether there are responses for the URL, even if none matches the request.
     var isKnown: Bool
     /// The number of invalidations at the look-up, to detect later ones.
     var invalidations: UInt64
@@ -27,9 +27,9 @@ final class CacheStore: Sendable {
     self.disk = disk
   }
 
-  /// - Parameter isGood: whether the entry in memory is sufficient, so that the disk is not read.
+  /// - Parameter isGood: whether the entry in memory is sufficient. If so, the disk is not read.
   func find(_ url: String, for request: HeaderFields, _ isGood: (Entry) -> Bool) async -> Found {
-    // The digests are computed outside of the lock, which all loops share.
+    // The digests are computed before taking the lock, which all loops share.
     let selections = names(of: url).selections(of: request)
     let found = state.withLock { state in
       let (entry, isKnown) = state.memory.find(url, selections)
@@ -94,7 +94,7 @@ final class CacheStore: Sendable {
     try disk?.open()
   }
 
-  /// Writes the entries that wait to be written.
+  /// Writes the entries that are still queued, and closes the folder.
   func close(within deadline: Duration) {
     disk?.close(within: deadline)
   }

@@ -41,7 +41,7 @@ struct DiskFolder: Sendable {
     makeRoom()
   }
 
-  /// The entries for a URL. Files that are not complete are removed.
+  /// The entries for a URL. Removes files that are not complete.
   func load(_ url: String) -> [Entry] {
     let folder = folder(of: url)
     return names(in: folder).prefix(Self.maximumVariants).compactMap { name in
@@ -103,7 +103,7 @@ extension DiskFolder {
     defer { close(descriptor) }
     var facts = stat()
     guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
-    // The file was written with a larger limit. It is too large for this limit, which is not an error.
+    // The file was written when the limit was larger. It is too large for the current limit, which is not an error.
     guard facts.st_size <= maximumEntryBytes + 1_048_576 else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
     var count = 0
@@ -132,7 +132,7 @@ extension DiskFolder {
     }
   }
 
-  /// Another process may remove the folder of the URL at any time.
+  /// Moves a file. Another process can remove the folder of the URL at any time.
   private func move(_ file: String, into folder: String, as name: String) throws(DiskFailure) {
     for _ in 0..<8 {
       if mkdir(folder, 0o700) != 0, errno != EEXIST { throw DiskFailure("make", folder) }
@@ -160,13 +160,14 @@ extension DiskFolder {
 extension DiskFolder {
   private struct File {
     var path: String
-    /// At most one byte more than the folder's limit: a sparse file can have any size, and the sum must not overflow.
+    /// The byte count of a file, at most one byte more than the folder's limit: a sparse file can have any size, and
+    /// the sum must not overflow.
     var byteCount: Int
     var used: timespec
   }
 
-  /// Counts the files of all processes, and removes the least recently used ones until nine tenths of the limit are
-  /// left. Does nothing if another process is doing this.
+  /// Counts the files of all processes, and removes the least recently used files until nine tenths of the limit are
+  /// left. Does nothing if another process is already doing this.
   private mutating func makeRoom() {
     writtenBytes = 0
     let lock = Glibc.open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

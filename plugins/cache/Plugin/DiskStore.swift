@@ -1,7 +1,8 @@
 import SluicePlugin
 import SluiceSupport
 
-/// The folder behind a queue, which a thread of the host empties in order. There is no thread while nothing waits.
+/// The folder, behind a queue of jobs that a thread of the host performs in order. There is no thread while the queue
+/// is empty.
 ///
 ///     idle ── job ──► requested ── the thread begins ──► running ── queue empty ──► idle
 ///                         └───────── close ── waits while it runs ──► the rest is done here
@@ -31,12 +32,12 @@ final class DiskStore: Sendable {
     var waitingBytes = 0
     var phase = Phase.idle
     var isOpen = false
-    /// Nil while a thread uses it, and before it was opened.
+    /// Nil before the folder is opened, and while a thread uses it.
     var folder: DiskFolder?
     var isFailing = false
   }
 
-  /// More bytes than this do not wait: such a slow disk has no advantage.
+  /// The limit of bytes that wait to be written. A disk that is slower than this is of no use.
   private static let maximumWaitingBytes = 32 << 20
 
   private let state: Monitor<State>
@@ -103,14 +104,14 @@ final class DiskStore: Sendable {
       do {
         try await host.work { self.empty() }
       } catch {
-        // Either the plugin is ending, and `close` does the remaining jobs; or the host has no free thread, and the
-        // next job asks again.
+        // Either the plugin is ending, and `close` performs the remaining jobs; or the host has no free thread, and the
+        // next job asks for one again.
         giveUp()
       }
     }
   }
 
-  /// No transaction may wait for a folder that no thread reads.
+  /// Ends the look-ups that wait, because no transaction may wait for a folder that no thread reads.
   private func giveUp() {
     let jobs = state.update { state -> [Job] in
       guard state.phase == .requested else { return [] }
@@ -122,7 +123,7 @@ final class DiskStore: Sendable {
     for case .load(_, let continuation) in jobs { continuation.resume(returning: []) }
   }
 
-  /// On a thread of the host.
+  /// Performs the jobs. Runs on a thread of the host.
   private func empty() {
     let folder = state.update { state -> DiskFolder? in
       guard state.isOpen else { return nil }
@@ -133,7 +134,7 @@ final class DiskStore: Sendable {
     while let jobs = take(&folder) { perform(jobs, in: &folder) }
   }
 
-  /// The waiting jobs; nil if there are none, and the thread then releases the folder.
+  /// Takes the waiting jobs. If there are none, returns nil, and the thread no longer uses the folder.
   private func take(_ folder: inout DiskFolder) -> [Job]? {
     let current = folder
     return state.update { state in
@@ -176,7 +177,7 @@ final class DiskStore: Sendable {
     }
   }
 
-  /// Does the waiting jobs, and ends. A thread that is not done in time finishes by itself.
+  /// Performs the waiting jobs, and ends. A thread that does not finish in time finishes by itself later.
   func close(within deadline: Duration) {
     state.update { $0.isOpen = false }
     let left = state.wait(upTo: deadline) { state -> DiskFolder?? in

@@ -1,12 +1,12 @@
 import CacheRules
 import struct SluiceMessages.HeaderFields
 
-/// A stored response. A URL may have several.
+/// A stored response. There can be several for one URL.
 final class Entry: Sendable {
   /// The request fields on which the response depends: their names, and a digest of their values, which may be secrets.
   struct Selection: Hashable, Sendable {
     let names: [String]
-    /// nil for a request without any of the fields.
+    /// Nil if the request has none of the fields.
     let digest: Digest?
 
     init(names: [String], digest: Digest?) {
@@ -31,7 +31,7 @@ final class Entry: Sendable {
     self.selection = selection
   }
 
-  /// How much the entry counts towards a limit: its bytes, and an allowance for the memory around them.
+  /// The size that counts towards a limit: the entry's bytes, and an allowance for the memory that it needs besides.
   var byteCount: Int { body.count + head.headers.wireByteCount + url.utf8.count + 512 }
 
   func with(_ head: StoredHead) -> Entry {
@@ -40,7 +40,7 @@ final class Entry: Sendable {
 }
 
 extension Sequence<[String]> {
-  /// The selections that match the request, one for each list of names.
+  /// The selections of the request, one for each list of names.
   func selections(of request: HeaderFields) -> [Entry.Selection] {
     map { Entry.Selection($0, of: request) }
   }

@@ -8,7 +8,7 @@ import struct SluiceMessages.HeaderFields
 /// Numbers have 8 bytes, little endian. A text begins with its length, a list with its count.
 enum EntryFile {
   private static let mark = Array("sluicec1".utf8)
-  /// Up to the end of the year 9999, the latest date that a header can hold.
+  /// The latest time is the end of the year 9999, which is the latest date that a header can hold.
   private static let moments = Timestamp(milliseconds: 0)...Timestamp(milliseconds: 253_402_300_799_999)
 
   static func bytes(of entry: Entry) -> [UInt8] {
@@ -30,8 +30,8 @@ enum EntryFile {
     return mark + Digest(of: content.bytes).bytes + content.bytes
   }
 
-  /// nil for an entry that is cut off, changed, of another version, or has a status or a time that no response can
-  /// have.
+  /// Nil for an entry that is cut off, changed, of another version, or that has a status or a time which no response
+  /// can have.
   static func entry(_ bytes: [UInt8]) -> Entry? {
     let start = mark.count + Digest.byteCount
     guard bytes.count > start, bytes.starts(with: mark) else { return nil }
@@ -93,7 +93,7 @@ struct ByteReader {
     return Int64(bitPattern: piece.reversed().reduce(0) { $0 << 8 | UInt64($1) })
   }
 
-  /// The count of a list whose elements take at least some bytes each.
+  /// Reads the count of a list, whose elements take at least some bytes each.
   mutating func count() throws(EndOfBytes) -> Int {
     let number = try number()
     guard number >= 0, number <= rest.count else { throw EndOfBytes() }

@@ -1,11 +1,11 @@
-/// The URLs that were invalidated recently. An answer whose request was in flight at the invalidation must not be
-/// stored, because it may be older than the change. Only one thread at a time may use the log.
+/// The URLs that were invalidated recently. An answer to a request that was in flight at the invalidation must not be
+/// stored, because the answer can be older than the change. Only one thread at a time may use the log.
 struct InvalidationLog {
   private static let capacity = 4096
 
   /// The number of invalidations so far.
   private(set) var number: UInt64 = 0
-  /// URLs that are no longer listed count as invalidated up to this number.
+  /// URLs that are no longer listed count as invalidated by the invalidation with this number.
   private var forgottenUpTo: UInt64 = 0
   private var numbers: [String: UInt64] = [:]
 

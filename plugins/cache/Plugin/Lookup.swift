@@ -4,7 +4,7 @@ import struct SluiceMessages.HeaderFields
 /// The result of the look-up before the request was sent. It is kept with the transaction until the answer.
 struct Lookup: Sendable {
   enum Outcome: Sendable, Equatable {
-    /// The cache has answered, so the response is its own.
+    /// The cache has answered the request, so the response is from the cache.
     case answered
     case forwarded(CacheStatus.Forwarded)
   }
@@ -12,15 +12,16 @@ struct Lookup: Sendable {
   var outcome: Outcome
   let url: String
   let request: RequestFacts
-  /// The request's fields for selection, with their values at the look-up, because the next look-up sees the same
-  /// values.
+  /// The fields of the request by which responses are selected, with their values at the look-up: the next look-up will
+  /// see the same values.
   let selecting: HeaderFields
   let requested: Timestamp
   var entry: Entry?
-  /// The cache has added its own conditions, so a 304 answers the cache and not the caller.
+  /// Whether the cache has added its own conditions. A 304 is then an answer to the cache, and not to the caller.
   var isValidating = false
   var invalidations: UInt64 = 0
 }
 
-/// Replaces ``Lookup`` in the attempt after conditions went to another URL: the cache does not touch that attempt.
+/// Replaces ``Lookup`` in the attempt that follows if conditions went to another URL. The cache does nothing in that
+/// attempt.
 struct Bypass: Sendable {}

@@ -5,7 +5,7 @@ struct MemoryStore {
     var entry: Entry
     var older: Int
     var newer: Int
-    /// Larger than the number of every entry that was used earlier.
+    /// A counter that grows with each use of an entry, so a larger number means a later use.
     var lastUse: UInt64 = 0
   }
 
@@ -30,8 +30,8 @@ struct MemoryStore {
   /// The lists of request fields on which responses of the URL depend, without duplicates.
   func names(of url: String) -> [[String]] { variants[url].map { Array($0.keys) } ?? [] }
 
-  /// The newest entry of the URL with one of the selections, which is then marked as used; and whether the URL has any
-  /// entry.
+  /// Returns the newest entry of the URL that has one of the selections, and whether the URL has any entry. Marks the
+  /// entry as used.
   mutating func find(_ url: String, _ selections: [Entry.Selection]) -> (entry: Entry?, isKnown: Bool) {
     guard let known = variants[url] else { return (nil, false) }
     let slots = selections.compactMap { known[$0.names]?[$0.digest] }.sorted { lastUse($0) > lastUse($1) }
@@ -43,7 +43,7 @@ struct MemoryStore {
     return (entry, true)
   }
 
-  /// Adds an entry. Removes an entry with the same selection, and the entry that it replaces.
+  /// Adds an entry. Removes the entry that it replaces, and an entry that has the same selection.
   mutating func insert(_ entry: Entry, replacing replaced: Entry?) {
     if let replaced { remove(replaced) }
     if let slot = variants[entry.url]?[entry.selection.names]?[entry.selection.digest] { removeSlot(slot) }
@@ -76,7 +76,7 @@ struct MemoryStore {
     variants[url].map { $0.values.flatMap { $0.values } } ?? []
   }
 
-  /// Nil if the entry is not stored here, or another entry has replaced it.
+  /// Nil if the entry is not stored here, or if another entry has replaced it.
   private func slot(of entry: Entry) -> Int? {
     guard let slot = variants[entry.url]?[entry.selection.names]?[entry.selection.digest],
       places[slot]?.entry === entry

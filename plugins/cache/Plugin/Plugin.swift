@@ -2,8 +2,8 @@ import CacheRules
 import Glibc
 public import SluicePlugin
 
-/// A private HTTP cache (RFC 9111): answers requests itself if it can, and asks the origin to confirm stored responses
-/// if it must.
+/// A private HTTP cache (RFC 9111). It answers requests itself where it can, and asks the origin to confirm stored
+/// responses where it must.
 ///
 ///     request ── fresh ──────────────────────────────────────────► answered, the wire is skipped
 ///        └─ stale ── conditions added ── wire ── 304 ── freshened ─► the stored response
@@ -39,7 +39,7 @@ struct Cache: Plugin {
     store = CacheStore(memoryBytes: configuration.memoryBytes, disk: disk)
   }
 
-  /// A trial does not touch the disk.
+  /// Not called in a trial, which must not touch the disk.
   func activate() throws {
     guard Digest.isAvailable else { throw StageFailure(message: "libcrypto refuses SHA-256; allow it in its policy") }
     if !host.isTrial { try store.open() }
@@ -58,7 +58,7 @@ extension Timestamp {
   }
 }
 
-// The required features of a host.
+// The features that the host must have.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.respond") @used let requiresRespond = true
 @section(".sluice.requires.retry") @used let requiresRetry = true

@@ -24,7 +24,7 @@ package enum ByteRange: Sendable, Equatable {
     return parse(range.dropFirst(6).trimmed, byteCount)
   }
 
-  /// `If-Range` takes a strong tag, or exactly the date of the last change (§13.1.5).
+  /// Whether the condition holds: `If-Range` with a strong tag, or with exactly the date of the last change (§13.1.5).
   private static func holds(_ condition: String, for head: StoredHead) -> Bool {
     if let tag = EntityTag(condition) { return head.entityTag.map { tag.matchesStrongly($0) } ?? false }
     guard let date = HTTPDate(condition, now: head.received.date) else { return false }

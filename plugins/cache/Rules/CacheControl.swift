@@ -6,7 +6,7 @@ package struct CacheControl: Sendable, Equatable {
   /// The number of seconds in a directive.
   package enum Seconds: Sendable, Equatable {
     case absent
-    /// The directive has no valid number: a response that depends on it is stale (§4.2.1).
+    /// The directive has no valid number. A response that depends on it is stale (§4.2.1).
     case invalid
     case value(Int64)
   }
@@ -33,32 +33,34 @@ package struct CacheControl: Sendable, Equatable {
 
   package var isEmpty: Bool { directives.isEmpty }
 
-  /// - Parameter name: in lower case.
+  /// - Parameter name: the name in lower case.
   package func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
   package func argument(_ name: String) -> String? { directives.first { $0.name == name }?.argument }
 
-  /// Digits and nothing else; a number beyond what any cache needs counts as the largest (§1.2.2).
+  /// The value of the directive, which must be only digits. A number that is larger than any cache needs counts as the
+  /// largest (§1.2.2).
   package func seconds(_ name: String) -> Seconds {
     guard let directive = directives.first(where: { $0.name == name }) else { return .absent }
     return directive.argument.flatMap(deltaSeconds).map { .value($0) } ?? .invalid
   }
 
-  /// The field names of a qualified directive, such as `no-cache="set-cookie"`, in lower case; empty for a directive without names.
+  /// The field names of a directive such as `no-cache="set-cookie"`, in lower case; empty if the directive has no
+  /// names.
   package func fieldNames(_ name: String) -> [String] {
     guard let argument = argument(name) else { return [] }
     return argument.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
   }
 }
 
-/// `delta-seconds` (RFC 9111 §1.2.2); nil for anything but digits.
+/// Reads `delta-seconds` (RFC 9111 §1.2.2); nil unless the text is only digits.
 func deltaSeconds(_ text: String) -> Int64? {
   guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
   return min(Int64(text) ?? .max, largestDelta)
 }
 
-/// The largest number of seconds, about three hundred thousand years. A sum of a few such numbers does not overflow,
-/// even in milliseconds.
+/// The largest number of seconds, about three hundred thousand years. Even in milliseconds, a sum of a few such numbers
+/// does not overflow.
 private let largestDelta: Int64 = 10_000_000_000_000
 
 /// Splits a list of `name`, `name=token` and `name="quoted"` (RFC 9110 §5.6).
@@ -101,7 +103,7 @@ struct ListScanner {
     return String(decoding: bytes[start..<end], as: UTF8.self)
   }
 
-  /// Reads from the opening quote. An unclosed string goes to the end.
+  /// Reads from the opening quote. A string that is not closed extends to the end.
   private mutating func quoted() -> String {
     index += 1
     var content: [UInt8] = []

@@ -7,7 +7,7 @@ package struct CacheStatus: Sendable, Equatable {
     case varyMiss = "vary-miss"
   }
 
-  /// Answered without the origin.
+  /// Whether the request was answered without the origin.
   package var isHit = false
   package var forwarded: Forwarded?
   /// The status of the origin's answer.

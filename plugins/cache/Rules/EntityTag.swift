@@ -1,10 +1,10 @@
 /// An entity tag (RFC 9110 §8.8.3).
 package struct EntityTag: Sendable, Hashable {
-  /// The tag as in a header.
+  /// The tag as it is written in a header.
   package let text: String
   package var isWeak: Bool { text.hasPrefix("W/") }
 
-  /// nil for an invalid tag, such as one without quotes.
+  /// Nil for an invalid tag, such as one without quotes.
   package init?(_ text: String) {
     let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
     guard opaque.utf8.count >= 2, opaque.first == "\"", opaque.last == "\"" else { return nil }
@@ -42,7 +42,7 @@ package enum EntityTagList: Sendable, Equatable {
     }
   }
 
-  /// Commas are allowed in a tag.
+  /// Splits the tags of a list. A tag can contain commas.
   private static func tags(_ value: String) -> [EntityTag] {
     var tags: [EntityTag] = []
     var current = ""

@@ -4,26 +4,26 @@ import SluiceMessages
 package struct Freshness: Sendable, Equatable {
   /// In milliseconds; 0 for a response that is stale at once.
   package var lifetime: Int64
-  /// Whether the lifetime is a guess from the last change, because the origin names none (§4.2.2).
+  /// Whether the lifetime is guessed from the last change, because the origin gives none (§4.2.2).
   package var isHeuristic: Bool
   /// The age of the response when it was received, in milliseconds (§4.2.3, corrected_initial_age).
   package var initialAge: Int64
-  /// The moment from which its age is counted here.
+  /// The time from which the age is counted here.
   package var received: Timestamp
 
-  /// - Parameter heuristicLimit: in milliseconds; no guess is longer.
+  /// - Parameter heuristicLimit: the longest guess, in milliseconds.
   package init(of head: StoredHead, heuristicLimit: Int64) {
     (lifetime, isHeuristic) = Self.lifetime(of: head, heuristicLimit)
     initialAge = Self.initialAge(of: head)
     received = head.received
   }
 
-  /// In milliseconds. Even if the clock was set back, it is at least the age at the reception.
+  /// The age in milliseconds. Even if the clock was set back, it is at least the age at reception.
   package func age(at now: Timestamp) -> Int64 { initialAge + max(0, now.milliseconds - received.milliseconds) }
 
   package func isFresh(at now: Timestamp) -> Bool { lifetime > age(at: now) }
 
-  /// The rest of the lifetime in milliseconds; negative if the response is stale.
+  /// The remaining lifetime in milliseconds; negative if the response is stale.
   package func remaining(at now: Timestamp) -> Int64 { lifetime - age(at: now) }
 
   /// `s-maxage` is for shared caches, and is ignored here.
@@ -50,7 +50,8 @@ package struct Freshness: Sendable, Equatable {
     return max(apparent, ageValue(head.headers) * 1000 + delay)
   }
 
-  /// `Age` is one number; of several values the first counts, and a value that is not a number is ignored (§5.1).
+  /// `Age` is one number. If there are several values, the first counts; a value that is not a number is ignored
+  /// (§5.1).
   private static func ageValue(_ headers: HeaderFields) -> Int64 {
     guard let line = headers["age"] else { return 0 }
     let first = line.prefix { $0 != "," }
@@ -59,7 +60,7 @@ package struct Freshness: Sendable, Equatable {
 }
 
 extension Substring {
-  /// Without the spaces and tabs at either end.
+  /// The text without the spaces and tabs at either end.
   var trimmed: Substring {
     var text = self
     while let first = text.first, first == " " || first == "\t" { text.removeFirst() }

@@ -5,7 +5,7 @@ package struct RequestFacts: Sendable {
   package let method: String
   package let headers: HeaderFields
   package let control: CacheControl
-  /// The caller asks for a changed response only, or for a part. The cache answers only if it can decide that.
+  /// Whether the caller asks for the response only if it has changed. The cache answers only if it can decide that.
   package let isConditional: Bool
   package let hasRange: Bool
 
@@ -17,10 +17,10 @@ package struct RequestFacts: Sendable {
     hasRange = headers.contains("range")
   }
 
-  /// Only GET and HEAD are answered from stored responses.
+  /// Whether the request can be answered from stored responses, as only GET and HEAD can.
   package var isCacheable: Bool { method == "GET" || method == "HEAD" }
 
-  /// Methods that may have changed something, unknown ones included (RFC 9110 §9.2.1).
+  /// Whether the method may have changed something; this includes unknown methods (RFC 9110 §9.2.1).
   package var isUnsafe: Bool { Self.isUnsafe(method) }
 
   package static func isUnsafe(_ method: String) -> Bool {
@@ -30,10 +30,10 @@ package struct RequestFacts: Sendable {
     }
   }
 
-  /// Preconditions of changes, and conditions on ranges: only the origin can evaluate them (RFC 9111 §4.3.2).
+  /// Whether there are preconditions that only the origin can evaluate (RFC 9111 §4.3.2).
   package var isForOriginOnly: Bool { headers.contains("if-match") || headers.contains("if-unmodified-since") }
 
-  /// `no-cache`, or `Pragma: no-cache` if there is no `Cache-Control` (RFC 9111 §5.2.1.4, §5.4).
+  /// Whether there is `no-cache`, or `Pragma: no-cache` without a `Cache-Control` (RFC 9111 §5.2.1.4, §5.4).
   package var isNoCache: Bool {
     if control.contains("no-cache") { return true }
     guard control.isEmpty, !headers.contains("cache-control") else { return false }

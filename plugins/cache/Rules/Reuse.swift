@@ -1,14 +1,14 @@
 /// Whether a stored response answers a request (RFC 9111 §4), in a private cache.
 package enum Reuse: Sendable, Equatable {
   case fresh
-  /// Stale, and the request accepts that (`max-stale`).
+  /// The response is stale, and the request accepts that (`max-stale`).
   case stale
   /// The origin must confirm the response first.
   case validate(Reason)
 
   package enum Reason: String, Sendable {
     case stale
-    /// The request asks for an answer of the origin.
+    /// The request demands an answer of the origin.
     case request
     /// The response must be validated each time (`no-cache`).
     case response
@@ -27,7 +27,7 @@ package enum Reuse: Sendable, Equatable {
     guard freshness.isFresh(at: now) else {
       return acceptsStale(control, request, -freshness.remaining(at: now)) ? .stale : .validate(.stale)
     }
-    // A reload does not fetch a response again that never changes while it is fresh (RFC 8246 §2.1).
+    // A reload does not fetch a response that never changes while it is fresh (RFC 8246 §2.1).
     if !control.contains("immutable"), isTooOld(request, age) { return .validate(.request) }
     if case .value(let seconds) = request.control.seconds("min-fresh"), freshness.remaining(at: now) < seconds * 1000 {
       return .validate(.request)
@@ -35,7 +35,7 @@ package enum Reuse: Sendable, Equatable {
     return .fresh
   }
 
-  /// Applies the request's `max-age`. A `max-stale` of the same request may allow more (§5.2.1.1).
+  /// Applies the request's `max-age`. A `max-stale` in the same request can allow more (§5.2.1.1).
   private static func isTooOld(_ request: RequestFacts, _ age: Int64) -> Bool {
     switch request.control.seconds("max-age") {
     case .absent: false
@@ -54,14 +54,14 @@ package enum Reuse: Sendable, Equatable {
 }
 
 extension CacheControl {
-  /// `no-cache` for the whole response; the qualified form is about single fields.
+  /// Whether there is `no-cache` for the whole response; the qualified form applies only to single fields.
   var forbidsUnvalidatedUse: Bool { contains("no-cache") && fieldNames("no-cache").isEmpty }
 }
 
 extension StoredHead {
-  /// Whether this response may be used if the origin has failed (RFC 5861 §4): as the request or the response allows,
-  /// otherwise as the configuration allows.
-  /// - Parameter limit: the configured time past the lifetime, in milliseconds, if neither says anything.
+  /// Whether this response can be used if the origin has failed (RFC 5861 §4). The request or the response decides;
+  /// otherwise the configuration does.
+  /// - Parameter limit: how long after the lifetime the configuration allows this, in milliseconds.
   package func mayStandInForError(
     _ freshness: Freshness, for request: RequestFacts, at now: Timestamp, unlessSaid limit: Int64
   ) -> Bool {

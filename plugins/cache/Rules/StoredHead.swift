@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-/// A response without its body, and the times of its request and its reception. All decisions of a cache use this.
+/// A response without its body, and the times of its request and its reception. A cache makes all decisions from this.
 package struct StoredHead: Sendable, Equatable {
   package var status: Int
   package var headers: HeaderFields
@@ -18,7 +18,7 @@ package struct StoredHead: Sendable, Equatable {
 
   package var control: CacheControl { CacheControl(headers[values: "cache-control"]) }
 
-  /// When the origin made the response; if it does not say so, when the response was received.
+  /// When the origin made the response; if the response does not say so, when it was received.
   package var date: HTTPDate { headers.date("date", now: received) ?? received.date }
 
   /// The entity tag, as sent; nil if it is missing or invalid.
@@ -26,12 +26,12 @@ package struct StoredHead: Sendable, Equatable {
 
   package var lastModified: HTTPDate? { headers.date("last-modified", now: received) }
 
-  /// Whether the origin can be asked if this response is still valid.
+  /// Whether the origin can be asked whether this response is still valid.
   package var hasValidator: Bool { entityTag != nil || lastModified != nil }
 }
 
 extension HeaderFields {
-  /// The only field of that name as a date; nil without such a field, with several, or if it is not a date.
+  /// The only field of that name as a date. Nil if there is no such field or more than one, or if it is not a date.
   func date(_ name: String, now: Timestamp) -> HTTPDate? {
     let values = self[values: name]
     guard values.count == 1, let value = values.first else { return nil }

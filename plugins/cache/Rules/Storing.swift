@@ -1,9 +1,9 @@
 package import SluiceMessages
 
 extension StoredHead {
-  /// Whether a private cache may store this response to a GET (RFC 9111 §3), and can use it later.
+  /// Whether a private cache may store this response to a GET (RFC 9111 §3) and can use it later.
   /// - Parameter heuristicLimit: see ``Freshness``.
-  /// - Parameter standsInForErrors: whether stale responses are useful even if they do not allow this themselves.
+  /// - Parameter standsInForErrors: whether stale responses are useful even if they do not allow such a use themselves.
   package func mayBeStored(heuristicLimit: Int64, standsInForErrors: Bool) -> Bool {
     guard status >= 200, status != 206, status != 304 else { return false }
     let control = control
@@ -35,7 +35,7 @@ extension StoredHead {
     return head
   }
 
-  /// With the fields of a response that confirmed this one (§3.2), and its times.
+  /// The head with the fields of a response that confirmed this one (§3.2), and with the times of that response.
   package func updated(by answer: StoredHead) -> StoredHead {
     var head = self
     head.requested = answer.requested
@@ -54,19 +54,19 @@ extension StoredHead {
     return head
   }
 
-  /// Whether a 304, or the answer to a HEAD, is about this response: by a strong tag, otherwise a weak tag, otherwise
-  /// the date of the last change (§4.3.4). An answer without any of these is about the response that was asked for.
+  /// Whether a 304, or the answer to a HEAD, is about this response. A strong tag decides, otherwise a weak tag,
+  /// otherwise the date of the last change (§4.3.4). An answer without any of these is about the requested response.
   package func isConfirmed(by answer: StoredHead) -> Bool {
     confirmation(by: answer) ?? true
   }
 
-  /// Whether the 304 to a caller's own conditions is also about this response: the answer or the conditions must name
-  /// it.
+  /// Whether a 304 to a caller's own conditions is also about this response: the answer or the conditions must identify
+  /// the response.
   package func isConfirmed(byCaller request: RequestFacts, _ answer: StoredHead) -> Bool {
     confirmation(by: answer) ?? isNamed(by: request)
   }
 
-  /// Nil if the answer has no tag and no date.
+  /// Nil if the answer has neither a tag nor a date.
   private func confirmation(by answer: StoredHead) -> Bool? {
     if let tag = answer.entityTag { return entityTag.map { tag.matchesWeakly($0) } ?? false }
     if let changed = answer.lastModified { return changed == lastModified }
@@ -74,7 +74,7 @@ extension StoredHead {
   }
 }
 
-/// These fields describe the stored body. In a 304 they describe another body, or none.
+/// Whether the field describes the stored body. In a 304, such a field describes another body, or none.
 private func isBoundToBody(_ name: String) -> Bool {
   switch name.lowercased() {
   case "content-length", "content-encoding", "content-range": true
@@ -83,8 +83,8 @@ private func isBoundToBody(_ name: String) -> Bool {
 }
 
 extension HeaderFields {
-  /// Without the fields of one connection, including those that `Connection` names (RFC 9110 §7.6.1), and without the
-  /// fields for authentication at a proxy (RFC 9111 §3.1).
+  /// The fields without those of one connection, including fields that `Connection` names (RFC 9110 §7.6.1), and
+  /// without the fields for authentication at a proxy (RFC 9111 §3.1).
   package func withoutConnectionFields() -> HeaderFields {
     var fields = self
     for value in self[values: "connection"] {

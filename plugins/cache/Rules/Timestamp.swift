@@ -1,7 +1,6 @@
 package import SluiceMessages
 
-/// A moment on the system's clock, in milliseconds since 1970. It can tell one second from the next, and keeps its
-/// meaning on disk.
+/// A time of the system's clock, in milliseconds since 1970. It is finer than a second, and keeps its meaning on disk.
 package struct Timestamp: Sendable, Hashable, Comparable {
   package var milliseconds: Int64
 
@@ -9,7 +8,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
 
   package init(seconds: Int64) { milliseconds = seconds * 1000 }
 
-  /// With a precision of one second, as in a header.
+  /// The time as a date in a header, with a precision of one second.
   package var date: HTTPDate { HTTPDate(secondsSince1970: wholeSeconds) }
 
   var wholeSeconds: Int64 {

@@ -1,8 +1,8 @@
 package import SluiceMessages
 
-// Which of the responses of one URL a request may get (RFC 9111 §4.1).
+// Decides which of the responses for one URL match a request (RFC 9111 §4.1).
 extension StoredHead {
-  /// `Vary: *`, anywhere in the list: it is unknown on what the response depends.
+  /// Whether `Vary` contains `*`, so that it is unknown what the response depends on.
   package var variesOnEverything: Bool { varying.contains("*") }
 
   /// The names that `Vary` lists, in lower case, sorted, without duplicates.

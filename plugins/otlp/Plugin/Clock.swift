@@ -5,7 +5,7 @@ import SluiceMessages
 enum Clock {
   static var unixNow: UInt64 { read(CLOCK_REALTIME) }
 
-  /// Converts a time of the monotonic clock to nanoseconds since 1970, with the current difference of the two clocks.
+  /// Converts a time of the monotonic clock to nanoseconds since 1970, using the current difference of the two clocks.
   static func unixNanoseconds(_ monotonic: Duration) -> UInt64 {
     let offset = Int64(bitPattern: unixNow &- read(CLOCK_MONOTONIC))
     return UInt64(clamping: Int64(clamping: monotonic.nanoseconds) &+ offset)

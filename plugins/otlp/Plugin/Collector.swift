@@ -2,7 +2,7 @@ import OTLPRules
 import SluiceMessages
 import SluicePlugin
 
-/// Sends one document to the collector, and retries if that may help.
+/// Sends a document to the collector, and retries where that can help.
 struct Collector: Sendable {
   enum Outcome: Sendable {
     /// - Parameter rejected: how many items the collector did not accept, and why, if it says so.
@@ -13,7 +13,7 @@ struct Collector: Sendable {
   private let route: ExportSettings.Route
   private let schedule: RetrySchedule
   private let host: PluginHost
-  /// The URL without its secrets.
+  /// The URL without its secrets, for messages.
   let shown: String
 
   init(_ route: ExportSettings.Route, _ schedule: RetrySchedule, _ host: PluginHost) {
@@ -23,10 +23,10 @@ struct Collector: Sendable {
     shown = SecretList().url(route.url)
   }
 
-  /// The limit of a collector's answer; a longer answer is a mistake.
+  /// The limit for the collector's answer; a longer answer is treated as a mistake.
   private static let maximumResponseBytes = 65_536
 
-  /// Ends early when the instance ends: then one more attempt is made at once.
+  /// Sends the document with retries. If the instance ends, the wait ends too, and one last attempt is made at once.
   func send(_ document: [UInt8]) async -> Outcome {
     let began = ContinuousClock.now
     var isLast = false
@@ -69,12 +69,12 @@ struct Collector: Sendable {
     return .done(Self.outcome(response))
   }
 
-  /// Errors that a retry does not change. If the response is too long, the collector may have accepted the data.
+  /// Whether a retry cannot help. If the response was too long, the collector may have accepted the data.
   private static func isFinal(_ failure: StageFailure) -> Bool {
     ["closing", "cancelled", "refused", "unsupported", "invalid_request", "response_too_large"].contains(failure.code)
   }
 
-  /// `partialSuccess` of the response, whose numbers are strings in the JSON form of protocol buffers.
+  /// Reads `partialSuccess` of the response; in the JSON form of protocol buffers, its numbers are strings.
   private static func outcome(_ response: CallResponse) -> Outcome {
     guard let partial = try? JSONValue(parsing: response.body)["partialSuccess"] else {
       return .accepted(rejected: 0, reason: "")

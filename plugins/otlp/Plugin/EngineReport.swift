@@ -2,11 +2,11 @@ import OTLPRules
 import SluiceMessages
 import SluicePlugin
 
-/// The metrics in the report of the host: what the engine counts, and what plugins record.
+/// The metrics in the report of the host: the engine's counts, and the metrics that plugins record.
 struct EngineReport {
   let metrics: [ReportedMetric]
 
-  /// - Parameter document: the document of `sluice.reports/1`. Metrics that it lacks or that have another form are left
+  /// - Parameter document: the document of `sluice.reports/1`. Metrics that are missing or have another form are left
   ///   out.
   init(_ document: JSONValue) {
     var metrics: [ReportedMetric] = []

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePlugin
 import SluiceSupport
 
-/// Collects spans and durations, and sends them: spans when a batch is full or the oldest has waited long enough,
+/// Collects spans and durations, and sends them: spans when a batch is full or the oldest span has waited long enough,
 /// durations periodically.
 final class Exporter: Sendable {
   private enum Phase: Equatable, Sendable {
@@ -18,13 +18,13 @@ final class Exporter: Sendable {
     var metrics = MetricTable()
     var phase = Phase.idle
     var delays = 0
-    /// The spans that are being sent.
+    /// The number of spans that are being sent.
     var underWay = 0
     /// The number of spans that could not be sent since the last success.
     var lost = 0
     var isOver = false
     var hasSentLastMetrics = false
-    /// Whether the last export of each signal failed.
+    /// The signals whose last export failed.
     var failing: Set<Signal> = []
   }
 
@@ -42,7 +42,7 @@ final class Exporter: Sendable {
   private let counter: Counter
   private let state: Monitor<State>
   private let started = Clock.unixNow
-  /// When the first instance of this name began, because the host's counts outlive a swap.
+  /// When the first instance of this name began, because the host's counts continue across swaps.
   private let engineStart: UInt64
 
   init(
@@ -71,7 +71,7 @@ final class Exporter: Sendable {
   func start() {
     guard signals.contains(.metrics) else { return }
     host.task { [self] in
-      // Ends with the instance, whose timers are cancelled.
+      // The loop ends with the instance, whose timers are cancelled.
       while true {
         try await host.sleep(for: settings.metricsInterval)
         await exportMetrics()
@@ -126,7 +126,7 @@ final class Exporter: Sendable {
     }
   }
 
-  /// Sends all waiting spans, one batch after the other. Only the task that has set the phase runs this.
+  /// Sends all waiting spans, one batch after the other. Called only by the task that has set the phase.
   private func exportSpans() async {
     guard let collector = collectors[.traces] else { return }
     while true {
@@ -168,7 +168,7 @@ final class Exporter: Sendable {
     guard let collector = collectors[.metrics] else { return }
     let table = state.withLock { $0.metrics }
     let reported = host.metricsReport().map { EngineReport($0).metrics } ?? []
-    // Nothing before the first transaction: a configuration that is only tried out leaves no trace.
+    // Sends nothing before the first transaction, so that the trial of a configuration leaves no trace.
     guard !table.isEmpty || reported.contains(where: \.hasHappened) else { return }
     switch await collector.send(document.metrics(table, from: started, at: Clock.unixNow, reported, since: engineStart))
     {
@@ -192,7 +192,7 @@ final class Exporter: Sendable {
     host.log(.info, "exports \(signal.rawValue) to \(collector.shown) again")
   }
 
-  /// Sends the remaining data, and waits for at most that time.
+  /// Sends the remaining data, and waits at most this long.
   func stop(within limit: Duration) {
     guard !signals.isEmpty, !host.isTrial else { return }
     let mustExport = state.withLock { state in
@@ -209,7 +209,7 @@ final class Exporter: Sendable {
     } else {
       state.update { $0.hasSentLastMetrics = true }
     }
-    // A little less than the limit at which the host gives the instance up.
+    // Waits slightly less than the limit after which the host gives up on the instance.
     _ = state.wait(upTo: limit * 0.9) { state in
       state.hasSentLastMetrics && state.phase != .exporting && state.queue.isEmpty ? true : nil
     }

@@ -4,7 +4,7 @@ import SluiceMessages
 import SluicePlugin
 import SluiceSupport
 
-/// The `config` of the plugin. OpenTelemetry's variables apply to absent members.
+/// The `config` of the plugin. OpenTelemetry's variables apply where a member is absent.
 struct OTLPConfiguration: Decodable, Sendable {
   struct Retry: Decodable, Sendable {
     var initial: String?
@@ -30,7 +30,7 @@ struct OTLPConfiguration: Decodable, Sendable {
   var metrics: Bool?
   var queueSpans: Int?
   var batchSpans: Int?
-  /// How long a span waits for others.
+  /// How long a span waits for further spans of its batch.
   var delay: String?
   var metricsInterval: String?
   var retry: Retry?
@@ -110,7 +110,8 @@ struct OTLPConfiguration: Decodable, Sendable {
     } catch { throw StageFailure(message: error.description) }
   }
 
-  /// Of the file that this process runs, as OpenTelemetry names a service without a name; nil if it is not known.
+  /// The name of the file that this process runs, which OpenTelemetry uses if the service has no name; nil if it is not
+  /// known.
   private static var programName: String? {
     RunningProgram.path()?.split(separator: "/").last.map(String.init)
   }

@@ -7,7 +7,7 @@ import SluiceSupport
 ///     events ─► Recorder ─► spans ──────► queue ─ batches ─┐
 ///                   └─► durations ─► histograms ─ periods ─┴─► Collector ─► call-outs, which no stage sees
 ///
-/// An event costs a copy of the span's content. The documents are built on an event loop.
+/// An event only costs a copy of the span's content. The documents are built on an event loop.
 struct OTLP: Plugin, TransactionTracer {
   static let information = PluginInformation(
     id: "otlp", version: "1.0.0", summary: "Exports spans and durations to an OpenTelemetry collector.")
@@ -27,11 +27,11 @@ struct OTLP: Plugin, TransactionTracer {
     recorder = Recorder(settings, configuration.secrets, exporter)
   }
 
-  /// A trial sends nothing.
+  /// Not called in a trial, which must not send anything.
   func activate() throws {
     guard !host.isTrial else { return }
     for warning in warnings { host.log(.warning, warning) }
-    // From now on events have the connections of their hops.
+    // After this call, events contain the connections of their hops.
     _ = host.connections
     exporter.start()
   }
@@ -41,7 +41,7 @@ struct OTLP: Plugin, TransactionTracer {
   func record(_ event: borrowing TransactionEvent) { recorder.record(event) }
 }
 
-// The required features of a host.
+// The features that the host must have.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.timers") @used let requiresTimers = true
 @section(".sluice.requires.callout") @used let requiresCallout = true

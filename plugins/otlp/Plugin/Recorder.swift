@@ -77,12 +77,12 @@ final class Recorder: Sendable {
     exporter.record(.transaction, attributes, event.duration)
   }
 
-  /// For a hop that sent no `traceparent`.
+  /// A span id for a hop that sent no `traceparent`.
   private static func newSpanID() -> String { TraceID.digits(of: .random(in: 1...(.max))) }
 }
 
 extension TransactionID {
-  /// The trace that a transaction begins.
+  /// The id of the trace that the transaction begins.
   fileprivate var traceID: String { TraceID(high: high, low: low).description }
 }
 

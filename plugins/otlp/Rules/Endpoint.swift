@@ -1,20 +1,20 @@
 import SluiceMessages
 
-/// A kind of telemetry that is exported. It has a path, which is appended to a base endpoint, and its own variables.
+/// A kind of telemetry that is exported. It has its own variables, and a path that is appended to a base endpoint.
 package enum Signal: String, Sendable, CaseIterable {
   case traces
   case metrics
 
   var path: String { "v1/\(rawValue)" }
 
-  /// The variable of only this signal: `OTEL_EXPORTER_OTLP_TRACES_…`.
+  /// The variable that applies only to this signal: `OTEL_EXPORTER_OTLP_TRACES_…`.
   package func variable(_ name: String) -> String { "OTEL_EXPORTER_OTLP_\(rawValue.uppercased())_\(name)" }
 
-  /// The variable of all signals.
+  /// The variable that applies to all signals.
   package static func commonVariable(_ name: String) -> String { "OTEL_EXPORTER_OTLP_\(name)" }
 }
 
-/// Where a signal goes (OpenTelemetry protocol exporter, "Endpoint URLs for OTLP/HTTP").
+/// The URL to which a signal is sent (OpenTelemetry protocol exporter, "Endpoint URLs for OTLP/HTTP").
 package struct Endpoint: Sendable, Hashable {
   package struct Malformed: Error, Hashable {
     package let reason: String
@@ -27,7 +27,7 @@ package struct Endpoint: Sendable, Hashable {
   /// A URL for one signal, which is used unchanged.
   package init(exactly text: String) throws(Malformed) { url = try Self.read(text).string }
 
-  /// A URL for all signals, to which the path of each is appended.
+  /// A URL for all signals, to which the path of the signal is appended.
   package init(base text: String, for signal: Signal) throws(Malformed) {
     let base = try Self.read(text)
     guard base.query == nil else {

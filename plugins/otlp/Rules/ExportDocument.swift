@@ -8,8 +8,8 @@ package struct ExportDocument: Sendable {
   private let scopeVersion: String
 
   /// - Parameters:
-  ///   - resource: what produces the telemetry.
-  ///   - scopeName: the instrumentation.
+  ///   - resource: the attributes of the program that produces the telemetry.
+  ///   - scopeName: the name of the instrumentation.
   package init(resource: [Attribute], scopeName: String, scopeVersion: String) {
     self.resource = resource
     self.scopeName = scopeName
@@ -26,9 +26,9 @@ package struct ExportDocument: Sendable {
   /// An `ExportMetricsServiceRequest`, with all points cumulative.
   ///
   /// - Parameters:
-  ///   - reported: what the host has counted since `engineStart`.
+  ///   - reported: the metrics that the host has counted since `engineStart`.
   ///   - start: when counting began, in nanoseconds since 1970.
-  ///   - now: the same for the moment that the points describe.
+  ///   - now: the time that the points describe, in nanoseconds since 1970.
   package func metrics(
     _ table: MetricTable, from start: UInt64, at now: UInt64, _ reported: [ReportedMetric] = [],
     since engineStart: UInt64 = 0

@@ -1,10 +1,10 @@
 package import SluiceMessages
 
-/// The settings of the configuration; nil for absent ones.
+/// The settings of the configuration; nil where a setting is absent.
 package struct GivenSettings: Sendable {
-  /// For all signals; the path of a signal is appended.
+  /// The endpoint for all signals, to which the path of each signal is appended.
   package var endpoint: String?
-  /// For one signal, used unchanged.
+  /// The endpoints for single signals, which are used unchanged.
   package var endpoints: [Signal: String] = [:]
   package var headers: [String: String]?
   package var timeout: Duration?
@@ -19,18 +19,18 @@ package struct GivenSettings: Sendable {
   package init() {}
 }
 
-/// Where, how and when to export: from the configuration, otherwise from OpenTelemetry's variables, otherwise its
-/// defaults.
+/// Where, how and when to export. A setting comes from the configuration, otherwise from OpenTelemetry's variables,
+/// otherwise from OpenTelemetry's defaults.
 package struct ExportSettings: Sendable {
   package struct Refusal: Error, Hashable, CustomStringConvertible {
-    /// The key of the configuration or the name of the variable.
+    /// The key of the configuration or the variable that is wrong.
     package let subject: String
     package let reason: String
 
     package var description: String { "\(subject): \(reason)" }
   }
 
-  /// The endpoint of one signal, with headers and time limit.
+  /// The endpoint of one signal, with its headers and time limit.
   package struct Route: Sendable {
     package let url: String
     package let headers: [(name: String, value: String)]
@@ -44,7 +44,7 @@ package struct ExportSettings: Sendable {
   package let delay: Duration
   package let metricsInterval: Duration
   package let knownMethods: Set<String>
-  /// `OTEL_SDK_DISABLED`: nothing is exported.
+  /// Whether `OTEL_SDK_DISABLED` is set, so that nothing is exported.
   package let isDisabled: Bool
   /// Settings in the environment that this exporter does not support.
   package let warnings: [String]
@@ -140,7 +140,7 @@ package struct ExportSettings: Sendable {
     return headers ?? []
   }
 
-  /// Names the field and never its value, which may be a secret.
+  /// Checks a header. Errors name the header and never its value, which can be a secret.
   private static func check(_ name: String, _ value: String, _ subject: String) throws(Refusal) {
     do throws(MessageError) {
       try HeaderFields.check(name: name.utf8.span, value: value.utf8.span)
@@ -151,8 +151,8 @@ package struct ExportSettings: Sendable {
     }
   }
 
-  /// The name of the service, the attributes of the variable, and the program that produces the telemetry; the
-  /// configuration wins.
+  /// The attributes of the resource: the name of the service, the attributes of the variable, and the program that
+  /// produces the telemetry. The configuration takes precedence.
   private static func resource(
     _ given: GivenSettings, _ environment: Environment, _ program: (name: String, version: String)
   ) throws(Refusal) -> [Attribute] {
@@ -169,7 +169,7 @@ package struct ExportSettings: Sendable {
   }
 }
 
-/// OpenTelemetry's variables; an empty one counts as not set.
+/// OpenTelemetry's variables. An empty variable counts as not set.
 struct Environment {
   let read: (String) -> String?
 
@@ -182,7 +182,7 @@ struct Environment {
     }
   }
 
-  /// The variable is not read if there is a value already.
+  /// Does not read the variable if a value is already given.
   func milliseconds(_ name: String, unless given: Duration?) throws(ExportSettings.Refusal) -> Duration? {
     if let given { return given }
     return try number(name, "a number of milliseconds").map { .milliseconds($0) }

@@ -4,7 +4,7 @@ package import SluiceMessages
 package struct ExportedSpan: Sendable, Hashable {
   package struct Status: Sendable, Hashable {
     package var code: SpanStatus
-    /// For people; empty for none.
+    /// A description for people; empty for none.
     package var message: String
 
     package static let unset = Status(code: .unset)

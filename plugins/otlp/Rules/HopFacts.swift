@@ -5,14 +5,14 @@ package import SluiceMessages
 package struct HopFacts: Sendable, Hashable {
   package var method: String
   package var url: String
-  /// Nil without a response.
+  /// Nil if there was no response.
   package var status: Int?
-  /// Why the hop failed, as the engine's code; nil if it did not fail.
+  /// The engine's code for why the hop failed; nil if it did not fail.
   package var errorCode: String?
   package var errorMessage = ""
-  /// How many requests of the transaction were sent before it, whatever the reason.
+  /// How many requests of the transaction were sent earlier, for whatever reason.
   package var resendCount = 0
-  /// `1.1`, `2`; nil if unknown.
+  /// Such as `1.1` or `2`; nil if it is unknown.
   package var protocolVersion: String?
   package var peerAddress: String?
   package var peerPort: Int?
@@ -30,12 +30,12 @@ package struct HopFacts: Sendable, Hashable {
     "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
   ]
 
-  /// `error.type`: the engine's code, otherwise the status if it is an error; nil without an error.
+  /// The value of `error.type`: the engine's code, otherwise the status if it is an error; nil if there is no error.
   package var errorType: String? {
     errorCode ?? status.flatMap { Self.isError($0) ? String($0) : nil }
   }
 
-  /// 4xx and 5xx are errors for a client, and so is a status that it cannot interpret.
+  /// For a client, 4xx and 5xx are errors, and so is a status that it cannot interpret.
   private static func isError(_ status: Int) -> Bool { !(100...399).contains(status) }
 
   /// The name of the span.
@@ -51,7 +51,7 @@ package struct HopFacts: Sendable, Hashable {
 
   /// The attributes of the span.
   ///
-  /// - Parameter secrets: the parts of the URL to hide.
+  /// - Parameter secrets: the parts of the URL that are hidden.
   package func spanAttributes(knownMethods: Set<String> = Self.knownMethods, hiding secrets: SecretList) -> [Attribute]
   {
     var attributes = [methodAttribute(knownMethods)]
@@ -67,7 +67,7 @@ package struct HopFacts: Sendable, Hashable {
     return attributes
   }
 
-  /// The attributes of `http.client.request.duration`: those attributes of the span that have few different values.
+  /// The attributes of `http.client.request.duration`: the attributes of the span that have few different values.
   package func metricAttributes(knownMethods: Set<String> = Self.knownMethods) -> [Attribute] {
     [methodAttribute(knownMethods)] + serverAttributes + resultAttributes
   }

@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-/// Durations in seconds, counted between the bounds that OpenTelemetry recommends for `http.client.request.duration`.
+/// Durations in seconds, counted in the buckets that OpenTelemetry recommends for `http.client.request.duration`.
 package struct DurationPoint: Sendable, Hashable {
   package static let bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
@@ -8,7 +8,7 @@ package struct DurationPoint: Sendable, Hashable {
   package private(set) var sum = 0.0
   package private(set) var minimum = Double.infinity
   package private(set) var maximum = 0.0
-  /// One more than there are bounds. A value that is equal to a bound is counted below it.
+  /// The counts of the buckets, one more than there are bounds. A value that is equal to a bound is counted below it.
   package private(set) var counts = [UInt64](repeating: 0, count: bounds.count + 1)
 
   package init() {}
@@ -22,9 +22,9 @@ package struct DurationPoint: Sendable, Hashable {
   }
 }
 
-/// The histograms that are exported, by their attributes, each cumulative from the beginning.
+/// The histograms that are exported, by their attributes. Each is cumulative from the beginning.
 package struct MetricTable: Sendable {
-  /// OpenTelemetry's default; further combinations are counted together.
+  /// OpenTelemetry's default. Further combinations of attributes are counted together.
   package static let seriesLimit = 2000
 
   package enum Name: String, Sendable, CaseIterable {

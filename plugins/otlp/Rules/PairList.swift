@@ -1,13 +1,13 @@
 import SluiceMessages
 
-/// The list of pairs that `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_EXPORTER_OTLP_HEADERS` hold: `key=value,key=value`, both
+/// The list of pairs in `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_EXPORTER_OTLP_HEADERS`: `key=value,key=value`,
 /// percent-encoded as in the header `baggage`.
 package enum PairList {
   package struct Malformed: Error, Hashable {
     package let reason: String
   }
 
-  /// Empty members are skipped.
+  /// Reads the pairs, skipping empty members.
   /// - Throws: what is wrong with the first invalid pair.
   package static func read(_ text: String) throws(Malformed) -> [(key: String, value: String)] {
     var pairs: [(key: String, value: String)] = []
@@ -33,7 +33,7 @@ package enum PairList {
     return start[...end]
   }
 
-  /// Nil for an incomplete escape, and for bytes that are not UTF-8.
+  /// Nil if an escape is incomplete, or if the bytes are not UTF-8.
   private static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]

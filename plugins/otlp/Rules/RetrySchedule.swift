@@ -5,9 +5,9 @@ import SluiceMessages
 package struct RetrySchedule: Sendable, Hashable {
   /// The wait before the second attempt, before jitter.
   package var initial: Duration
-  /// The longest wait of the back-off.
+  /// The longest wait between attempts.
   package var maximum: Duration
-  /// Counted from the first attempt; no attempt begins after it.
+  /// The total time, counted from the first attempt; no attempt begins after it.
   package var total: Duration
 
   package init(initial: Duration = .seconds(1), maximum: Duration = .seconds(30), total: Duration = .seconds(60)) {
@@ -22,10 +22,10 @@ package struct RetrySchedule: Sendable, Hashable {
   /// The wait before the next attempt; nil if there is no further attempt.
   ///
   /// - Parameters:
-  ///   - failures: the attempts so far, at least 1.
+  ///   - failures: the number of attempts so far, at least 1.
   ///   - elapsed: the time since the first attempt began.
-  ///   - retryAfter: the wait that the collector asks for, which is not shortened.
-  ///   - random: from 0 to 1; the wait lies between half of the back-off and all of it.
+  ///   - retryAfter: the wait that the collector asks for, which is never shortened.
+  ///   - random: a number from 0 to 1, which places the wait between half of the back-off and all of it.
   package func delay(afterFailures failures: Int, elapsed: Duration, retryAfter: Duration?, random: Double) -> Duration?
   {
     var backOff = initial
@@ -41,6 +41,6 @@ package struct RetrySchedule: Sendable, Hashable {
     RetryAfter.delay(text, wallClock: .seconds(now), limitSeconds: limitSeconds)
   }
 
-  /// A year, so that no sum overflows.
+  /// The limit is about a year, so that no sum overflows.
   private static let limitSeconds: Int64 = 366 * 86_400
 }

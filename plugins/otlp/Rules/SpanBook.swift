@@ -1,9 +1,9 @@
-/// The state of running transactions: how often each was sent, and the spans whose sampling is not known yet.
+/// The state of running transactions: how many hops each has had, and the spans whose sampling is not known yet.
 ///
 /// A span that ends before its trace is known is held back until the first hop, which may begin a trace and says
 /// whether that trace is sampled. If a transaction ends without a hop, its spans are exported.
 package struct SpanBook<ID: Hashable & Sendable>: Sendable {
-  /// What an event says about the place in a trace.
+  /// The place in a trace, as an event reports it.
   package struct Place: Sendable, Hashable {
     /// Nil if no trace is known.
     package var traceID: String?
@@ -27,10 +27,10 @@ package struct SpanBook<ID: Hashable & Sendable>: Sendable {
 
   package init() {}
 
-  /// How many transactions are remembered.
+  /// The number of transactions for which there is a state.
   package var count: Int { transactions.count }
 
-  /// A hop has ended.
+  /// Call it when a hop has ended.
   /// - Returns: the number of earlier hops, and the spans that waited for the place of this hop in the trace.
   package mutating func endHop(of id: ID, _ place: Place) -> (resendCount: Int, released: [ExportedSpan]) {
     let released = release(id, place)
@@ -38,7 +38,7 @@ package struct SpanBook<ID: Hashable & Sendable>: Sendable {
     return (transactions[id]?.hops ?? 0, released)
   }
 
-  /// A span of a stage has ended.
+  /// Call it when a span of a stage has ended.
   /// - Returns: the span if it must be exported now.
   package mutating func endSpan(_ span: ExportedSpan, of id: ID, _ place: Place) -> ExportedSpan? {
     guard place.traceID == nil else { return place.isSampled ? span : nil }
@@ -46,8 +46,8 @@ package struct SpanBook<ID: Hashable & Sendable>: Sendable {
     return nil
   }
 
-  /// The transaction is over.
-  /// - Returns: the spans that still waited.
+  /// Call it when the transaction is over.
+  /// - Returns: the spans that were still waiting and must be exported.
   package mutating func end(_ id: ID, _ place: Place) -> [ExportedSpan] {
     let released = release(id, place)
     transactions[id] = nil
@@ -60,7 +60,7 @@ package struct SpanBook<ID: Hashable & Sendable>: Sendable {
     guard place.isExported else { return [] }
     return waiting.map { span in
       var span = span
-      // The trace that the hop has sent.
+      // Uses the trace that the hop has sent.
       if let traceID = place.traceID { span.traceID = traceID }
       return span
     }

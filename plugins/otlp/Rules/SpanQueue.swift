@@ -12,7 +12,7 @@ package struct SpanQueue: Sendable {
   package var count: Int { spans.count - head }
   package var isEmpty: Bool { count == 0 }
 
-  /// False if the span was dropped.
+  /// Adds a span; false if it was dropped.
   @discardableResult
   package mutating func append(_ span: ExportedSpan) -> Bool {
     guard count < capacity else {
@@ -24,7 +24,7 @@ package struct SpanQueue: Sendable {
     return true
   }
 
-  /// The oldest spans, at most that many.
+  /// Takes the oldest spans, at most this many.
   package mutating func take(_ maximum: Int) -> [ExportedSpan] {
     let batch = Array(spans[head..<min(head + maximum, spans.count)])
     head += batch.count
@@ -35,7 +35,7 @@ package struct SpanQueue: Sendable {
     return batch
   }
 
-  /// How many spans were dropped since the last call.
+  /// Returns how many spans were dropped since the last call.
   package mutating func takeDrops() -> Int {
     defer { unreportedDrops = 0 }
     return unreportedDrops

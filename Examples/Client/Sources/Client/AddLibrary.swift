@@ -2,7 +2,7 @@ import Sluice
 import SluiceConfiguration
 import SluiceJSON
 
-/// An engine with a plugin from a file, which is called for one path alone.
+/// An engine with a plugin from a file, which is called only for one path.
 func engine(library path: String) throws -> Engine {
   var configuration = Configuration()
   configuration.plugins = [

@@ -1,7 +1,7 @@
 import SluiceClient
 import SluiceDelegates
 
-/// Shows the certificate of this host to the company's servers, and to no others.
+/// Sends the certificate of this host to the company's servers, and to no others.
 struct CompanyCertificate: ClientCertificateDelegate {
   func transaction(
     _ context: RequestContext, didReceive request: ClientCertificateRequest

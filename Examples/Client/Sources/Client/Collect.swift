@@ -1,6 +1,6 @@
 import Sluice
 
-/// Many requests at once, without a task for each: the completion is called on a loop of the engine.
+/// Many requests at once without a task for each: the completion is called on a loop of the engine.
 func collect(_ url: HTTPURL) async throws {
   let engine = try Engine(Configuration())
   let (results, continuation) = AsyncStream.makeStream(of: TransactionResult.self)

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceReplay
 
-/// Swaps in new builds, and prints what they do differently with earlier requests.
+/// Swaps in new builds, and prints how they handle earlier requests differently.
 func compareBuilds(_ requests: [Request], swapping engine: Engine, configuredBy file: String) async throws {
   var recordings = RecordingBuffer()
   for var request in requests {

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceControl
 
-/// An engine with a control socket for `sluice ctl --socket`, and a client of it.
+/// An engine with a control socket for `sluice ctl --socket`, and a client of that socket.
 func control(file: String, socket: String) async throws {
   let engine = try Engine(Configuration(file: file))
   let control = try ControlServer(engine, at: .path(socket))

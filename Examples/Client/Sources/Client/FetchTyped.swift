@@ -1,12 +1,12 @@
 import Sluice
 
-/// What the echo server answers: the request that it got.
+/// The answer of the echo server: the request that it received.
 struct Echo: Decodable {
   let method: String
   let url: String
 }
 
-/// A response that must satisfy conditions, and is decoded to a value of the program.
+/// A response that must satisfy conditions, and is decoded into a type of the program.
 func fetchTyped(_ url: HTTPURL) async throws {
   let engine = try Engine(Configuration())
 

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceDelegates
 
-/// Gives the duration of each transaction to a timer of another package, which is behind a function.
+/// Gives the duration of each transaction to a timer of another package, through a function.
 struct ForwardResults: TransactionDelegate {
   let record: @Sendable (_ duration: Duration, _ labels: [(String, String)]) -> Void
 
@@ -20,7 +20,8 @@ struct ForwardResults: TransactionDelegate {
   }
 }
 
-/// Reads the counts of an engine until the task is cancelled, and gives them to gauges of another package.
+/// Reads the counts of an engine until the task is cancelled, and gives them to gauges of another package, through a
+/// function.
 func forwardCounts(of engine: Engine, every period: Duration, to record: (String, UInt64) -> Void) async {
   repeat {
     let counts = engine.metrics()
@@ -31,7 +32,7 @@ func forwardCounts(of engine: Engine, every period: Duration, to record: (String
   } while !Task.isCancelled
 }
 
-/// Prints what metrics of the program would record.
+/// Prints what a metrics package would record.
 func forwardResults(_ url: HTTPURL) async throws {
   let engine = try Engine(
     Configuration(),

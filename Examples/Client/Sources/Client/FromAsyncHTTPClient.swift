@@ -14,7 +14,7 @@ func clientLikeAsyncHTTPClient() throws -> Client {
   return try Client(configuration)
 }
 
-/// A body in memory, with a limit for all of the call.
+/// A body in memory, with a limit for the whole call.
 func collectBody(_ client: Client, _ url: HTTPURL) async throws -> [UInt8] {
   var request = Request(url: url)
   request.headers["accept"] = "application/json"

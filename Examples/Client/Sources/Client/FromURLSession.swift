@@ -3,7 +3,7 @@ import SluiceCookies
 import SluiceDelegates
 import SluiceJSON
 
-/// A client with the defaults of a URLSession: cookies in memory, six connections to a host, seven days for a request.
+/// A client with the defaults of a URLSession: cookies in memory, six connections per host, seven days for a request.
 func clientLikeURLSession() throws -> Client {
   var configuration = Configuration()
   configuration.deadline = .seconds(7 * 86_400)
@@ -22,7 +22,7 @@ func sendItem(_ client: Client, _ url: HTTPURL) async throws -> JSONValue {
   return try JSONValue(parsing: bytes)
 }
 
-/// What a URLSessionTaskDelegate does: decides about redirects and challenges, and gets the metrics.
+/// The work of a URLSessionTaskDelegate: decides about redirects and challenges, and gets the metrics.
 struct Decisions: TransactionDelegate {
   func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision {
     redirect.isCrossOrigin ? .takeResponse : .follow

@@ -2,15 +2,15 @@ import Sluice
 import SluiceConfiguration
 import SluiceTraceContext
 
-/// Runs requests in the trace that another tracer has written into a dictionary, with names in lower case. Each hop gets a
-/// span of its own below the tracer's span.
+/// Runs requests in the trace that another tracer has written into a dictionary, with names in lower case. Each hop
+/// gets its own span below the tracer's span.
 func joinTrace<Value>(of carrier: [String: String], _ body: () async throws -> Value) async rethrows -> Value {
   guard !carrier.isEmpty else { return try await body() }
   let context = TraceContext.continuing(FunctionCarrier { name in carrier[name.lowercased()].map { [$0] } ?? [] })
   return try await TraceContext.$current.withValue(context, operation: body)
 }
 
-/// What a span of another tracer says about a transaction.
+/// The attributes that a span of another tracer gets for a transaction.
 func spanAttributes(of result: TransactionResult) -> [(name: String, value: String)] {
   var attributes = [("http.request.method", result.originalRequest.method)]
   if let status = result.status { attributes.append(("http.response.status_code", "\(status)")) }
@@ -18,7 +18,7 @@ func spanAttributes(of result: TransactionResult) -> [(name: String, value: Stri
   return attributes
 }
 
-/// A request in the trace of another tracer: the server gets the trace, and a new span.
+/// A request in the trace of another tracer: the server gets the trace with a new span.
 func joinTrace(_ url: HTTPURL) async throws {
   var configuration = Configuration()
   configuration.plugins = [PluginConfiguration(name: "headers", source: .builtin("headers"), config: ["hosts": ["*"]])]

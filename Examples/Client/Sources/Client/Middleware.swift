@@ -1,14 +1,14 @@
 import SluiceClient
 import SluicePlugin
 
-/// The shape of a middleware in which one function is around the call: it gets an input, and calls the next one.
+/// A middleware as one function around the call: it gets an input, and calls the next function.
 protocol Middleware<Input, NextInput>: Sendable {
   associatedtype Input
   associatedtype NextInput = Input
   func intercept<Return>(input: Input, next: (NextInput) async throws -> Return) async throws -> Return
 }
 
-/// Counts the attempts in a header, and makes a second one if the first has sent nothing.
+/// Counts the attempts in a header, and makes a second attempt if the first one has sent nothing.
 struct RetryOnce: Middleware {
   func intercept<Return>(input: Request, next: (Request) async throws -> Return) async throws -> Return {
     var request = input
@@ -20,8 +20,8 @@ struct RetryOnce: Middleware {
   }
 }
 
-/// The same as a stage. What stands before `next` is for the request, what stands after it for the response or the failure,
-/// and a second `next` is a thrown `RetryRequestError`.
+/// The same as a stage. The code before `next` becomes the request part, the code after it the response or failure
+/// part, and a second `next` becomes a thrown `RetryRequestError`.
 struct RetryOnceStage: RequestInterceptor, FailureInterceptor {
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
     request.headers["x-attempt"] = "\(context.attemptNumber)"
@@ -32,7 +32,7 @@ struct RetryOnceStage: RequestInterceptor, FailureInterceptor {
   }
 }
 
-/// A middleware around a call of a client: outside of the pipeline.
+/// A middleware around a call of a client, outside the pipeline.
 func data(
   for request: Request, through middleware: some Middleware<Request, Request>, of client: Client
 ) async throws -> (bytes: [UInt8], response: Response) {

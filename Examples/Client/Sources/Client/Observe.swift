@@ -1,7 +1,7 @@
 import Sluice
 import SluiceTraceContext
 
-/// All facts about a transaction, whether it succeeded or not.
+/// All facts about a transaction, whether it succeeded or failed.
 func observe(_ url: HTTPURL) async throws {
   var configuration = Configuration()
   configuration.addStage("tenant", StageCode(Tenant(name: "blue")))

@@ -1,9 +1,9 @@
 import SluiceClient
 import SluiceDelegates
 
-/// Accepts only servers with one of these keys.
+/// Accepts only servers that have one of these keys.
 struct PinnedKeys: ServerTrustDelegate {
-  /// SHA-256 of each SubjectPublicKeyInfo.
+  /// The SHA-256 of each SubjectPublicKeyInfo.
   let hashes: Set<[UInt8]>
 
   func transaction(_ context: RequestContext, didReceive trust: ServerTrust) async throws -> ServerTrustDecision {

@@ -1,6 +1,6 @@
 import Sluice
 
-/// Shows each way to use the engine, against the server whose URL it is given: `Client http://127.0.0.1:8080`.
+/// Shows each way to use the engine, with the server whose URL is the argument: `Client http://127.0.0.1:8080`.
 @main
 struct Program {
   static func main() async {
@@ -13,7 +13,7 @@ struct Program {
       try await observe(url)
       try await collect(url)
       try await receivePieces(url)
-      // The echo server answers this one late, so that the request is still running when it is cancelled.
+      // The echo server delays this answer, so that the request is still running when it is cancelled.
       try await giveUp(HTTPURL("\(url.origin)/delay/10s"))
       try await stayOnLoop(url)
       try ownThread(url)

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceConfiguration
 
-/// What the built-in `metrics` has counted.
+/// Prints the counts of the built-in `metrics`.
 func report(_ url: HTTPURL) async throws {
   var configuration = Configuration()
   configuration.plugins.append(PluginConfiguration(name: "metrics", source: .builtin("metrics")))

@@ -1,6 +1,6 @@
 import SluiceClient
 
-/// A request with limits of its own.
+/// A request with its own limits.
 func urgentRequest(_ url: HTTPURL) -> Request {
   var request = Request(url: url, timeout: .seconds(20))
   request.options.idleTimeout = .seconds(5)

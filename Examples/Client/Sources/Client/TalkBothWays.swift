@@ -1,6 +1,6 @@
 import SluiceClient
 
-/// Sends questions and prints the answers, both at the same time.
+/// Sends questions and prints the answers at the same time.
 func talkBothWays(_ client: Client, _ url: HTTPURL, _ questions: AsyncStream<String>) async throws {
   let request = Request(method: "POST", url: url)
   try await client.perform(

@@ -2,7 +2,7 @@ import Sluice
 import SluicePluginImage
 import SluiceTrial
 
-/// An engine that tries each library out in a child process before it loads it.
+/// An engine that tries out each library in a child process before loading it.
 func tryOut(_ configuration: Configuration) -> Engine? {
   do {
     return try Engine(configuration, trial: HelperTrial())

@@ -8,7 +8,7 @@ func useFoundation(_ text: String) async throws {
   try await useURLSession(url)
 }
 
-/// Existing code with a URLSession, whose requests go through the client.
+/// Existing code with a URLSession whose requests go through the client.
 func useURLSession(_ url: URL) async throws {
   let configuration = URLSessionConfiguration.default
   configuration.protocolClasses = [SluiceURLProtocol.self]

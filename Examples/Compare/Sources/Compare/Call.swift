@@ -1,9 +1,9 @@
 import Foundation
 
-/// A call that both clients make.
+/// A call that both clients can make.
 struct Call: Sendable {
   let name: String
-  /// Throws if it does not do what it should.
+  /// Throws if the call does not do what it should.
   let sluice: @Sendable (Site) async throws -> Void
   /// Nil if URLSession has no such call on Linux.
   let urlSession: (@Sendable (Site) async throws -> Void)?

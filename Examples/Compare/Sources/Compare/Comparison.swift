@@ -1,17 +1,17 @@
 import Dispatch
 import Foundation
 
-/// Makes the same calls with Foundation's URLSession and with a Sluice client, against a server of its own, and prints a
-/// table. Each call runs in a child process, so that a crash or a hang ends that call alone.
+/// Makes the same calls with Foundation's URLSession and with a Sluice client, against its own servers, and prints a
+/// table. Each call runs in a child process, so that a crash or a hang ends only that call.
 ///
 ///     Compare                   all calls
 ///     Compare sluice            all calls, with Sluice alone
 ///     Compare CALL CLIENT       one call in this process; the servers are in the environment
 ///
-/// Ends with 1 if a call with Sluice does not pass.
+/// Exits with status 1 if a call with Sluice fails.
 @main
 struct Comparison {
-  /// After this time a call counts as hanging.
+  /// A call that takes longer counts as hanging.
   static let deadline = DispatchTimeInterval.seconds(10)
 
   static func main() async {
@@ -20,7 +20,7 @@ struct Comparison {
     await run(arguments[1], with: arguments[2])
   }
 
-  /// The child: prints what went wrong, and nothing else.
+  /// In the child: prints only what went wrong.
   private static func run(_ name: String, with client: String) async {
     guard let call = calls.first(where: { $0.name == name }), let site = Site(ProcessInfo.processInfo.environment)
     else {

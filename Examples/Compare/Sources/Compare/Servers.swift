@@ -46,8 +46,8 @@ final class Servers {
   }
 }
 
-/// A server that cuts off a response: half of ten bytes, then the end of the connection. A request with `Range` gets the
-/// rest, and `/silent` gets nothing.
+/// A server that cuts off its responses: it sends half of ten bytes and closes the connection. A request with `Range`
+/// gets the rest, and `/silent` gets nothing.
 final class CutServer: Sendable {
   let port: UInt16
 

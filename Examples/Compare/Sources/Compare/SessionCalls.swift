@@ -125,7 +125,7 @@ enum SessionCalls {
   }
 }
 
-/// Takes redirects as responses, answers challenges, and passes metrics on.
+/// Treats redirects as responses, answers challenges, and passes metrics on.
 private final class Decisions: NSObject, URLSessionTaskDelegate {
   let metrics: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation

@@ -149,7 +149,7 @@ enum SluiceCalls {
   }
 }
 
-/// Takes redirects as responses, answers challenges, and passes results on.
+/// Treats redirects as responses, answers challenges, and passes results on.
 private struct Decisions: TransactionDelegate {
   var didComplete: @Sendable (TransactionResult) -> Void = { _ in }
 

@@ -3,8 +3,8 @@ import Sluice
 import SluiceJSON
 import SluiceTraceContext
 
-/// Baggage for programs in other languages: `{"read": "a=1;p"}` is answered with its members, and `{"write": [ … ]}`, a list
-/// of members, with the text of a header.
+/// Reads and writes baggage for programs in other languages. The answer to `{"read": "a=1;p"}` is its members; the
+/// answer to `{"write": [ … ]}` with a list of members is the text of a header.
 ///
 ///     [{"key": "a", "value": "1", "properties": [{"key": "p", "value": null}]}]
 enum BaggageLines {

@@ -2,7 +2,7 @@ import Glibc
 import Sluice
 import SluiceServer
 
-/// `Relay` serves until it is killed and says where; `Relay --baggage` reads and writes baggage, one line after the other.
+/// `Relay` prints its address and serves until it is killed. `Relay --baggage` reads and writes baggage, line by line.
 @main
 struct Main {
   static func main() async throws {
@@ -14,7 +14,7 @@ struct Main {
       }
     }
     print(server.baseURL)
-    // Flushes, because standard output may be a file or a pipe that another program reads.
+    // Flushed explicitly, because standard output can be a file or a pipe that another program reads.
     fflush(nil)
     try await Task.sleep(for: .seconds(86400))
     server.stop()

@@ -4,11 +4,11 @@ import SluiceJSON
 import SluiceServer
 import SluiceTraceContext
 
-/// A service that passes requests on and keeps their trace: it posts to each URL of the list that it gets.
+/// A service that passes requests on and keeps their trace. It gets a list, and posts to each URL of the list.
 ///
 ///     [{"url": "http://127.0.0.1:7777/a", "arguments": [ … ]}, …]
 ///
-/// `arguments` are the body of the request to `url`. The answer has the result of each.
+/// `arguments` is the body of the request to `url`. The answer contains the result of each request.
 struct Relay: Sendable {
   private let engine: Engine
 

@@ -1,10 +1,10 @@
 import SluicePlugin
 
-/// Says which team a request belongs to: in a header, in its body if that is a JSON object, and in the response. The
-/// request and the response wait while the directory is asked.
+/// Adds the team that a request belongs to: in a header, in the body of the request if it is a JSON object, and in the
+/// response. The request and the response wait while the directory is asked.
 struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
   struct Configuration: Decodable, Sendable {
-    /// The team of the paths that begin with each key.
+    /// The team for the paths that begin with each key.
     var teams: [String: String]
   }
 
@@ -20,9 +20,9 @@ struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
 
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
     let team = try await directory.team(of: context.path)
-    // This runs on the loop of the request again, whatever thread the directory answered on.
+    // This runs on the request's loop again, whatever thread the directory has answered on.
     request.headers["x-team"] = team
-    // The document is first only read, because asking to write costs a conversion.
+    // The document is first opened only for reading, because opening it for writing costs a conversion.
     guard request.document(for: .reading, body: true)?["body"]?["json"]?.isObject == true else { return }
     request.document(for: .writing, body: true)?["body"]?["json"]?["team"] = JSONValue(team)
   }

@@ -1,6 +1,6 @@
 import SluicePlugin
 
-/// Knows which team a host belongs to, and answers after a moment.
+/// Knows which team a path belongs to, and answers after a moment.
 actor Directory {
   private let teams: [String: String]
   private let host: PluginHost
@@ -11,7 +11,8 @@ actor Directory {
     self.host = host
   }
 
-  /// In a real plugin, a look-up elsewhere: the caller is suspended, and its event loop continues with other requests.
+  /// In a real plugin, this would be a look-up elsewhere: the caller is suspended, and its event loop continues with
+  /// other requests.
   func team(of path: String) async throws -> String {
     if let team = known[path] { return team }
     try await host.sleep(for: .milliseconds(1))

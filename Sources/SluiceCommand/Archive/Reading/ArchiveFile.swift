@@ -8,11 +8,11 @@ enum ArchiveFile {
   /// A larger file is refused.
   private static let limitBytes = 256 << 20
 
-  /// The member `log`, which has a list of entries. The rest is not checked: programs leave members out.
+  /// The member `log`, which has a list of entries. Other members are not checked, because programs leave some out.
   static func log(_ path: String) throws(CommandError) -> ArchivePart {
     let text = try text(path)
     let parsed = text.withUnsafeBytes { bytes in
-      // Browsers write bodies that have U+0000.
+      // Browsers write bodies that contain U+0000.
       Result { () throws(JSONError) in try JSONValue(parsing: bytes.withoutByteOrderMark, options: .allowNUL) }
     }
     let document: JSONValue
@@ -38,7 +38,7 @@ enum ArchiveFile {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Some programs write the mark before the text.
+  /// Some programs write a byte order mark before the text.
   fileprivate var withoutByteOrderMark: UnsafeRawBufferPointer {
     starts(with: [0xEF, 0xBB, 0xBF]) ? UnsafeRawBufferPointer(rebasing: self[3...]) : self
   }

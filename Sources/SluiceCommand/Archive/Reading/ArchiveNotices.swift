@@ -5,14 +5,14 @@ import SluiceMessages
 struct ArchiveNotices: Sendable {
   /// Entries that follow a redirect of an earlier entry.
   var redirects = 0
-  /// Entries of Sluice's own archives that a retry or a challenge has caused.
+  /// Entries of Sluice's own archives that belong to a retry or to the answer to a challenge.
   var repetitions = 0
-  /// Entries that are not of http or https, by their scheme.
+  /// Entries whose scheme is neither http nor https, by scheme.
   var schemes: [String: Int] = [:]
-  /// Headers and cookies of which only `REDACTED` is known.
+  /// Headers and cookies whose value in the archive is only `REDACTED`.
   var hiddenHeaders = 0
 
-  /// Says it on standard error.
+  /// Reports on standard error what was left out.
   func say(isQuiet: Bool) {
     if !isQuiet, let text = leftOut { StandardError.say("--from-har: left out \(text)", .info) }
     guard hiddenHeaders > 0 else { return }

@@ -6,7 +6,7 @@ struct ArchivePart {
   let json: JSONValue
   let path: String
 
-  /// A member; nil if it is absent or null, which some programs write for one that they do not have.
+  /// A member; nil if it is absent or null. Some programs write null for a member that has no value.
   subscript(name: String) -> ArchivePart? {
     guard let member = json[name], !member.isNull else { return nil }
     return ArchivePart(json: member, path: "\(path).\(name)")
@@ -30,14 +30,14 @@ struct ArchivePart {
     return text
   }
 
-  /// The elements of a list; none if it is absent.
+  /// The elements of a list; empty if the list is absent.
   func list(_ name: String) throws(ArchiveMistake) -> [ArchivePart] {
     guard let list = self[name] else { return [] }
     guard list.json.isArray else { throw unexpected(name, "an array") }
     return list.json.elements.enumerated().map { ArchivePart(json: $1, path: "\(list.path)[\($0)]") }
   }
 
-  /// The pairs of a list. A value that is absent is empty.
+  /// The pairs of a list. An absent value counts as empty.
   func pairs(_ name: String) throws(ArchiveMistake) -> [(part: ArchivePart, pair: NamedValue)] {
     var pairs: [(ArchivePart, NamedValue)] = []
     for part in try list(name) {
@@ -51,7 +51,7 @@ struct ArchivePart {
   }
 }
 
-/// Why an entry of an archive is no request; names the place.
+/// Why an entry of an archive is not a request; the message names the place.
 struct ArchiveMistake: Error {
   let message: String
 }

@@ -4,7 +4,7 @@ import SluiceJSON
 struct ArchiveSelection {
   private(set) var notices = ArchiveNotices()
   private let followsRedirects: Bool
-  /// Sluice has written the archive, with an entry for each hop.
+  /// Whether Sluice wrote the archive, which then has an entry for each hop.
   private let isOwn: Bool
   private var targets = RedirectTargets()
 
@@ -14,7 +14,7 @@ struct ArchiveSelection {
     isOwn = log["creator"]?["name"]?.json.string == "sluice"
   }
 
-  /// A request document; empty for an entry that is not sent. Call it for each entry in order.
+  /// The request document of an entry; empty if the entry is not sent. Call it for each entry in order.
   mutating func line(of entry: ArchivePart) throws(ArchiveMistake) -> [UInt8] {
     let isTarget = targets.take(entry)
     if isTarget, followsRedirects {
@@ -36,7 +36,7 @@ struct ArchiveSelection {
     do { return try document.serialized() } catch { throw request.failure(error.message) }
   }
 
-  /// Whether an entry is not the first of its request.
+  /// Whether the entry is a later attempt or hop of a request, not its first hop.
   private static func isRepetition(_ entry: ArchivePart) -> Bool {
     ["_attempt", "_hop"].contains { entry.json[$0]?.integer ?? 0 > 0 }
   }

@@ -12,7 +12,7 @@ struct ArchivedBody {
   init?(_ request: ArchivePart) throws(ArchiveMistake) {
     let data = request["postData"]
     guard let data, let (text, mediaType) = try Self.content(data) else {
-      // Sending the request without its body would be another request.
+      // The request cannot be sent without its body, because it would be a different request.
       guard let size = request["bodySize"]?.json.integer, size > 0 else { return nil }
       throw ArchiveMistake(message: "\(request.path).postData: the archive does not have the \(size) bytes of the body")
     }
@@ -27,7 +27,7 @@ struct ArchivedBody {
     guard !FormText.isForm(mediaType) || !FormText.hasHiddenValue(text) else {
       throw data.failure("a secret in it was replaced by \(SecretList.placeholder); put it back")
     }
-    // A line of input must not have U+0000 in a text.
+    // A text in a line of input must not contain U+0000.
     let hasNUL = text.utf8.contains(0)
     document =
       hasNUL
@@ -35,13 +35,13 @@ struct ArchivedBody {
       : ["text": JSONValue(text)]
   }
 
-  /// The specification has no member for it; programs use one of these.
+  /// Whether the text is Base64. The specification has no member for that; programs use one of these two.
   private static func isEncoded(_ data: ArchivePart) throws(ArchiveMistake) -> Bool {
     let (own, common) = (try data.optionalString("_encoding"), try data.optionalString("encoding"))
     return own == "base64" || common == "base64"
   }
 
-  /// Nil if there is none; some programs write an empty text for each GET.
+  /// Nil if there is no content; some programs write an empty text for each GET.
   private static func content(
     _ data: ArchivePart
   ) throws(ArchiveMistake) -> (text: String, mediaType: String)? {

@@ -4,7 +4,7 @@ import SluiceMessages
 
 /// Turns the request of an entry into a request document.
 struct ArchivedEntry {
-  /// Headers and cookies that were left out because only `REDACTED` is known of their values.
+  /// Headers and cookies that were left out because their value in the archive is only `REDACTED`.
   private(set) var hiddenCount = 0
   private let request: ArchivePart
   private var headers: [(name: String, value: String)] = []
@@ -12,8 +12,8 @@ struct ArchivedEntry {
   /// - Parameter request: the member `request` of the entry.
   init(_ request: ArchivePart) { self.request = request }
 
-  /// The scheme of an entry that is not sent, such as `data` or `ws`; nil for http and https, and for a text without
-  /// one, which is a mistake.
+  /// The scheme of an entry that is not sent, such as `data` or `ws`. Nil for http and https, and for a text without a
+  /// scheme, which is a mistake.
   static func foreignScheme(_ url: String) -> String? {
     guard RelativeReference.hasScheme(url) else { return nil }
     let scheme = url.prefix { $0 != ":" }.lowercased()
@@ -45,7 +45,7 @@ struct ArchivedEntry {
     ArchiveMistake(message: "\(request.path).\(member): \(reason)")
   }
 
-  /// Without a fragment, which is never sent.
+  /// The URL without its fragment, which is never sent.
   private func url() throws(ArchiveMistake) -> HTTPURL {
     let text = try request.string("url").prefix { $0 != "#" }
     let url: HTTPURL
@@ -73,7 +73,7 @@ struct ArchivedEntry {
     if !hasCookie { try readCookies() }
   }
 
-  /// Pseudo fields of HTTP/2, and what the transport writes itself.
+  /// Whether a header is not sent: a pseudo field of HTTP/2, or a field that the transport writes itself.
   private static func isLeftOut(_ name: String, _ value: String, _ url: HTTPURL) -> Bool {
     if name.hasPrefix(":") || FieldSyntax.isTransportField(name.utf8.span) || name == "http2-settings" { return true }
     return name == "host" && value.lowercased() == url.hostField

@@ -4,13 +4,13 @@ import SluiceMessages
 
 /// `--from-har FILE`: the requests of an HTTP Archive, as lines of input.
 ///
-/// Each entry has its line, which is blank if the entry is not sent: so the number of a line names its entry, and
-/// `--resume` finds it again.
+/// Each entry has a line, which is blank if the entry is not sent. The number of a line therefore identifies its entry,
+/// and `--resume` finds it again.
 struct ArchivedRequests: Sendable {
   let input: InputLines
   /// The archive itself.
   let file: FileIdentity?
-  /// Why an entry is no request, by the number of its line.
+  /// Why entries are not requests, by the number of their line.
   let refusals: [Int: String]
   let notices: ArchiveNotices
 
@@ -41,6 +41,6 @@ struct ArchivedRequests: Sendable {
     notices = selection.notices
   }
 
-  /// What errors of a line name.
+  /// The place that an error about a line names.
   static func place(ofLine line: Int) -> String { "log.entries[\(line - 1)].request" }
 }

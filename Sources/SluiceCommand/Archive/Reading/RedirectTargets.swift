@@ -9,11 +9,11 @@ struct RedirectTargets {
     let url: String
   }
 
-  /// How often each target was named and has not come yet.
+  /// How many entries are still expected for each target of a redirect.
   private var expected: [Target: Int] = [:]
 
   /// - Parameter entry: the next entry of the archive.
-  /// - Returns: whether an earlier entry leads to it.
+  /// - Returns: whether an earlier entry redirects to this one.
   mutating func take(_ entry: ArchivePart) -> Bool {
     guard let request = entry["request"]?.json, let method = request["method"]?.string,
       let text = request["url"]?.string

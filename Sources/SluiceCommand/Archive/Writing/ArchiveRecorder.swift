@@ -15,7 +15,7 @@ final class ArchiveRecorder: SideOutput {
   }
 
   private let file: SideFile<Item>
-  /// By the index of the loop. Complete when the engine begins.
+  /// The desks by the index of their loop; complete when the engine starts.
   private let desks = Locked<[Int: HopDesk]>([:])
 
   /// Nil without the option.
@@ -36,7 +36,7 @@ final class ArchiveRecorder: SideOutput {
     file = try SideFile(owning: descriptor, name: path, frame) { EntryText.make($0.hop, $0.mask) }
   }
 
-  /// Goes around the transport of each loop.
+  /// Wraps the transport of each loop.
   var wrapper: TransportWrapper {
     { [desks] loop, transport in
       let desk = HopDesk()

@@ -20,8 +20,8 @@ final class ArchiveStage: Interceptor, Tracer {
   }
 
   /// - Parameters:
-  ///   - desk: that of a loop, by its index.
-  ///   - take: gets each hop, on its loop; must not block.
+  ///   - desk: returns the desk of a loop, by the loop's index.
+  ///   - take: gets each hop, on the loop of the hop; must not block.
   init(desk: @escaping @Sendable (Int) -> HopDesk?, _ take: @escaping @Sendable (ArchivedHop) -> Void) {
     self.desk = desk
     self.take = take
@@ -38,7 +38,7 @@ final class ArchiveStage: Interceptor, Tracer {
       let place = exchange.attachments[self] as? Place
       exchange.attachments[self] = nil
       let identity = place?.identity ?? ArchivedHop.Identity(exchange)
-      // A hop that ends before it is issued has no place; its transfer may not know of the end yet.
+      // A hop that ends before it is issued has no place, and its transfer might not know of the end yet.
       take((place?.tap ?? current)?.hop(event, identity) ?? ArchivedHop(unsent: event))
     default: break
     }

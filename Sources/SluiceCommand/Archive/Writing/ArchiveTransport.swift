@@ -12,7 +12,7 @@ final class ArchiveTransport: Transport {
   }
 
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    // Requests that plugins make themselves are not those of a transaction.
+    // Requests that plugins send themselves do not belong to a transaction.
     guard options.tellsHead else { return transport.start(request, options, observer: observer) }
     let tap = HopTap(copy request, observer, desk)
     request.body = tap.tapped(request.body)

@@ -3,9 +3,9 @@ import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 
-/// What an archive shows of one hop: a request that the transport has begun, and what came back.
+/// What an archive shows of one hop: the request that the transport was given, and the response.
 struct ArchivedHop: Sendable {
-  /// Which hop of which request it is.
+  /// Identifies the hop: its request, attempt and number.
   struct Identity: Sendable {
     let requestID: String
     let attempt: Int
@@ -26,7 +26,7 @@ struct ArchivedHop: Sendable {
   var requestBody: BodySample
   /// The bytes of the head as they were written; nil if the hop did not get that far.
   var sentHead: [UInt8]?
-  /// As the server sent it, without its body; nil if no head arrived.
+  /// The response as the server sent it, without its body; nil if no head arrived.
   var response: Response?
   var responseBody = BodySample()
   var timings = TransferTimings()
@@ -49,7 +49,7 @@ struct ArchivedHop: Sendable {
     self.request.body = .empty
   }
 
-  /// Adds what the event of its end knows. [loop]
+  /// Adds what the hop's last event reports. [loop]
   mutating func take(_ event: TraceEvent) {
     timings = event.timings ?? timings
     connection = event.exchange.connection ?? connection
@@ -57,6 +57,6 @@ struct ArchivedHop: Sendable {
     if error != nil, response != nil { responseBody.gap = "not whole, because the hop failed" }
   }
 
-  /// About how much memory it holds.
+  /// Roughly how much memory this value holds.
   var heldBytes: Int { 2048 + (sentHead?.count ?? 0) + requestBody.heldBytes + responseBody.heldBytes }
 }

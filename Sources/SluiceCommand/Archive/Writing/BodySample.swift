@@ -1,20 +1,20 @@
 import SluiceMessages
 
-/// A body as an archive shows it: whole up to a limit, otherwise its size and the reason.
+/// A body as an archive shows it: the whole body up to a limit, otherwise only its size and the reason.
 struct BodySample: Sendable {
   /// A larger body is left out.
   static let limitBytes = 1 << 20
 
   private enum Content {
     case bytes([UInt8])
-    /// Read when it is shown, because that waits for the disk.
+    /// The file is read only when the body is shown, because reading waits for the disk.
     case file(FileBody)
   }
 
   private var content = Content.bytes([])
-  /// The bytes of the body so far, also of those that are left out.
+  /// The bytes of the body so far, including those that are left out.
   private(set) var byteCount = 0
-  /// Why there is more of the body than was taken; nil if there is not.
+  /// Why a part of the body is missing for another reason than the limit; nil if none is.
   var gap: String?
 
   init() {}
@@ -29,7 +29,7 @@ struct BodySample: Sendable {
     }
   }
 
-  /// Adds a piece to a body that is taken while it passes.
+  /// Adds a piece of a body that is sampled while it passes.
   mutating func append(_ piece: [UInt8]) {
     guard case .bytes(var bytes) = content else { return }
     byteCount += piece.count
@@ -40,10 +40,10 @@ struct BodySample: Sendable {
     content = .bytes(bytes)
   }
 
-  /// The memory that it holds.
+  /// The memory that this value holds.
   var heldBytes: Int { if case .bytes(let bytes) = content { bytes.count } else { 0 } }
 
-  /// The bytes to show, and what must be said about them. Reads a file, so it must not be called on an event loop.
+  /// The bytes to show, and a comment about them. Reads a file, so it must not be called on an event loop.
   func shown() -> (bytes: [UInt8], comment: String?) {
     guard byteCount <= Self.limitBytes else {
       return ([], "left out: it has \(byteCount) bytes, and an archive keeps at most \(Self.limitBytes)")

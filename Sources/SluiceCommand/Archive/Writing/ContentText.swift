@@ -1,12 +1,12 @@
 import SluiceMessages
 
-/// The content of a body as text: itself if it is UTF-8, otherwise in base64.
+/// The content of a body as text: unchanged if it is UTF-8, otherwise in Base64.
 struct ContentText {
   let text: String
   let isEncoded: Bool
 
   init(_ bytes: [UInt8]) {
-    // Programs in C end a text at U+0000.
+    // Programs in C take U+0000 as the end of a text.
     let plain = bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
     text = plain ?? String(decoding: Base64.encode(bytes), as: UTF8.self)
     isEncoded = plain == nil

@@ -33,7 +33,7 @@ enum CookieText {
 
     init(_ list: [(name: String, value: String?)]) { self.list = list }
 
-    /// The last one counts.
+    /// The last attribute of a name counts.
     subscript(name: String) -> String? { list.last { $0.name.lowercased() == name }?.value }
 
     func has(_ name: String) -> Bool { list.contains { $0.name.lowercased() == name } }
@@ -48,7 +48,7 @@ enum CookieText {
     if let site = attributes["samesite"] { cookie.text("_sameSite", site) }
   }
 
-  /// `Max-Age` counts more than `Expires`.
+  /// `Max-Age` takes precedence over `Expires`.
   private static func end(_ attributes: Attributes, at time: Duration) -> Duration? {
     if let age = attributes["max-age"].flatMap({ Int64($0) }) { return time + .seconds(min(max(0, age), maximumAge)) }
     let now = HTTPDate(secondsSince1970: time.components.seconds)
@@ -63,7 +63,7 @@ enum CookieText {
     return (name.trimmedBlanks, value.trimmedBlanks)
   }
 
-  /// Without an equals sign the whole text is the value, which is a secret.
+  /// Empty without an equals sign: the whole text is then the value, which is a secret.
   private static func name(of piece: Substring?) -> String {
     piece?.parts(around: UInt8(ascii: "="))?.before.trimmedBlanks ?? ""
   }

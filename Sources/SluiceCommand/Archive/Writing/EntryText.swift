@@ -2,10 +2,10 @@ import Sluice
 import SluiceAssembly
 import SluiceMessages
 
-/// One entry of an HTTP Archive 1.2 (http://www.softwareishard.com/blog/har-12-spec/). Members that the format does not
-/// have begin with an underscore, as it demands.
+/// One entry of an HTTP Archive 1.2 (http://www.softwareishard.com/blog/har-12-spec/). The names of members that the
+/// format does not define begin with an underscore, as it requires.
 enum EntryText {
-  /// May read a file, so it must not be called on an event loop.
+  /// This can read a file, so it must not be called on an event loop.
   static func make(_ hop: ArchivedHop, _ mask: SecretMask) -> [UInt8] {
     let timings = EntryTimings(hop.timings)
     var text = JSONText(capacity: 2048 + hop.heldBytes)
@@ -25,7 +25,7 @@ enum EntryText {
     return text.bytes
   }
 
-  /// `HTTP/1.1`; empty if it is not known.
+  /// The version, such as `HTTP/1.1`; empty if it is not known.
   static func version(of hop: ArchivedHop) -> String {
     let version = hop.response?.version ?? hop.timings.version ?? hop.connection?.version
     return version.map { "\($0)" } ?? ""

@@ -1,9 +1,9 @@
 import SluiceMessages
 
-/// The phases of a hop in the terms of an archive: milliseconds, and -1 for a phase that did not happen.
+/// The phases of a hop as an archive has them: in milliseconds, and -1 for a phase that did not happen.
 struct EntryTimings {
   private let phases: [(name: String, microseconds: Int?)]
-  /// The handshake lies within the phase `connect`, so it is not a part of the sum.
+  /// The TLS handshake is part of the phase `connect`, so it is not added to the sum.
   private let handshake: Int?
 
   init(_ timings: TransferTimings) {

@@ -1,8 +1,9 @@
 import SluicePipeline
 import SluiceSupport
 
-/// Connects the two places at which a hop is seen, on one loop: the transport knows the bytes, and the events of the
-/// transaction say whose they are. The transport calls the transaction, which reports its events before it returns.
+/// Connects the two places on a loop that see a hop: the transport knows the bytes, and the events of the transaction
+/// say which hop they belong to. The transport calls the transaction, which reports its events before that call
+/// returns.
 ///
 /// Unchecked because it is confined to its loop.
 final class HopDesk: @unchecked Sendable {
@@ -11,8 +12,8 @@ final class HopDesk: @unchecked Sendable {
   /// The hop that was issued last, until its head is reported.
   private var issued: HopTap?
 
-  /// The observer of the hop is called from now on.
-  /// - Returns: what ``leave(to:)`` takes when the call has returned.
+  /// Call it before each call of the hop's observer.
+  /// - Returns: the value for ``leave(to:)``, to be called when the observer has returned.
   func enter(_ tap: HopTap) -> HopTap? {
     defer { current = tap }
     return current
@@ -20,10 +21,10 @@ final class HopDesk: @unchecked Sendable {
 
   func leave(to earlier: HopTap?) { current = earlier }
 
-  /// The transport writes the head next, before it does anything else.
+  /// Call it when the next thing that the transport does is to write the head.
   func expectHead(of tap: HopTap) { issued = tap }
 
-  /// Heads that no hop waits for are the rest of an earlier one, or for a proxy.
+  /// A head that no hop expects is the rest of an earlier head, or a head for a proxy.
   func didSend(_ head: [UInt8]) {
     issued?.didSend(head)
     issued = nil

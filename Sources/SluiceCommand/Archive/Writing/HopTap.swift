@@ -3,7 +3,7 @@ import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 
-/// Passes everything about one hop on, and keeps what an archive shows of it.
+/// Passes everything about one hop on to its observer, and keeps what an archive shows of it.
 ///
 /// Unchecked because it is confined to its loop.
 final class HopTap: TransferObserver, @unchecked Sendable {
@@ -12,7 +12,7 @@ final class HopTap: TransferObserver, @unchecked Sendable {
   private let began = UniversalTime.now
   private var request: Request
   private var requestBody: BodySample
-  /// False while a body that is produced only once has not been read to its end.
+  /// False from the start of a body that can be produced only once until it has been read to its end.
   private var isRequestWhole = true
   private var sentHead: [UInt8]?
   private var response: Response?
@@ -29,7 +29,7 @@ final class HopTap: TransferObserver, @unchecked Sendable {
     self.request.body = .empty
   }
 
-  /// The request body for the transport: a body that is produced only once is kept while it is read.
+  /// The request body for the transport. A body that can be produced only once is sampled while it is read.
   func tapped(_ body: Body) -> Body {
     guard case .stream(let stream) = body else { return body }
     isRequestWhole = false
@@ -39,15 +39,15 @@ final class HopTap: TransferObserver, @unchecked Sendable {
       isRequestWhole = piece == nil || requestBody.byteCount == stream.byteCount
       return piece
     }
-    // The transaction has set who is woken, and that stays: so the stream is not mapped.
+    // The transaction has already set what the stream wakes, and `mapped` would replace that.
     let tapped = stream.trailers.map { BodyStream(trailers: $0, read: read) }
     return .stream(tapped ?? BodyStream(byteCount: stream.byteCount, read: read))
   }
 
-  /// The head was written, in one piece or with this as its beginning.
+  /// Gets the whole head, or its beginning if it is written in parts.
   func didSend(_ head: [UInt8]) { sentHead = head }
 
-  /// What is known at the end of the hop.
+  /// The facts about the hop, to be called at its end.
   func hop(_ event: TraceEvent, _ identity: ArchivedHop.Identity) -> ArchivedHop {
     var hop = ArchivedHop(request, began: began, identity: identity)
     hop.requestBody = requestBody
@@ -61,7 +61,7 @@ final class HopTap: TransferObserver, @unchecked Sendable {
     return hop
   }
 
-  /// A body that nobody wants is read without being delivered, or not read at all.
+  /// Whether there is a body that was not delivered. A body that nobody wants is read and dropped, or not read at all.
   private var hasUnseenBody: Bool {
     guard receivedBytes == 0 else { return true }
     guard disposition == .discard, request.method != "HEAD", let headers = response?.headers else { return false }

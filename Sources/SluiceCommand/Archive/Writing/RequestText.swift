@@ -5,7 +5,7 @@ import SluiceMessages
 enum RequestText {
   static func add(_ hop: ArchivedHop, _ mask: SecretMask, to object: inout JSONText) {
     let fields = SentFields(hop, mask)
-    // The user of a URL is not sent in it.
+    // The user info of a URL is not sent as part of the URL.
     let url = mask.url(hop.request.url.withoutUserInfo)
     object.text("method", hop.request.method)
     object.text("url", url)
@@ -22,7 +22,7 @@ enum RequestText {
     url.firstIndex(of: "?").map { String(url[$0...].dropFirst()) } ?? ""
   }
 
-  /// The format calls `text` and `params` alternatives. Browsers write both, and readers expect the text.
+  /// The format calls `text` and `params` alternatives. Browsers write both, and readers expect `text`.
   private static func addBody(_ hop: ArchivedHop, _ mask: SecretMask, to object: inout JSONText) {
     guard hop.requestBody.byteCount > 0 else { return }
     let type = hop.request.headers["content-type"] ?? ""
@@ -36,7 +36,7 @@ enum RequestText {
 
   private static func addContent(_ bytes: [UInt8], isForm: Bool, _ mask: SecretMask, to data: inout JSONText) {
     let text = ContentText(bytes)
-    // The format has a member for it only in responses.
+    // The format has the member `encoding` only in responses.
     if text.isEncoded { data.text("_encoding", "base64") }
     guard isForm, !text.isEncoded else { return data.text("text", text.text) }
     let shown = FormText.masked(text.text, mask)

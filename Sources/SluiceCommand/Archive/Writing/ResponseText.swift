@@ -2,7 +2,7 @@ import Sluice
 import SluiceMessages
 import SluiceServer
 
-/// The response of an entry. Without a response its status is 0, as browsers write it.
+/// The response of an entry. If there is no response, the status is 0, as browsers write it.
 enum ResponseText {
   static func add(_ hop: ArchivedHop, _ mask: SecretMask, to object: inout JSONText) {
     let response = hop.response
@@ -19,7 +19,7 @@ enum ResponseText {
     if let error = hop.error { add(error, to: &object) }
   }
 
-  /// The usual text, since a response does not keep its own; HTTP/2 has none.
+  /// The usual reason phrase of the status, because a response does not keep its own; HTTP/2 has no reason phrase.
   private static func reason(of response: Response?) -> String {
     guard let response, response.version != .http2, response.version != .http3 else { return "" }
     return ServerLibrary.reason(of: response.status)

@@ -1,11 +1,12 @@
 import SluiceMessages
 
-/// The headers of a hop as they went over the wire, with hidden secrets; those of the request if nothing was sent.
+/// The headers of a hop as they went over the wire, or as the request has them if they are not known; secrets are
+/// hidden.
 struct SentFields {
   let list: [NamedValue]
-  /// `HTTP/1.1`; nil if nothing was sent.
+  /// Such as `HTTP/1.1`; nil if the head as it was sent is not known.
   let version: String?
-  /// The bytes of the head; nil if they are not known: HTTP/2 compresses them.
+  /// The size of the head in bytes; nil if it is not known, or if it was compressed (HTTP/2).
   let byteCount: Int?
 
   init(_ hop: ArchivedHop, _ mask: SecretMask) {
@@ -14,7 +15,7 @@ struct SentFields {
       (version, byteCount) = (nil, nil)
       return
     }
-    // The bytes of a head have no marks.
+    // The bytes of the head do not say which fields are sensitive; the request does.
     let headers = hop.request.headers
     let marked = Set(
       headers.indices.filter { headers.marks(at: $0).contains(.sensitive) }.map { headers.name(at: $0).lowercased() })
@@ -27,7 +28,7 @@ struct SentFields {
     byteCount = sent.version.hasPrefix("HTTP/1") ? head.count : nil
   }
 
-  /// Nil if the bytes are not a whole head: libcurl may write it in parts.
+  /// Nil if the bytes are not a whole head: libcurl may write a head in parts.
   private static func parse(_ head: [UInt8]) -> (method: String, version: String, fields: [NamedValue])? {
     var lines = head.split(separator: UInt8(ascii: "\n")).map { line in
       String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)

@@ -1,10 +1,10 @@
 import SluiceMessages
 
 /// Splits a command line into options and operands as getopt_long does: `-o FILE`, `-oFILE`, `-si`, `--output FILE`,
-/// `--output=FILE`; `--` ends the options, which may follow operands.
+/// `--output=FILE`. Options can follow operands; `--` ends the options.
 ///
-/// Values of options that take bytes are kept as they are; any other word that is not UTF-8 is refused, because it
-/// would name a different file, header or URL.
+/// Values of options that take bytes are kept unchanged. Any other word that is not UTF-8 is refused, because a
+/// repaired word would name a different file, header or URL.
 struct ArgumentParser {
   private static let dash = UInt8(ascii: "-")
 

@@ -1,7 +1,7 @@
 import Glibc
 import SluiceMessages
 
-/// A word of the command line, as the bytes that the system gave: they need not be UTF-8.
+/// A word of the command line, as the bytes that the system passed, which need not be UTF-8.
 struct ArgumentWord: Sendable, Hashable, ExpressibleByStringLiteral {
   let bytes: [UInt8]
 
@@ -12,11 +12,11 @@ struct ArgumentWord: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Nil for bytes that are not UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// For comparisons with known words, and for messages: bytes that are not UTF-8 are shown by their numbers.
+  /// For comparisons with known words, and for messages; bytes that are not UTF-8 are shown as numbers.
   var shown: String { text ?? PlainText.excerpt(bytes.span) }
 
-  /// The words that this process was started with, the program's name first. `CommandLine.arguments` has U+FFFD instead
-  /// of bytes that are not UTF-8.
+  /// The words that this process was started with, beginning with the program's name. `CommandLine.arguments` replaces
+  /// bytes that are not UTF-8 by U+FFFD.
   static var ofProcess: [ArgumentWord] {
     (0..<Int(CommandLine.argc)).compactMap { index in
       CommandLine.unsafeArgv[index].map { start in

@@ -7,14 +7,14 @@ struct CommandDescription: Sendable {
   /// The operands as the help shows them.
   let operands: String
   let operandCount: ClosedRange<Int>
-  /// The values that the operand takes; empty for any.
+  /// The values that the operand accepts; empty if it accepts any value.
   let operandWords: [String]
-  /// Whether the first operand is a program, to which all further words belong as they are.
+  /// Whether the first operand is a program. All words after it then belong to the program, unchanged.
   let takesProgram: Bool
   /// Further paragraphs for the help.
   let details: String
   let options: [Option]
-  /// Why an option that users may expect is not there; nil for a name without a reason.
+  /// Why an option that users may expect does not exist; nil if no reason is known for the name.
   let reasonOfAbsence: @Sendable (String) -> String?
   let run: @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
 

@@ -16,7 +16,7 @@ enum HelpText {
     """
   }
 
-  /// The help of the first word of several commands.
+  /// The help for the first word of several commands.
   static func group(_ word: String, _ commands: [CommandDescription]) -> String {
     """
     Usage: sluice \(word) COMMAND [OPTION]...

@@ -7,11 +7,11 @@ struct Option: Sendable {
   let letter: Character?
   /// The placeholder for its argument in the help; nil for a flag.
   let argument: String?
-  /// Whether the argument may be omitted: a following word that begins with a dash is then the next option.
+  /// Whether the argument can be omitted. A following word that begins with a dash is then the next option.
   let isArgumentOptional: Bool
   /// Whether the argument is sent unchanged, even if it is not UTF-8. Otherwise a value that is not UTF-8 is refused.
   let takesBytes: Bool
-  /// The values that it takes; empty for any.
+  /// The values that the option accepts; empty if it accepts any value.
   let words: [String]
   /// Without a full stop.
   let summary: String

@@ -22,7 +22,7 @@ struct ParsedArguments: Sendable {
 
   func all(_ name: String) -> [String] { allBytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
-  /// The same value, but as bytes: for options whose value need not be UTF-8.
+  /// The same value as bytes, for options whose value need not be UTF-8.
   func bytes(_ name: String) -> [UInt8]? { options.last { $0.name == name }?.value.bytes }
 
   func allBytes(_ name: String) -> [[UInt8]] { options.filter { $0.name == name }.map(\.value.bytes) }
@@ -37,7 +37,7 @@ struct ParsedArguments: Sendable {
     return number
   }
 
-  /// - Parameter unit: the unit of a number without one; nil if a unit is required.
+  /// - Parameter unit: the unit of a value that is only a number; nil if the value must have a unit.
   func duration(_ name: String, unit: String? = nil) throws(CommandError) -> Duration? {
     guard let text = self[name] else { return nil }
     let number = text.hasPrefix(".") ? "0" + text : text

@@ -28,7 +28,7 @@ enum PluginArguments {
       config: try config(parts.dropFirst().first), location: ConfigurationLocation(file: "--plugin \(path)"))
   }
 
-  /// The path of a library that is given by a path, or by the name of an installed plugin, as in a configuration.
+  /// The path of a library that is given as a path, or as the name of an installed plugin, as in a configuration.
   static func library(_ text: String, for subject: String) throws(CommandError) -> String {
     guard InstalledPlugins.isName(text) else { return text }
     do { return try InstalledPlugins.ofThisProgram.path(of: text, at: ConfigurationLocation(file: subject)) } catch {
@@ -43,7 +43,7 @@ enum PluginArguments {
     }
   }
 
-  /// `libretry.so` is `retry`, a second one `retry-2`.
+  /// `libretry.so` is named `retry`, and a second one `retry-2`.
   private static func name(_ path: String, _ taken: [String]) -> String {
     var name = path.split(separator: "/").last.map(String.init) ?? path
     if name.hasPrefix("lib") { name.removeFirst(3) }

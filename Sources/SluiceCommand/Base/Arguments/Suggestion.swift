@@ -1,9 +1,10 @@
 /// Guesses the word that a misspelled word was meant to be.
 enum Suggestion {
-  /// Longer words are not compared: they are no misspellings, and the cost grows with the length of both words.
+  /// Longer words are not compared: they are not misspellings, and the cost grows with the length of both words.
   private static let longest = 64
 
-  /// The nearest known word: it begins with the typed text, or differs in few letters. Nil if there is none.
+  /// The nearest known word, which begins with the typed text or differs from it in a few letters; nil if there is
+  /// none.
   static func nearest(to word: String, among known: [String]) -> String? {
     guard word.utf8.count <= longest else { return nil }
     let completed = known.filter { $0.hasPrefix(word) && word.count > 3 }
@@ -12,7 +13,7 @@ enum Suggestion {
     return scored.min { $0.1 < $1.1 }.flatMap { $0.1 <= max(1, word.count / 4) ? $0.0 : nil }
   }
 
-  /// Letters to insert, remove, replace or swap with their neighbour.
+  /// The number of letters to insert, remove, replace, or swap with their neighbour.
   static func distance(_ left: [Character], _ right: [Character]) -> Int {
     var rows = [Array(0...right.count)]
     for i in left.indices {

@@ -21,7 +21,7 @@ final class EventRecorder: SideOutput {
     }
     try check(path, isNot: arguments["output"])
     let recorder = EventRecorder(try ByteOutput(path: path, besides: input))
-    // Two names that lead to one new file.
+    // Only now can two names be compared that lead to the same new file.
     try check(path, isNot: arguments["output"])
     return recorder
   }
@@ -34,14 +34,14 @@ final class EventRecorder: SideOutput {
 
   private init(_ output: ByteOutput) { self.output = output }
 
-  /// Adds the tracer that writes the events, as the last tracer; it hides what the configuration hides.
+  /// Adds the tracer that writes the events, as the last tracer. It hides what the configuration hides.
   func append(to configuration: inout Configuration) {
     let secrets = SecretMask(configuration.redaction).secrets
     let code = StageCode(isTrusted: true) { [output] in output.append(EventLine.make($0, secrets)) }
     configuration.addStage("--events", code)
   }
 
-  /// Sets who is told about room and failures. Call it before the first event.
+  /// Sets the listener that is told about room and failures. Call it before the first event.
   func listen(_ listener: ByteOutput.Listener) { output.listen(listener) }
 
   var hasRoom: Bool { output.hasRoom }

@@ -4,13 +4,14 @@ import SluiceSupport
 
 /// A file descriptor with its own writer thread: appending never waits for the disk or for the reader of a pipe.
 ///
-/// The callers bound the buffer: they check ``hasRoom``, and append nothing more until the listener is told about room.
+/// Callers bound the buffer: they check ``hasRoom``, and append nothing more until the listener is told that there is
+/// room.
 final class ByteOutput: Sendable {
   /// Why the output could not be written.
   struct Failure: Error, Sendable, Equatable {
     let name: String
     let errorNumber: Int32
-    /// The file was deleted, or another one took its name, while it was written.
+    /// The file was deleted while it was written, or another file took its name.
     var isRemoved = false
 
     var isBrokenPipe: Bool { errorNumber == EPIPE }
@@ -44,20 +45,20 @@ final class ByteOutput: Sendable {
     var writtenBytes = 0
     /// The file that was created or changed; nil until then.
     var identity: FileIdentity?
-    /// The rate does not count any more.
+    /// The rate no longer applies.
     var isHurried = false
-    /// The bytes wait until another output has ended.
+    /// The writer waits, because another output must end first.
     var isHeld = false
   }
 
-  /// An output that has bytes to write, and how many it has written. Two equal ones mean that it writes nothing.
+  /// An output that has bytes to write, and how many it has written. Two equal values show that it is not writing.
   struct Waiting: Hashable, Sendable {
     let name: String
     let output: ObjectIdentifier?
     let writtenBytes: Int
   }
 
-  /// Writes a whole file, and waits until it is written. Does not follow a link at that path.
+  /// Writes a whole file and waits until it is written. Does not follow a symbolic link at the path.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(CommandError) {
     let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
     guard descriptor >= 0 else { throw CommandError(.failed, Failure(name: path, errorNumber: errno).description) }
@@ -67,19 +68,19 @@ final class ByteOutput: Sendable {
   }
 
   private static let highWaterBytes = 4 << 20
-  /// For an output that is held, and for one with a rate.
+  /// The limit of the buffer for an output that is held, and for an output with a rate.
   private static let smallWaterBytes = 64 << 10
   /// If there are fewer bytes, the writer waits a moment for more, so that a stream of short lines costs few wake-ups.
   private static let worthwhileBytes = 64 << 10
   private static let lingerNanoseconds = 1_000_000
 
   let name: String
-  /// The file, which is opened with the first bytes; nil if the descriptor is already open.
+  /// The file, which is opened when there are first bytes to write; nil if the descriptor is already open.
   private let file: OutputFile?
-  /// Bytes in a second; nil for no limit.
+  /// Bytes per second; nil for no limit.
   private let rate: Int?
   private let ownsDescriptor: Bool
-  /// False for a file without a name, as behind a descriptor that `/dev/fd` names.
+  /// False for a file that has no name, such as a deleted file behind a path in `/dev/fd`.
   private let hasName: Bool
   private let state: Monitor<State>
   private let listener = Locked<Listener?>(nil)
@@ -88,7 +89,7 @@ final class ByteOutput: Sendable {
   /// - Parameters:
   ///   - path: a file to create or to truncate; nil, `-` and the system's names for standard output mean standard
   ///     output.
-  /// - input: the file that is being read. To write to the same file is wrong usage, and leaves it unchanged.
+  ///   - input: the file that is being read. Writing to the same file is wrong usage, and leaves it unchanged.
   convenience init(path: String?, besides input: FileIdentity? = nil, rate: Int? = nil) throws(CommandError) {
     guard let path, !StandardOutput.isNamed(by: path) else {
       try ByteOutput.check(StandardOutput.descriptor, "standard output", isNot: input)
@@ -109,9 +110,9 @@ final class ByteOutput: Sendable {
     try self.init(descriptor, path, ownsDescriptor: true, rate: rate)
   }
 
-  /// The same for a file that is not changed or created before there are bytes for it, or before ``want()``.
+  /// The same, but the file is not created or changed before there are bytes to write, or before ``want()``.
   ///
-  /// - Parameter rate: how many bytes are written in a second; nil for no limit.
+  /// - Parameter rate: how many bytes are written per second; nil for no limit.
   convenience init(
     whenNeeded name: OutputName?, besides input: FileIdentity?, rate: Int? = nil
   ) throws(CommandError) {
@@ -153,7 +154,7 @@ final class ByteOutput: Sendable {
   /// All outputs that have a writing thread.
   private static let writing = Locked<[ObjectIdentifier: ByteOutput]>([:])
 
-  /// The file that is being opened: a pipe waits for its reader.
+  /// The path that is being opened. Opening a pipe waits for its reader.
   private static let opening = Locked<String?>(nil)
 
   private static func open(_ path: String) -> Int32 {
@@ -176,7 +177,7 @@ final class ByteOutput: Sendable {
     return found
   }
 
-  /// For the case that something other than the command ends the process: makes every output write its pending bytes,
+  /// For the case that something other than the command ends the process: makes every output write its pending bytes
   /// and accept no more. Bytes that are not written within the limit are lost. From any thread, whatever state the
   /// other threads are in.
   static func writeOut(within limit: Duration) {
@@ -218,7 +219,7 @@ final class ByteOutput: Sendable {
   /// Call it before the first bytes are appended.
   func listen(_ listener: Listener) { self.listener.withLock { $0 = listener } }
 
-  /// Always takes the bytes, even without room; from any thread.
+  /// Always takes the bytes, even if there is no room; from any thread.
   /// - Returns: whether there is room for more.
   @discardableResult
   func append(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { append($0) } }
@@ -239,13 +240,13 @@ final class ByteOutput: Sendable {
     return hasRoom
   }
 
-  /// With a rate, a tenth of a second.
+  /// The limit of the buffer; with a rate, the bytes of a tenth of a second.
   private var fullBytes: Int { rate.map { max(4096, min(Self.smallWaterBytes, $0 / 10)) } ?? Self.highWaterBytes }
 
   /// Writes nothing until ``release()``.
   func hold() { state.update { $0.isHeld = true } }
 
-  /// Writes what has come, and goes on.
+  /// Writes the bytes that have been held, and continues normally.
   func release() { state.update { $0.isHeld = false } }
 
   /// After this call, the file is created or emptied even if nothing is appended.
@@ -265,7 +266,7 @@ final class ByteOutput: Sendable {
     unlink(name.path)
   }
 
-  /// Writes what is left as fast as possible, whatever the rate.
+  /// Writes the remaining bytes as fast as possible, ignoring the rate.
   func hurry() { state.withLock { $0.isHurried = true } }
 
   /// Writes the remaining bytes and closes. Returns any failure since the beginning. Call it once.

@@ -3,15 +3,15 @@ import Glibc
 import SluiceMessages
 import Synchronization
 
-/// The lines of a file, a pipe or a terminal, in a buffer that is as long as the longest line so far and never longer
-/// than the limit.
+/// The lines of a file, a pipe or a terminal. The buffer is as long as the longest line so far, and never longer than
+/// the limit.
 ///
 /// Unchecked: one thread reads lines; others use only ``consumedBytes`` and ``interrupt()``.
 final class InputLines: @unchecked Sendable {
   enum Line {
     /// Borrowed until the next call; without its line end.
     case text(UnsafeRawBufferPointer)
-    /// A line beyond the limit, which was skipped and not held in memory.
+    /// A line longer than the limit. It was skipped and not held in memory.
     case tooLong
     case end
     case failure(CommandError)
@@ -24,15 +24,15 @@ final class InputLines: @unchecked Sendable {
   private(set) var number = 0
   private let descriptor: Int32
   private let ownsDescriptor: Bool
-  /// A descriptor that is readable once reading must stop.
+  /// A descriptor that becomes readable when reading must stop.
   private let interruption: Int32
   private let limitBytes: Int
-  /// Where the first line begins in a file; -1 for an input that has no positions.
+  /// The position of the first line in a file; -1 for an input that has no positions.
   private let startOffset: off_t
   private let consumed = Atomic<Int>(0)
   private var buffer: UnsafeMutableRawBufferPointer
   private var unread = 0..<0
-  /// The position up to which there is no line end.
+  /// The position up to which the buffer was searched for a line end without finding one.
   private var searched = 0
   private var isAtEnd = false
 
@@ -54,7 +54,7 @@ final class InputLines: @unchecked Sendable {
     self.init(descriptor, name, ownsDescriptor: true, limitBytes)
   }
 
-  /// The caller keeps the descriptor open.
+  /// Borrows a descriptor, which the caller keeps open.
   convenience init(borrowing descriptor: Int32, name: String, limitBytes: Int) {
     self.init(descriptor, name, ownsDescriptor: false, limitBytes)
   }
@@ -78,7 +78,7 @@ final class InputLines: @unchecked Sendable {
   /// Makes ``next()`` return ``Line/end`` instead of waiting. From any thread.
   func interrupt() { eventfd_write(interruption, 1) }
 
-  /// The bytes of all lines returned so far; from any thread.
+  /// The bytes of all lines that were returned so far; from any thread.
   var consumedBytes: Int { consumed.load(ordering: .relaxed) }
 
   /// Nil for anything but a regular file.
@@ -91,7 +91,7 @@ final class InputLines: @unchecked Sendable {
     return Int(status.st_size)
   }
 
-  /// The next line; ``Line/end`` also when reading was interrupted.
+  /// The next line. ``Line/end`` is also returned when reading was interrupted.
   /// - Parameter willRead: called before each read, which may wait.
   func next(willRead: () -> Void = {}) -> Line {
     var isTooLong = false
@@ -112,7 +112,7 @@ final class InputLines: @unchecked Sendable {
     }
   }
 
-  /// The last line counts even if it is too long and has no line end.
+  /// The end of the input. A last line that is too long is returned first, even if it has no line end.
   private func end(isTooLong: Bool) -> Line {
     guard isTooLong, isAtEnd else { return .end }
     number += 1
@@ -148,7 +148,7 @@ final class InputLines: @unchecked Sendable {
     return UnsafeRawBufferPointer(rebasing: buffer[start..<(hasCarriageReturn ? end - 1 : end)])
   }
 
-  /// Forgets the beginning of a line that is too long.
+  /// Drops the part of a line that is too long.
   private func drop() {
     consumed.wrappingAdd(unread.count, ordering: .relaxed)
     unread = unread.upperBound..<unread.upperBound
@@ -172,7 +172,7 @@ final class InputLines: @unchecked Sendable {
       guard count >= 0 else { return .failure(failure(errno)) }
       isAtEnd = count == 0
       unread = unread.lowerBound..<unread.upperBound + count
-      // At the end the last line may still be there, without a line end.
+      // At the end, a last line without a line end can still be in the buffer.
       return .success(count > 0 || !unread.isEmpty)
     }
   }
@@ -198,7 +198,7 @@ final class InputLines: @unchecked Sendable {
     CommandError(.failed, "cannot read \(name): \(String(cString: strerror(errorNumber)))")
   }
 
-  /// Whether a line has nothing but white space.
+  /// Whether a line contains only white space.
   static func isBlank(_ text: UnsafeRawBufferPointer) -> Bool {
     text.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
   }

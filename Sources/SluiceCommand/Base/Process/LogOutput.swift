@@ -4,7 +4,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceSupport
 
-/// Messages of the command and its engine on standard error: lines for people, or a JSON document on each line. From
+/// Messages of the command and its engine on standard error, as lines for people or as one JSON document per line. From
 /// any thread.
 enum LogOutput {
   enum Format: String, CaseIterable, Sendable {
@@ -13,12 +13,14 @@ enum LogOutput {
 
   struct Settings: Sendable {
     var format = Format.text
-    /// Nil shows warnings and errors, messages of the command itself, and the end of each swap.
+    /// The lowest level that is shown. Nil shows warnings and errors, messages of the command itself, and the end of
+    /// each swap.
     var least: LogLine.Level?
   }
 
   private static let settings = Locked(Settings())
-  /// The last swap whose end was shown, because the engine logs the end once for each library.
+  /// The last swap whose end was shown. The engine logs the end once for each library, and only the first line is
+  /// shown.
   private static let lastSwap = Locked(0)
 
   /// Call it before the engine starts.
@@ -84,10 +86,10 @@ enum LogOutput {
     return document
   }
 
-  /// What `addSubject` adds.
+  /// The members that `addSubject` adds.
   static let subjectKeys = ["transaction", "requestId", "attempt", "attributes"]
 
-  /// The transaction that a line is about, and its attributes, secrets redacted.
+  /// Adds the transaction that a line is about, and its attributes with secrets redacted.
   static func addSubject(of line: LogLine, to document: JSONValue) {
     document["transaction"] = line.transaction.map { JSONValue($0.description) }
     document["requestId"] = line.requestID.map { JSONValue(PrintableText.of($0)) }
@@ -95,7 +97,7 @@ enum LogOutput {
     document["attributes"] = JSONValue.shown(line.attributes)
   }
 
-  /// The same for people: ` http.route="/a b" status=503 transaction=…`, empty for a line without any.
+  /// The same for people: ` http.route="/a b" status=503 transaction=…`; empty if the document has none of them.
   static func words(ofSubject document: JSONValue) -> String {
     var words = document["attributes"]?.members.map { " \($0.key)=\(word($0.value))" } ?? []
     for key in subjectKeys where key != "attributes" {
@@ -104,7 +106,7 @@ enum LogOutput {
     return words.joined()
   }
 
-  /// A text with anything but letters, digits and `._-/:` is quoted.
+  /// Quotes a text that contains anything but letters, digits and `._-/:`.
   private static func word(_ value: JSONValue) -> String {
     guard let text = value.string else { return PrintableText.of(value.description) }
     let isPlain = text.utf8.allSatisfy {
@@ -125,7 +127,7 @@ enum LogOutput {
   }
 
   static func write(_ document: JSONValue) {
-    // This command never makes a document that cannot be written as JSON.
+    // The command makes only documents that can be written as JSON.
     guard let line = try? document.serialized() else { return }
     StandardError.write(String(decoding: line, as: UTF8.self) + "\n")
   }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// A file that is created or emptied only when there is something to write to it. It is checked earlier, so that an
+/// A file that is created or emptied only when there is something to write to it. It is checked before that, so that an
 /// output that cannot be written fails before a request is sent.
 struct OutputFile: Sendable {
   private let name: OutputName
-  /// The file that is being read, and must not be written.
+  /// The file that is being read, and that must not be written.
   private let input: FileIdentity?
 
   private var path: String { name.path }
 
-  /// Nil for a pipe, a device or a folder: opening these changes nothing, and is a better check.
+  /// Nil for a pipe, a device or a folder. Opening one of these changes nothing, and is a better check.
   init?(_ name: OutputName, besides input: FileIdentity?) {
     var status = stat()
     guard stat(name.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -29,12 +29,13 @@ struct OutputFile: Sendable {
     }
   }
 
-  /// Creates the file, or empties it, as the rule of its name says. Returns a descriptor, which the caller must close.
+  /// Opens the file as the rule of its name says: creates, empties or continues it. Returns a descriptor, which the
+  /// caller must close.
   func open() throws(ByteOutput.Failure) -> Int32 {
     let descriptor = name.open()
     guard descriptor >= 0 else { throw failure(errno) }
     let identity = FileIdentity(of: descriptor)
-    // Since the check, the path has become the input, or something that is not a file.
+    // After the check, the path has become the input file, or no longer leads to a regular file.
     let isOther = identity == nil || identity == input
     if isOther || name.existing == .replace && ftruncate(descriptor, 0) != 0 {
       let number = isOther ? EBUSY : errno

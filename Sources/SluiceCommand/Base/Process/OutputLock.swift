@@ -2,8 +2,8 @@ import Glibc
 
 /// Keeps two processes from writing to one file at the same time.
 ///
-/// A lock of the process (POSIX `fcntl`), because a child that a process leaves behind must not hold it. It ends with
-/// the process, or when the process closes any descriptor of the file.
+/// This is a lock of the process (POSIX `fcntl`), because a child that outlives the process must not hold it. The lock
+/// ends with the process, or when the process closes any descriptor of the file.
 enum OutputLock {
   /// Fails if another process holds the lock. A file system without locks is no error.
   static func take(_ descriptor: Int32, _ name: String) throws(CommandError) {

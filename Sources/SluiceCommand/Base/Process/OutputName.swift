@@ -1,15 +1,15 @@
 import Glibc
 import SluiceSupport
 
-/// The name of the file for a response body, and what may happen to a file that has it.
+/// The name of the file for a response body, and what happens if a file of that name exists.
 final class OutputName: Sendable {
   enum Existing: Sendable {
     case replace
-    /// It fails the output.
+    /// The output fails, and the existing file stays.
     case keep
     /// The new file gets a number: `NAME.1`, up to `NAME.100`.
     case number
-    /// The body continues the file.
+    /// The body is appended to the file.
     case append
   }
 
@@ -35,7 +35,7 @@ final class OutputName: Sendable {
 
   func set(existing: Existing) { state.withLock { $0.existing = existing } }
 
-  /// Opens the file as its rule says; -1 with `errno` if that fails.
+  /// Opens the file as its rule says; returns -1 and sets `errno` if that fails.
   func open() -> Int32 {
     let (path, existing) = (path, existing)
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC

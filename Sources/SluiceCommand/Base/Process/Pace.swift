@@ -1,7 +1,7 @@
 import Glibc
 import SluiceSupport
 
-/// Keeps a thread to a number of bytes in a second.
+/// Limits a thread to a number of bytes per second.
 struct Pace {
   /// Nil for no limit.
   private let rate: Int?
@@ -10,10 +10,10 @@ struct Pace {
 
   init(_ rate: Int?) { self.rate = rate }
 
-  /// How many bytes to take at once: at most those of a tenth of a second.
+  /// How many bytes to take at once: at most the bytes of a tenth of a second.
   func pieceBytes(_ maximum: Int) -> Int { rate.map { max(1, min(maximum, $0 / 10)) } ?? maximum }
 
-  /// Blocks until this many more bytes may pass.
+  /// Blocks until this many more bytes are allowed.
   mutating func wait(for count: Int) {
     guard let rate else { return }
     bytes += count

@@ -9,21 +9,22 @@ enum Paths {
 
   static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  /// The absolute path without symbolic links; nil where there is nothing.
+  /// The absolute path without symbolic links; nil if nothing exists at the path.
   static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
   }
 
-  /// From the current folder; symbolic links stay.
+  /// The absolute path, starting from the current folder; symbolic links are kept.
   static func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
     defer { free(folder) }
     return "\(String(cString: folder))/\(path)"
   }
 
-  /// Makes a folder of the user's alone, under a new name that begins so. Nil with `errno` set.
+  /// Creates a folder that only the user can access, under a new name with this beginning. Returns nil and sets `errno`
+  /// if that fails.
   static func makeFolder(_ beginning: String) -> String? {
     var template = Array("\(beginning)XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { return nil }

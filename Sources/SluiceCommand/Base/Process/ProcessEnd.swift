@@ -3,12 +3,12 @@ import SluicePluginHost
 
 /// How this process ends, whether the command or a plugin ends it.
 ///
-/// Libraries of plugins stay mapped to the end. Their destructors and their atexit(3) functions would run while their
-/// threads still work, and a crash there would turn a success into a failure. So they do not run.
+/// Libraries of plugins stay mapped until the process ends. Their destructors and atexit(3) functions are skipped: they
+/// would run while the threads of the plugins still work, and a crash there would turn a success into a failure.
 enum ProcessEnd {
-  /// The time for writing text that plugins have left in the buffers of stdio.
+  /// The time limit for writing text that plugins have left in the buffers of stdio.
   private static let flushMilliseconds: UInt32 = 1000
-  /// The time for writing results that are complete.
+  /// The time limit for writing results that are complete.
   private static let outputLimit = Duration.seconds(2)
 
   /// Ends the process with the status of its command.
@@ -18,10 +18,10 @@ enum ProcessEnd {
   }
 
   /// After this call, a plugin that calls exit(3) ends the process with a failure and a reason. Call this again after
-  /// libraries were mapped, so that functions which they registered do not run first.
+  /// libraries were mapped, so that exit functions that they registered do not run first.
   static func watch() { sluice_watch_exit { ProcessEnd.exitWasCalled($0) } }
 
-  /// Runs on the thread that called exit: that thread still holds the locks of its call, and all other threads keep
+  /// Runs on the thread that called exit. That thread still holds the locks of its call, and all other threads keep
   /// running.
   private static func exitWasCalled(_ status: Int32) {
     StandardError.say(text(status, ThreadCall.current))

@@ -2,35 +2,35 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// SIGINT and SIGTERM as an event: the first one asks to finish, a second one ends the process at once. SIGHUP is an
-/// event too, for a command that can read its configuration again.
+/// SIGINT and SIGTERM as events: the first signal asks the command to finish, and a second one ends the process at
+/// once. SIGHUP is an event too, for a command that can read its configuration again.
 ///
-/// Create it before any other thread starts, because threads inherit the blocked signals.
+/// Create it before any other thread starts, because threads inherit the set of blocked signals.
 final class ProcessSignals: Sendable {
   private struct State: Sendable {
     var signal: Int32?
     var handler: (@Sendable () -> Void)?
     var hangUpHandler: (@Sendable () -> Void)?
-    /// A SIGHUP came before there was a handler for it.
+    /// A SIGHUP arrived before its handler was set.
     var isHangUpDue = false
   }
 
-  /// Readable from the first signal on, for `poll`.
+  /// A descriptor for `poll`, readable after the first signal.
   let descriptor: Int32
   private let state = Locked(State())
   private let drain: Duration
 
   /// - Parameters:
   ///   - takesHangUp: if false, SIGHUP ends the process, as it does by default.
-  ///   - drain: the time that the command takes to finish. After it, an output that takes no bytes ends the process.
+  ///   - drain: the time that the command takes to finish. After it, the process ends if an output takes no bytes.
   init(takesHangUp: Bool = false, drain: Duration = .zero) throws(CommandError) {
     self.drain = drain
     descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     let signals = Self.signals(takesHangUp)
     withUnsafePointer(to: signals) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
-    // A write to a closed pipe then fails with EPIPE.
+    // With this, a write to a closed pipe fails with EPIPE.
     signal(SIGPIPE, SIG_IGN)
-    // A write beyond the size that files may have (ulimit -f) then fails with EFBIG.
+    // With this, a write beyond the size limit of files (ulimit -f) fails with EFBIG.
     signal(SIGXFSZ, SIG_IGN)
     try SystemThread.begin("sluice-signals") { [self] in
       while true { take(Self.wait(for: signals)) }
@@ -40,7 +40,7 @@ final class ProcessSignals: Sendable {
   /// The signal that was received; nil if there was none.
   var received: Int32? { state.withLock { $0.signal } }
 
-  /// Runs the handler at the first signal, or at once if it has come already; on the thread of signals.
+  /// Runs the handler at the first signal, on the thread of signals; if a signal has already arrived, runs it at once.
   func onSignal(_ handler: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       state.handler = handler
@@ -49,8 +49,8 @@ final class ProcessSignals: Sendable {
     if isLate { handler() }
   }
 
-  /// Runs the handler at each SIGHUP, and at once if one has come already. It runs on the thread of signals and must
-  /// not block.
+  /// Runs the handler at each SIGHUP, and at once if one has already arrived. The handler runs on the thread of signals
+  /// and must not block.
   func onHangUp(_ handler: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       state.hangUpHandler = handler
@@ -63,7 +63,7 @@ final class ProcessSignals: Sendable {
   private func take(_ signal: Int32) {
     if signal == SIGHUP { return takeHangUp() }
     let handler: (@Sendable () -> Void)? = state.withLock { state in
-      // Ends the process at once: it must not wait for anything that hangs.
+      // A second signal ends the process at once, without waiting for anything that might hang.
       if state.signal != nil { _exit(ExitStatus.interrupted(by: signal).code) }
       state.signal = signal
       return state.handler

@@ -8,8 +8,8 @@ import SluiceSupport
 enum StandardOutput {
   private static let kept = Locked(STDOUT_FILENO)
 
-  /// The descriptor for the command's data; -1, to which nothing can be written, if standard output was closed at the
-  /// start.
+  /// The descriptor for the command's data. If standard output was closed at the start, it is -1, to which nothing can
+  /// be written.
   static var descriptor: Int32 { kept.withLock { $0 } }
 
   /// Reserves standard output for the command: after this call, text that libraries print there goes to standard error.
@@ -23,8 +23,8 @@ enum StandardOutput {
     kept.withLock { $0 = descriptor }
   }
 
-  /// Whether a path that was given as an argument means standard output. If such a path were opened as a file, data
-  /// would go where plugins print.
+  /// Whether a path that was given as an argument means standard output. Such a path must not be opened as a file,
+  /// because the data would go to the stream that plugins print to.
   static func isNamed(by path: String) -> Bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
   }
@@ -48,7 +48,7 @@ enum StandardError {
 }
 
 enum Descriptors {
-  /// Writes all bytes. Returns the error number of a failure.
+  /// Writes all bytes. Returns the error number if that fails.
   static func write(_ text: String, to descriptor: Int32) -> Int32? {
     var text = text
     return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
@@ -70,10 +70,10 @@ enum Descriptors {
     return nil
   }
 
-  /// Reads to the end. A folder is wrong usage.
+  /// Reads to the end. Reading a folder is wrong usage.
   /// - Parameters:
-  ///   - name: what messages call it.
-  /// - advice: what to do if there are more bytes than the limit.
+  ///   - name: the name for messages.
+  ///   - advice: what to do if there are more bytes than the limit.
   static func readAll(
     _ descriptor: Int32, name: String, limitBytes: Int = .max, advice: String? = nil
   ) throws(CommandError) -> [UInt8] {

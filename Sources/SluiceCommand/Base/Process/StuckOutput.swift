@@ -3,15 +3,17 @@ import SluiceMessages
 import SluicePluginHost
 import SluiceSupport
 
-/// Ends an interrupted process whose output takes no bytes: a pipe that nobody reads or opens can block for ever.
+/// Ends an interrupted process whose output takes no bytes: writing to a pipe that nobody reads, or opening one, can
+/// block forever.
 enum StuckOutput {
   private static let patience = Duration.seconds(5)
 
-  /// Watches until the process ends, on a thread of its own.
+  /// Watches until the process ends, on a separate thread.
   ///
   /// - Parameters:
-  ///   - grace: the time before an output counts as stuck, besides the patience.
-  ///   - signal: what has interrupted the process.
+  ///   - grace: the time before the watch begins; an output is then stuck if it takes no bytes for the time of
+  ///     `patience`.
+  ///   - signal: the signal that interrupted the process.
   static func watch(after grace: Duration, _ signal: Int32) {
     let thread = try? SystemThread.begin("sluice-stuck") {
       pause(grace)
@@ -27,7 +29,7 @@ enum StuckOutput {
   }
 
   private static func end(_ name: String, _ signal: Int32) -> Never {
-    // Standard error may be the same pipe.
+    // Writes the message only if that does not block, because standard error can be the same pipe.
     var ready = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
     if poll(&ready, 1, 0) == 1 {
       StandardError.say(

@@ -2,7 +2,7 @@ import Glibc
 import SluiceSupport
 
 extension SystemThread {
-  /// Starts a thread of the command; the caller joins or detaches it.
+  /// Starts a thread of the command. The caller must join or detach it.
   static func begin(
     _ name: String, _ body: @escaping @Sendable () -> Void
   ) throws(CommandError) -> SystemThread {

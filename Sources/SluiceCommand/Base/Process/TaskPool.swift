@@ -2,7 +2,8 @@ import SluiceSupport
 
 /// The threads on which Swift runs tasks.
 enum TaskPool {
-  /// Starts the pool while there are free descriptors: libdispatch ends the process if its first task finds none.
+  /// Starts the pool early, while there are free descriptors: libdispatch ends the process if it finds none for its
+  /// first task.
   static func start() {
     let hasStarted = Monitor(false)
     Task.detached { hasStarted.update { $0 = true } }

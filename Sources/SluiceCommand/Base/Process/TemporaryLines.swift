@@ -2,8 +2,8 @@ import Glibc
 import SluiceMessages
 import SluiceSupport
 
-/// Lines that are made first and read later. They are in a file without a name, because they may be more than should
-/// stay in memory.
+/// Lines that are written first and read later. They are in a file without a name, because they can be too many to keep
+/// in memory.
 struct TemporaryLines: ~Copyable {
   private static let blockBytes = 1 << 20
 
@@ -21,7 +21,7 @@ struct TemporaryLines: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// - Parameter line: without its line end; empty for a blank line.
+  /// - Parameter line: the line without its line end; empty for a blank line.
   mutating func append(_ line: [UInt8]) throws(CommandError) {
     buffer += line
     buffer.append(0x0A)
@@ -35,7 +35,7 @@ struct TemporaryLines: ~Copyable {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// The lines from the first one on.
+  /// The lines, read from the first one.
   consuming func input(name: String, limitBytes: Int) throws(CommandError) -> InputLines {
     try write()
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)

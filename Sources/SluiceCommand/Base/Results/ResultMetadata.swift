@@ -15,7 +15,7 @@ enum ResultMetadata {
     return document
   }
 
-  /// Without its body.
+  /// The request without its body.
   private static func request(_ request: Request, _ mask: SecretMask) -> JSONValue {
     let document: JSONValue = [
       "method": JSONValue(request.method), "url": JSONValue(mask.url(request.url)),

@@ -5,10 +5,10 @@ import SluicePipeline
 
 /// Result lines.
 enum ResultText {
-  /// Writes a line. After a failure, part of it is written.
+  /// Writes a line. After a failure, a part of the line may have been written.
   /// - Parameters:
   ///   - line: the number of the request line.
-  ///   - mask: hides secrets of the metadata; nil leaves it out.
+  ///   - mask: hides secrets of the metadata; nil leaves the metadata out.
   static func append(
     _ result: TransactionResult, id: ResultID, line: Int? = nil, metadata mask: SecretMask? = nil,
     to text: inout JSONBytes
@@ -32,7 +32,7 @@ enum ResultText {
     return try ResultDocument(id: id, lineNumber: line, failure: failure, attempts: 0, duration: .zero).line()
   }
 
-  /// A body in a file is read, because the file is removed with the result.
+  /// Reads a body that is in a file, because the file is removed with the result.
   private static func whole(_ response: Response) throws -> Response {
     guard case .file(let file) = response.body else { return response }
     var response = response

@@ -1,16 +1,16 @@
 import Glibc
 import SluiceMessages
 
-/// Opens a file for content that may hold secrets: only its owner may read it.
+/// Opens a file for content that can hold secrets. Only its owner can read the file.
 enum PrivateFile {
   /// Creates the file, or empties it. Returns a descriptor, which the caller must close.
   ///
-  /// A symbolic link is not followed, and a file of another user is refused: in a folder that others may write, both
-  /// can be put there to get the content.
+  /// A symbolic link is not followed, and a file of another user is refused. In a folder that others can write to,
+  /// either could have been put there to get the content.
   /// - Parameters:
   ///   - option: the option that names the file, with its dashes.
-  ///   - input: the file that is being read, which must not be written.
-  ///   - arguments: have the other files that are written.
+  ///   - input: the file that is being read, and that must not be written.
+  ///   - arguments: contain the names of the other files that are written.
   static func open(
     _ path: String, _ option: String, besides input: FileIdentity?, _ arguments: ParsedArguments
   ) throws(CommandError) -> Int32 {
@@ -22,7 +22,7 @@ enum PrivateFile {
     guard descriptor >= 0 else { throw unopened(path, option, errno) }
     do throws(CommandError) {
       try check(descriptor, path, option, besides: input)
-      // Two names can lead to one new file.
+      // Only now can two names be compared that lead to the same new file.
       try check(path, option, isNot: arguments)
       try OutputLock.take(descriptor, PlainText.path(path))
       guard fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0 else {
@@ -64,7 +64,7 @@ enum PrivateFile {
     }
   }
 
-  /// The options whose files must be different ones.
+  /// The options that must name different files.
   private static let outputs = ["output", "events", "har", "record", "dump-header", "cookie-jar"]
 
   private static func check(

@@ -1,13 +1,13 @@
 import Glibc
 import SluiceSupport
 
-/// A file that gets a text for each item. A thread of its own makes the texts and writes them, so that no event loop
+/// A file that gets a text for each item. A separate thread makes the texts and writes them, so that no event loop
 /// waits for the disk, or for a text that takes long to make.
 ///
 /// After each write the file is complete: the closing text follows the last item, and the next items are written over
-/// it. So a process that is killed leaves a file that can be read.
+/// it. If the process is killed, the file can therefore still be read.
 final class SideFile<Item: Sendable>: Sendable {
-  /// The texts around the items.
+  /// The texts around and between the items.
   struct Frame: Sendable {
     var opening: [UInt8] = []
     var separator: [UInt8] = []
@@ -23,7 +23,7 @@ final class SideFile<Item: Sendable>: Sendable {
     var failure: ByteOutput.Failure?
   }
 
-  /// How far the writer has come. Only the writer's thread uses it.
+  /// The position of the writer. Only the writer's thread uses it.
   private struct Place {
     /// Where the closing text begins.
     var end: Int
@@ -31,7 +31,7 @@ final class SideFile<Item: Sendable>: Sendable {
   }
 
   private let highWaterBytes = 4 << 20
-  /// With fewer bytes the writer waits a moment for more, so that small items cost few wake-ups and writes.
+  /// If there are fewer bytes, the writer waits a moment for more, so that small items cost few wake-ups and writes.
   private let worthwhileBytes = 64 << 10
   private let lingerNanoseconds = 1_000_000
 
@@ -67,8 +67,8 @@ final class SideFile<Item: Sendable>: Sendable {
 
   var hasRoom: Bool { state.withLock { !$0.wasFull || $0.failure != nil } }
 
-  /// Always takes the item, even without room; from any thread.
-  /// - Parameter bytes: about how much memory the item holds.
+  /// Always takes the item, even if there is no room; from any thread.
+  /// - Parameter bytes: roughly how much memory the item holds.
   func append(_ item: Item, bytes: Int) {
     let wakes = state.withLock { state in
       guard state.failure == nil else { return false }
@@ -149,7 +149,7 @@ final class SideFile<Item: Sendable>: Sendable {
     }
   }
 
-  /// Cuts an incomplete text off. The closing text had its room there before, so a full disk does not prevent this.
+  /// Cuts off an incomplete text. The closing text was at this position before, so a full disk does not prevent this.
   private func restore(_ end: Int) {
     guard (try? write(frame.closing, at: end)) != nil else { return }
     _ = ftruncate(descriptor, off_t(end + frame.closing.count))

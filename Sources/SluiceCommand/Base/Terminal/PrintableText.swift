@@ -2,8 +2,8 @@ import SluiceMessages
 
 /// Text from other sources, made safe for a terminal.
 enum PrintableText {
-  /// Replaces control characters, except line ends and tabs, and characters that change the direction of writing by
-  /// `?`.
+  /// Replaces by `?` all control characters except line ends and tabs, and all characters that change the direction of
+  /// writing.
   static func of(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     var shown = String.UnicodeScalarView()

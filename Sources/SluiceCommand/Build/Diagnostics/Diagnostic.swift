@@ -10,10 +10,10 @@ struct Diagnostic: Hashable, Sendable {
   var column: Int?
   var severity: Severity
   var message: String
-  /// The lines of the source that the tool shows below.
+  /// The source lines that the tool shows below the message.
   var excerpt: [String] = []
 
-  /// Whether both messages are the same: tools repeat a message for each step that fails.
+  /// Whether both messages are the same. Tools repeat a message for each step that fails.
   func isSame(as other: Diagnostic) -> Bool {
     (file, line, column) == (other.file, other.line, other.column)
       && (severity, message) == (other.severity, other.message)
@@ -27,7 +27,7 @@ struct Diagnostic: Hashable, Sendable {
     return document
   }
 
-  /// The message in the form of compilers.
+  /// The message in the format that compilers use.
   func lines(_ terminal: Terminal, excerptLimit: Int = 8) -> [String] {
     let place = [file, line.map { "\($0)" }, column.map { "\($0)" }].compactMap(\.self).joined(separator: ":")
     let color: Terminal.Color =

@@ -1,5 +1,5 @@
 /// Finds the diagnostics of gcc, clang, swiftc and linkers in the output of a build, and those of any tool that writes
-/// them in the same way, `FILE:LINE:COLUMN: error: MESSAGE`.
+/// `FILE:LINE:COLUMN: error: MESSAGE`.
 struct DiagnosticReader {
   private static let severities: [(word: String, severity: Diagnostic.Severity)] = [
     ("fatal error: ", .error), ("error: ", .error), ("warning: ", .warning), ("note: ", .note), ("remark: ", .note),
@@ -8,9 +8,9 @@ struct DiagnosticReader {
   private static let lastLines = 20
 
   private var found: [Diagnostic] = []
-  /// Whether the next lines may belong to the last diagnostic.
+  /// Whether the following lines can belong to the last diagnostic.
   private var isOpen = false
-  /// The last lines of the output, for a build that fails without such a diagnostic.
+  /// The last lines of the output, for a build that fails without a diagnostic.
   private(set) var tail: [String] = []
 
   mutating func add(_ raw: String) {
@@ -18,7 +18,7 @@ struct DiagnosticReader {
     tail.append(line)
     if tail.count > Self.lastLines { tail.removeFirst() }
     if let diagnostic = Self.diagnostic(in: line) {
-      // A repeated diagnostic has the same excerpt, which must not be shown twice either.
+      // The excerpt of a repeated diagnostic must not be shown twice either.
       isOpen = !found.contains { $0.isSame(as: diagnostic) }
       if isOpen { found.append(diagnostic) }
     } else if Self.isExcerpt(line) {
@@ -30,7 +30,7 @@ struct DiagnosticReader {
     }
   }
 
-  /// Leaves out messages that only say that a step failed, if another message says why.
+  /// The diagnostics, without those that only say that a step failed if another one says why.
   var diagnostics: [Diagnostic] {
     guard found.contains(where: { $0.severity == .error && $0.line != nil }) else { return found }
     return found.filter { $0.severity != .error || $0.line != nil || !Self.isConsequence($0.message) }
@@ -50,7 +50,7 @@ struct DiagnosticReader {
       (diagnostic.file, diagnostic.line, diagnostic.column) = place(line[..<range.lowerBound])
       return diagnostic
     }
-    // A message of GNU ld, which names no severity.
+    // GNU ld writes this message without a severity.
     guard let range = line.firstRange(of: ": undefined reference to ") else { return nil }
     var diagnostic = Diagnostic(severity: .error, message: "undefined reference to \(line[range.upperBound...])")
     let place = line[..<range.lowerBound]
@@ -70,7 +70,7 @@ struct DiagnosticReader {
     return (parts.joined(separator: ":"), numbers.first, numbers.dropFirst().first)
   }
 
-  /// ` 12 | code`, ` | ^`, and lines of clang, which only begin with spaces.
+  /// Lines such as ` 12 | code` and ` | ^`, and lines of clang, which only begin with spaces.
   private static func isExcerpt(_ line: String) -> Bool {
     let rest = line.drop { $0 == " " || $0 == "\t" || $0.isNumber }
     return rest.first == "|" || (line.first == " " && line.contains { $0 != " " })

@@ -1,4 +1,4 @@
-/// Control sequences in the text for a terminal (ECMA-48): colours, cursors, titles.
+/// Control sequences for terminals in a text (ECMA-48): colours, cursor movements, titles.
 enum EscapeSequences {
   static func removed(from text: String) -> String {
     guard text.utf8.contains(0x1B) else { return text }

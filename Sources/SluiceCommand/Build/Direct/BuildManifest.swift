@@ -1,6 +1,6 @@
 import SluiceJSON
 
-/// The commands that `swift build` has planned. It writes them for llbuild to `.build/debug.yaml`.
+/// The commands that `swift build` has planned. `swift build` writes them for llbuild to `.build/debug.yaml`.
 ///
 ///     targets:
 ///       "main": ["<name.module>","<name.dylib>"]
@@ -11,12 +11,12 @@ import SluiceJSON
 ///         outputs: ["/libname.so"]
 ///         args: ["/usr/bin/swiftc","-o","/libname.so"]
 ///
-/// This form is not documented, so the reader accepts only exactly this form. The lists are JSON.
+/// This format is not documented, so the reader accepts exactly this form. The lists are JSON.
 struct BuildManifest {
   struct Command: Equatable {
     var inputs: [String] = []
     var outputs: [String] = []
-    /// The program first; empty for a step that llbuild does itself.
+    /// The arguments, beginning with the program; empty for a step that llbuild does itself.
     var arguments: [String] = []
   }
 
@@ -26,7 +26,7 @@ struct BuildManifest {
   /// The index of the command that makes each output.
   private(set) var producers: [String: Int] = [:]
 
-  /// Nil for a text of another form.
+  /// Nil if the text has another form.
   init?(_ text: String) {
     guard let main = read(text, into: &commands) else { return nil }
     self.main = main
@@ -40,7 +40,8 @@ struct BuildManifest {
 
   func producer(of path: String) -> Command? { producers[path].map { commands[$0] } }
 
-  /// The inputs of these outputs that no command makes: files, and folders with a slash at the end.
+  /// The inputs from which these outputs are made and that no command makes: files, and folders with a slash at the
+  /// end.
   func origins(of paths: [String]) -> Set<String> {
     var (found, seen, left): (Set<String>, Set<String>, [String]) = ([], [], paths)
     while let path = left.popLast() {

@@ -10,17 +10,17 @@ struct BuildRecord: Codable {
   private static let currentForm = 1
 
   private let form: Int
-  /// The hash of the variables: the package may ask for any of them.
+  /// The hash of the environment variables, because the package can read any of them.
   private let environment: String
   let plan: CompilePlan
   /// The libraries that the package build has made, including this one.
   let libraries: [String]
   private let state: PathState
 
-  /// Nil if something has changed since the build began, or cannot be watched.
+  /// Nil if something that the plan depends on has changed since the build began, or cannot be watched.
   /// - Parameters:
-  /// - beginning: the state before the package build.
-  /// - settings: the variables that the build got in addition to the environment of this process.
+  ///   - beginning: the state before the package build.
+  ///   - settings: the variables that the build got in addition to the environment of this process.
   init?(_ plan: CompilePlan, libraries: [String], beginning: BuildBeginning, settings: [String: String]) {
     let package = beginning.package
     guard libraries.contains(plan.library), let environment = Self.environment(settings),
@@ -35,12 +35,12 @@ struct BuildRecord: Codable {
       return nil
     }
     self.state = state
-    // The build may have created .build in the package's folder, so the folder's time does not count; its names were
-    // compared.
+    // The build can have created .build in the package's folder. The folder's time is therefore ignored; its names were
+    // compared above.
     guard state.isOlder(than: beginning.time, except: { $0.hasPrefix(made) || $0 == package }) else { return nil }
   }
 
-  /// Nil if there is no record, or a record of another form.
+  /// Nil if there is no record, or the record has another form.
   init?(readingFrom path: String) {
     guard let bytes = try? FileContent.read(path), let value = try? JSONValue(parsing: bytes),
       let record = try? value.decode(BuildRecord.self), record.form == Self.currentForm
@@ -61,8 +61,8 @@ struct BuildRecord: Codable {
     return state.changed.map { "\($0) has changed" }
   }
 
-  /// The plan has the name of the build. The other variables belong to the shell, and differ from one command to the
-  /// next.
+  /// The plan already contains the name of the build. The other variables belong to the shell, and differ between
+  /// commands.
   private static let changing = ["SLUICE_BUILD", "SHLVL", "OLDPWD", "_"]
 
   private static func environment(_ settings: [String: String]) -> String? {
@@ -72,7 +72,7 @@ struct BuildRecord: Codable {
     return ContentHash(of: Array(variables.sorted().joined(separator: "\0").utf8))?.hex
   }
 
-  /// The headers and modules that the compiler has read. No command of the package build names them.
+  /// The headers and modules that the compiler has read, which no command of the package build names.
   private static func filesRead(_ plan: CompilePlan) -> Set<String>? {
     var files: Set<String> = []
     for list in plan.dependencyLists {
@@ -84,7 +84,7 @@ struct BuildRecord: Codable {
     return files
   }
 
-  /// The manifests, also for other versions of Swift, and the resolved dependencies.
+  /// The manifest, including variants for other versions of Swift, and the resolved dependencies.
   private static func manifests(of package: String) -> Set<String> {
     let names = FolderListing.names(in: package).filter { $0.hasPrefix("Package") }
     return Set(
@@ -93,8 +93,8 @@ struct BuildRecord: Codable {
       })
   }
 
-  /// For a file of another package: its folder and the folders above it, up to the folder with the manifest. New files
-  /// there may be sources too. Empty for a file that is in no package.
+  /// For a file of another package: its folder and the folders above it, up to the folder with the manifest, because
+  /// new files there can be sources too. Empty for a file that is in no package.
   private static func folders(of file: String) -> [String] {
     var folders: [String] = []
     var folder = file
@@ -106,26 +106,26 @@ struct BuildRecord: Codable {
     return []
   }
 
-  /// The `swift` that would build the package.
+  /// The file of the `swift` that would build the package.
   private static var compiler: [String] {
     let places = getenv("PATH").map { String(cString: $0).split(separator: ":").map { "\($0)/swift" } } ?? []
     return places.first { access($0, X_OK) == 0 }.map { [$0] } ?? []
   }
 }
 
-/// The state before a package build, with which a later check can tell which files the build has seen.
+/// The state before a package build, from which a later check can tell which files the build has seen.
 struct BuildBeginning {
   let package: String
   /// The names of files and folders in the package's folder.
   let names: [String]
-  /// By CLOCK_REALTIME, like the times of files: the build may have missed a later change.
+  /// The time by CLOCK_REALTIME, as files have it. The build may have missed any later change.
   let time: Duration
 
-  /// Waits for a moment, so that a file that was saved just now is older than `time`.
+  /// Waits a moment first, so that a file that was just saved is older than `time`.
   init(package: String) {
     self.package = package
     names = PathState.names(in: package)
-    // The kernel gives a change the time of its last tick, which is up to 10 ms earlier.
+    // The kernel gives a change the time of its last clock tick, which can be 10 ms earlier.
     usleep(25_000)
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

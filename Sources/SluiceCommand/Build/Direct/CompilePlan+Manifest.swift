@@ -2,7 +2,7 @@
 extension CompilePlan {
   /// - Parameters:
   ///   - package: the folder of the package, absolute and without symbolic links.
-  /// - build: the value of `SLUICE_BUILD` in that build.
+  ///   - build: the value of `SLUICE_BUILD` in that build.
   init?(_ manifest: BuildManifest, package: String, build: String, outputs: Outputs) {
     let structure = manifest.origins(of: ["<PackageStructure>"])
     let folders = structure.filter { $0.hasSuffix("/") }.map { String($0.dropLast()) }
@@ -11,7 +11,7 @@ extension CompilePlan {
       commands.sources.allSatisfy({ source in folders.contains { source.hasPrefix("\($0)/") } })
     else { return nil }
     let fixed = commands.sources + commands.otherObjects + [commands.library, package, outputs.folder]
-    // A short name could be part of another word by chance.
+    // A short name could occur by chance as a part of another word.
     guard build.utf8.count >= 8, fixed.allSatisfy({ !$0.contains(build) }) else { return nil }
 
     let origins = manifest.origins(of: [commands.library]).union(structure).filter { !$0.hasSuffix("/") }
@@ -30,13 +30,13 @@ extension CompilePlan {
       let link = linkWords(commands.link.arguments, commands.otherObjects + objects, outputs)
     else { return nil }
     let steps = [compile, wrap, link]
-    // The commands must neither read nor write the module's outputs of the package build.
+    // The commands must not read or write the module's outputs of the package build.
     let made = commands.compile.outputs + commands.wrap.outputs
     return steps.joined().contains { word in made.contains { word.contains($0) } } ? nil : steps
   }
 
   private static func compileWords(_ words: [String], _ sources: [String], _ outputs: Outputs) -> [String]? {
-    // Without the output form for build tools: the compiler then writes for people.
+    // This option selects output for build tools. Without it, the compiler writes messages for people.
     let wanted = words.filter { $0 != "-parseable-output" }
     let replaced = Self.words(
       wanted,
@@ -64,7 +64,7 @@ extension CompilePlan {
   }
 
   /// Replaces the word after each of these options. Nil unless every option occurs exactly once, the program is the
-  /// Swift compiler with an absolute path, and at most one word names a file of further words.
+  /// Swift compiler with an absolute path, and at most one word names a file that contains further words.
   private static func words(
     _ words: [String], _ values: [String: String], optional: Set<String> = []
   ) -> [String]? {

@@ -1,25 +1,25 @@
 /// The commands that rebuild a plugin's library if only the sources of its one Swift module have changed. They are the
 /// commands of the package build, with their outputs in a separate folder.
 ///
-/// A value that decides and touches no file. If a command has an unknown form, there is no plan, and the package is
-/// built.
+/// A value that makes the decisions and touches no file. If a command has an unknown form, there is no plan, and the
+/// package is built instead.
 struct CompilePlan: Equatable, Codable {
-  /// The value of `SLUICE_BUILD`. The package may use it in the name of its module, so the commands may contain it.
+  /// The value of `SLUICE_BUILD`. The package can use it in the name of its module, so the commands can contain it.
   let build: String
   /// All sources of the module, as absolute paths.
   let sources: [String]
-  /// Compile, wrap the module for debuggers, link. All their outputs are in the folder for outputs.
+  /// Three commands: compile, wrap the module for debuggers, link. They write all outputs to the folder for outputs.
   let steps: [[String]]
   /// The compiler's map of the outputs of each source, written as JSON.
   let outputFileMap: [String: [String: String]]
   let outputs: Outputs
   /// The library that the package build makes, and that this plan replaces.
   let library: String
-  /// Files that go into the library and that these commands do not make: they must be unchanged.
+  /// Files that go into the library and that these commands do not make. They must be unchanged.
   let files: [String]
-  /// The folders of the module's sources: files may be neither added nor removed.
+  /// The folders of the module's sources, in which no file may be added or removed.
   let sourceFolders: [String]
-  /// The files in which the package build has listed what the compiler has read.
+  /// The files in which the package build has listed the files that the compiler read.
   let dependencyLists: [String]
 
   /// Names in the folder for outputs.
@@ -40,10 +40,10 @@ struct CompilePlan: Equatable, Codable {
     func source(_ number: Int, _ ending: String) -> String { "\(folder)/source-\(number).\(ending)" }
   }
 
-  /// Whether the module has another name in each build, so that no build can reuse what another build has compiled.
+  /// Whether the module has a different name in each build, so that no build can reuse compiled files of another build.
   var isNamedByBuild: Bool { steps.joined().contains { $0.contains(build) } }
 
-  /// The commands with the name of this build.
+  /// The commands, with the name of the given build.
   func steps(for build: String) -> [[String]] {
     steps.map { words in words.map { $0.replacing(self.build, with: build) } }
   }

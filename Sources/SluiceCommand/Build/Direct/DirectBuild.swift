@@ -3,21 +3,22 @@ import SluiceJSON
 import SluicePluginHost
 import SluiceSupport
 
-/// Makes the library of a Swift plugin without the package manager, from the record that the last package build has left.
+/// Builds the library of a Swift plugin without the package manager, from the record that the last package build has
+/// left.
 ///
-/// It either makes the library that a package build would make, or says why it cannot; the package is then built.
-/// Before the library gets its name, which is the last step, all its inputs are compared again.
+/// It either makes the library that a package build would make, or says why it cannot; the package is then built. All
+/// inputs are compared again before the last step, which gives the library its name.
 struct DirectBuild {
-  /// Why the package has to be built.
+  /// Why the package must be built.
   struct Doubt: Error {
     let reason: String
   }
 
-  /// The time limit for each command. A compiler that takes longer is ended; the package build has no limit.
+  /// The time limit for each command. A compiler that takes longer is ended, and the package is built, without a limit.
   private static let limit = Duration.seconds(60)
 
   private let outputs: CompilePlan.Outputs
-  /// Variables for the environment of the commands, the same as for the package build.
+  /// Environment variables for the commands, the same as for the package build.
   private let settings: [String: String]
   private let build: String
 
@@ -26,7 +27,7 @@ struct DirectBuild {
     (self.settings, self.build) = (settings, build)
   }
 
-  /// Returns the paths of the libraries that the package build has made, including the new one. Messages of the
+  /// Returns the paths of the libraries that the package build has made, including the new library. Messages of the
   /// compiler go to standard error.
   /// - Throws: ``Doubt``, or a ``CommandError`` if the compiler has found an error in the plugin's own sources.
   func run() throws -> [String] {
@@ -72,7 +73,7 @@ struct DirectBuild {
       throw Doubt(reason: "\(words[0]) did not end in time, or wrote too much")
     }
     guard status != 0 else { return text }
-    // An error at another place, for instance in a module that cannot be read, may be the fault of the plan.
+    // An error elsewhere, for instance in a module that cannot be read, can be the fault of the plan.
     guard isCompiler, status == 1, Self.hasError(text, in: sources) else {
       throw Doubt(reason: "\(words[0]) ended with status \(status)")
     }
@@ -80,7 +81,7 @@ struct DirectBuild {
     throw CommandError(.failed, "plugin build: \(words[0]) ended with status \(status)")
   }
 
-  /// Whether there are errors with a place, and all of them are in the plugin's sources.
+  /// Whether there are errors with a position, and all of these positions are in the plugin's sources.
   static func hasError(_ text: String, in sources: [String]) -> Bool {
     var reader = DiagnosticReader()
     for line in text.split(separator: "\n") { reader.add(String(line)) }
@@ -88,7 +89,7 @@ struct DirectBuild {
     return !places.isEmpty && places.allSatisfy { $0.map(sources.contains) ?? false }
   }
 
-  /// In one step, so that no process loads half a file.
+  /// Replaces the library in one step, so that no process loads half a file.
   private func put(_ library: String) throws(Doubt) {
     chmod(outputs.library, 0o755)
     guard rename(outputs.library, library) == 0 else {
@@ -97,9 +98,9 @@ struct DirectBuild {
   }
 }
 
-// What follows a package build.
+// What happens around a package build.
 extension DirectBuild {
-  /// Writes a record for later builds, if they can repeat this build directly.
+  /// Writes a record for later builds if they can repeat this build directly.
   /// - Parameter libraries: the libraries that the package build has made.
   func note(_ libraries: [String], beginning: BuildBeginning) {
     let package = beginning.package
@@ -113,7 +114,7 @@ extension DirectBuild {
     try? record.write()
   }
 
-  /// Call this before a package build, because the build may be interrupted.
+  /// Removes the record. Call this before a package build, because the build can be interrupted.
   func forget() { unlink(outputs.record) }
 }
 
@@ -133,7 +134,7 @@ extension CompilePlan.Outputs {
 struct BuildLock {
   private let descriptor: Int32
 
-  /// Nil if another process has the lock, or if the folder does not exist. Does not wait.
+  /// Nil if another process has the lock, or if the folder does not exist. Does not block.
   init?(_ path: String) {
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }

@@ -5,7 +5,7 @@ struct PackageCommands {
   let wrap: BuildManifest.Command
   let link: BuildManifest.Command
 
-  /// Nil if the build has other commands, or lacks one of these.
+  /// Nil if the build has other commands as well, or lacks one of these.
   /// - Parameter package: the folder of the package.
   init?(_ manifest: BuildManifest, package: String) {
     guard let link = Self.link(manifest), let compile = Self.compile(manifest, for: link, package),
@@ -30,7 +30,7 @@ struct PackageCommands {
 
   private var linked: [String] { Self.linked(link) }
 
-  /// Without the file that lists the sources.
+  /// The files that are linked, without the file that lists the sources.
   private static func linked(_ link: BuildManifest.Command) -> [String] {
     link.inputs.filter { !$0.hasSuffix(".LinkFileList") }
   }
@@ -46,14 +46,14 @@ struct PackageCommands {
   }
 
   /// The only command that compiles sources of this package. A package with several such commands is not built
-  /// directly, because its other modules may have the name of the build too.
+  /// directly, because its other modules can have the name of the build too.
   private static func compile(
     _ manifest: BuildManifest, for link: BuildManifest.Command, _ package: String
   ) -> BuildManifest.Command? {
     let makers = Set(linked(link).compactMap { manifest.producers[$0] }).map { manifest.commands[$0] }
     let own = makers.filter { command in command.inputs.contains { isOwn($0, package) } }
     guard own.count == 1, own[0].arguments.contains("-module-name") else { return nil }
-    // Modules that are not linked, such as macros, also have sources in the package.
+    // Modules that are not linked, such as macros, can have sources in the package too.
     let others = makers.filter { $0 != own[0] && !$0.arguments.contains("-modulewrap") }.flatMap(\.outputs)
     let origins = manifest.origins(
       of: others + own[0].inputs.filter { !$0.hasSuffix(".swift") && !$0.hasSuffix("/sources") })

@@ -2,17 +2,17 @@ import Glibc
 import SluicePluginHost
 import SluiceSupport
 
-/// Tells whether files and folders have changed, without reading them: a file by the numbers that the kernel changes
-/// with every write, a folder by its names.
+/// Shows whether files and folders have changed, without reading their contents. A file is compared by the numbers that
+/// the kernel changes with every write, a folder by the names in it.
 struct PathState: Equatable, Codable {
   private var files: [String: String] = [:]
   private var folders: [String: [String]] = [:]
 
-  /// Nil if a tree is too large or contains a link, which may lead anywhere.
+  /// Nil if a tree is too large or contains a link, which could lead anywhere.
   /// - Parameters:
-  ///   - files: followed through links.
-  /// - folders: compared by the names in them, without folders below.
-  ///   - trees: with all folders below.
+  ///   - files: compared by their numbers; links are followed.
+  ///   - folders: compared by the names in them; folders below them are not included.
+  ///   - trees: folders that are compared with all folders below them.
   init?(files: some Sequence<String>, folders: some Sequence<String>, trees: some Sequence<String>) {
     for path in files { self.files[path] = Self.numbers(of: path) }
     for path in folders { self.folders[path] = Self.names(in: path) }
@@ -22,7 +22,7 @@ struct PathState: Equatable, Codable {
   }
 
   private mutating func addTree(_ folder: String) -> Bool {
-    // A mistake such as "/" must not cost more than a package build.
+    // Wrong input such as "/" must not cost more than a package build.
     guard folders.count < 2048 else { return false }
     let names = Self.names(in: folder)
     folders[folder] = names
@@ -37,7 +37,7 @@ struct PathState: Equatable, Codable {
     }
   }
 
-  /// A path that has changed; nil if none has. A new folder shows as a new name in its parent.
+  /// A path that has changed; nil if none has changed. A new folder shows as a new name in its parent.
   var changed: String? {
     files.keys.sorted().first { files[$0] != Self.numbers(of: $0) }
       ?? folders.keys.sorted().first { folders[$0] != Self.names(in: $0) }
@@ -56,12 +56,12 @@ struct PathState: Equatable, Codable {
   private static func numbers(of path: String) -> String {
     var status = stat()
     guard stat(path, &status) == 0 else { return "none" }
-    // The time of the last change cannot be set by programs, the time of the last write can.
+    // Programs can set the time of the last write, but not the time of the last change.
     let times = [status.st_mtim, status.st_ctim].map { "\($0.tv_sec).\($0.tv_nsec)" }
     return "\(status.st_dev) \(status.st_ino) \(status.st_mode) \(status.st_size) \(times[0]) \(times[1])"
   }
 
-  /// Without files that `swift build` ignores: hidden files and files of editors.
+  /// The names in a folder, without files that `swift build` ignores: hidden files and files of editors.
   static func names(in folder: String) -> [String] {
     FolderListing.names(in: folder).filter {
       !$0.hasPrefix(".") && !$0.hasPrefix("#") && !$0.hasSuffix("~") && $0 != "4913"

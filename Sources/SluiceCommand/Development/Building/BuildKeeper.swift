@@ -4,12 +4,12 @@ import SluicePluginHost
 import SluiceSupport
 import SluiceTrial
 
-/// Runs a build in a separate process, which hidden words of `sluice dev` start. When the supervisor asks for it or
-/// ends, this process kills everything that the build has started, and ends.
+/// Runs a build in a separate process, which `sluice dev` starts with hidden arguments. When the supervisor asks for it
+/// or ends, this process kills everything that the build has started, and ends.
 enum BuildKeeper {
   static let arguments = ["dev", "build"]
 
-  /// - Parameter words: the folder to run in, and the program with its arguments.
+  /// - Parameter words: the folder to run in, then the program and its arguments.
   static func run(_ words: [String]) -> ExitStatus {
     guard let folder = words.first, words.count > 1, chdir(folder) == 0, sluice_adopt_orphans() == 0 else {
       StandardError.say("cannot build in \(words.first ?? "?"): \(String(cString: strerror(errno)))")
@@ -28,7 +28,7 @@ enum BuildKeeper {
 
   private static func start(_ words: [String]) throws(CommandError) -> pid_t {
     var program = ProgramStart(words)
-    // The build must not read the channel, which is this process's standard input.
+    // The build must not read the channel, which is the standard input of this process.
     program.input = .nothing
     program.leadsGroup = true
     do {
@@ -46,7 +46,7 @@ enum BuildKeeper {
         pollfd(fd: ended, events: Int16(POLLIN), revents: 0),
         pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
       ]
-      // Old kernels give no descriptor of a process; its end is then polled.
+      // Old kernels cannot open a descriptor for a process; the end of the process is then polled.
       poll(&polled, nfds_t(polled.count), ended < 0 ? 20 : -1)
       var status: Int32 = 0
       if waitpid(process, &status, WNOHANG) == process {

@@ -3,7 +3,7 @@ import SluiceAssembly
 import SluicePluginHost
 import SluicePluginImage
 
-/// One `build` of the configuration, which makes libraries, and its running build.
+/// One `build` of the configuration, which makes libraries, and its current run.
 struct BuildState {
   /// A running build.
   struct Run {
@@ -11,9 +11,9 @@ struct BuildState {
     let process: SupervisedProcess
     let began: Duration
     var reader = DiagnosticReader()
-    /// How a plugin in Swift is built, once the build has reported it.
+    /// How a Swift plugin is built; nil until the build has reported it.
     var way: BuildWay?
-    /// The sources have changed since it began, so its result will not be used.
+    /// The sources have changed since the run began, so its result will not be used.
     var isStale = false
 
     mutating func add(_ line: String) {
@@ -24,16 +24,16 @@ struct BuildState {
   let rule: PluginBuildRule
   var plugins: [String] = []
   var libraries: Set<String> = []
-  /// The hash of the sources with which the last build began.
+  /// The hash of the sources at the start of the last build.
   var sources: ContentHash?
   var run: Run?
 
-  /// The endings of the files that `plugin build` compiles, and of the files that those include.
+  /// The endings of the files that `plugin build` compiles, and of the files that these include.
   private static let endings = [
     ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".swift", ".modulemap",
   ]
 
-  /// The hash of the current sources; it tells whether there is something new to build.
+  /// The hash of the current sources, which shows whether there is something new to build.
   var currentSources: ContentHash? {
     if case .folder = rule.way {
       return SourceTree.hash(of: rule.sources, endings: Self.endings)

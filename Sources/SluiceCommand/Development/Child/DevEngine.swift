@@ -11,8 +11,8 @@ import SluicePluginImage
 import SluiceReplay
 import SluiceTrial
 
-/// The process in which `sluice dev` runs the engine; hidden words of the command start it. A plugin that crashes ends
-/// only this process.
+/// The process in which `sluice dev` runs the engine, started with hidden arguments of the command. A plugin that
+/// crashes ends only this process.
 final class DevEngine: Sendable {
   static let arguments = ["dev", "engine"]
   private static let lineLimitBytes = 256 << 20
@@ -42,7 +42,7 @@ final class DevEngine: Sendable {
     guard case .text(let line) = lines.next(), let document = try? JSONValue(parsing: line),
       let order = EngineOrder(document), sluice_die_with_parent(order.parent) != 0
     else { return .failed }
-    // If there is no record, as under a sanitizer, the supervisor still knows the signal.
+    // Without a record, for example under a sanitizer, the supervisor still knows the signal.
     if let path = order.crashRecord { try? CrashReporter.install(path: path) }
     let reporter = EngineReporter(channel)
     let started: DevEngine
@@ -61,7 +61,7 @@ final class DevEngine: Sendable {
     }
     started.sayReady(control.path)
     let drain = started.obey(lines)
-    // Clients that connect from now on wait for the next process.
+    // Clients that connect after this call wait for the next process.
     listener?.stopAccepting()
     WaitingThread.run { await started.engine.shutdown(drain: drain, deactivation: min(drain, EngineStart.farewell)) }
     started.pulse.stop()
@@ -70,7 +70,7 @@ final class DevEngine: Sendable {
     return signals.received.map { .interrupted(by: $0) } ?? .succeeded
   }
 
-  /// Plugins read nothing from standard input, and what they write to standard output does not get into the channel.
+  /// Moves the channel away from standard input, so that plugins can neither read from it nor write to it by accident.
   private static func takeChannel() -> Int32 {
     let channel = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
     let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -113,7 +113,7 @@ final class DevEngine: Sendable {
 
   private func reload(_ new: Configuration) async throws(SwapError) -> SwapReport {
     var configuration = new
-    // A change of `control` in the configuration takes effect at the next start.
+    // A change of `control` in the configuration takes effect only at the next start.
     configuration.control = place
     let report = try await engine.reload(configuration)
     reporter.adopt(configuration.redaction)
@@ -130,8 +130,8 @@ final class DevEngine: Sendable {
       ])
   }
 
-  /// Carries out the supervisor's messages until the end.
-  /// - Returns: how long requests in flight may take to finish.
+  /// Executes the supervisor's messages until the end.
+  /// - Returns: how much time requests in flight have to finish.
   private func obey(_ lines: InputLines) -> Duration {
     while true {
       switch lines.next() {

@@ -6,7 +6,7 @@ import SluiceServer
 
 /// A local endpoint: requests go through the pipeline to `transport.baseURL`, and the responses go back.
 final class DevListener: Sendable {
-  /// Fields that each side sets itself, in addition to the fields of one connection.
+  /// Fields that each side sets itself; the fields that apply to one connection come in addition.
   private static let ownFields: Set<String> = ["host", "content-length", "expect", "accept-encoding"]
 
   private let server: EmbeddedServer
@@ -72,7 +72,7 @@ final class DevListener: Sendable {
     FieldSyntax.isHopByHop(name.utf8.span) || ownFields.contains(name.lowercased())
   }
 
-  /// Fields that `Connection` names belong to that connection only, and are not forwarded in either direction (RFC 9110
+  /// Fields that `Connection` names apply only to that connection, and are not forwarded in either direction (RFC 9110
   /// §7.6.1).
   private static func connectionFields(_ values: [String]) -> Set<String> {
     let names = values.flatMap { $0.split(separator: ",") }
@@ -80,7 +80,7 @@ final class DevListener: Sendable {
   }
 
   private static func response(to result: TransactionResult) -> ServerResponse {
-    // A failed transaction may have a response, which must not be taken for a good one.
+    // A failed transaction can have a response, which must not be mistaken for a good one.
     guard result.error == nil, let response = result.response else {
       let error = result.error.map { ResultDocument.Failure($0).document() } ?? .object()
       let text = (try? error.serialized()) ?? []

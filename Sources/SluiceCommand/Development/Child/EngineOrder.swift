@@ -1,13 +1,13 @@
 import Glibc
 import SluiceJSON
 
-/// The order for the engine's process at its start: the first document over its channel.
+/// The settings for the engine's process at its start: the first document on its channel.
 struct EngineOrder: Sendable {
-  /// Absolute.
+  /// The absolute path of the configuration.
   var configuration: String
-  /// The supervisor.
+  /// The process id of the supervisor.
   var parent: pid_t = getpid()
-  /// Files from which libraries are read, instead of from their paths.
+  /// Files from which libraries are read instead of from their own paths.
   var sources: [String: String] = [:]
   /// `HOST:PORT` of the socket that the process inherits; nil without an endpoint.
   var listen: String?

@@ -4,16 +4,16 @@ import SluiceLoop
 import SluicePluginHost
 import SluiceSupport
 
-/// Tells the supervisor several times a second which loops turn, and which call of a plugin each is in. The supervisor
-/// decides by its own clock, because a process that is completely stuck cannot decide.
+/// Tells the supervisor several times a second which loops turn, and which call of a plugin each loop is in. The
+/// supervisor decides, by its own clock, because a process that is completely stuck cannot decide.
 final class EnginePulse: Sendable {
   /// The time between two pulses.
   static let period = Duration.milliseconds(250)
 
   private struct State: Sendable {
-    /// How often each loop was seen to turn.
+    /// How often each loop has been seen to turn.
     var turns: [Int64]
-    /// The loops that have not yet run the job that was posted to them.
+    /// The loops that have not yet run the job that was last posted to them.
     var asked: Set<Int> = []
     var isStopping = false
   }

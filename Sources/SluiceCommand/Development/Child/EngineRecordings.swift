@@ -8,9 +8,9 @@ import SluiceSupport
 final class EngineRecordings: Sendable {
   private struct State: Sendable {
     var last = RecordingBuffer(maximumCount: EngineRecordings.lastCount)
-    /// Exchanges of the requests of `-i`; if there are any, only these are replayed.
+    /// Recordings of the requests of `-i`. If there are any, only these are replayed.
     var set = RecordingBuffer()
-    /// The builds that serve.
+    /// The builds that serve now.
     var build: Replay.Build?
     var comparison: Task<Void, Never>?
   }
@@ -25,14 +25,15 @@ final class EngineRecordings: Sendable {
 
   func begin(with build: Replay.Build?) { state.withLock { $0.build = build } }
 
-  /// - Parameter isOfSet: if true, the supervisor gets the exchange too, and keeps it for the next process.
+  /// - Parameter isOfSet: whether the request is from `-i`. The supervisor then gets the exchange too, and keeps it for
+  ///   the next process.
   func note(_ exchange: RecordedExchange?, isOfSet: Bool) {
     guard let exchange else { return }
     state.withLock { if isOfSet { $0.set.append(exchange) } else { $0.last.append(exchange) } }
     if isOfSet { reporter.send("recording", ["exchange": exchange.document(.complete)]) }
   }
 
-  /// Takes the exchanges of the set that an earlier process recorded. Bodies in files of that process no longer exist.
+  /// Takes over the recordings of `-i` from an earlier process. Bodies in files of that process no longer exist.
   func adopt(_ documents: JSONValue) {
     for document in documents.elements {
       if let exchange = try? RecordedExchange(document) { state.withLock { $0.set.append(exchange) } }
@@ -49,7 +50,7 @@ final class EngineRecordings: Sendable {
       let before = state.comparison
       state.comparison = Task.detached { [reporter] in
         await before?.value
-        // If a build cannot be replayed at all, the engine has already reported the reason.
+        // If a build cannot be replayed, the engine has already reported the reason.
         guard let report = try? await replay.compare(exchanges, old: old, new: new) else { return }
         reporter.send(
           "difference",
@@ -61,7 +62,7 @@ final class EngineRecordings: Sendable {
     }
   }
 
-  /// The serving configuration with other libraries.
+  /// The serving configuration with other libraries; nil if nothing serves.
   func build(with libraries: [String: String]) -> Replay.Build? {
     state.withLock { state in
       var build = state.build

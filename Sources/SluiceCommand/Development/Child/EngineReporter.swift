@@ -12,7 +12,7 @@ final class EngineReporter: Sendable {
   private let engine = Locked<Engine?>(nil)
   private let mask = Locked(SecretMask(RedactionSettings()))
   private let onPublished = Locked<Observer?>(nil)
-  /// The numbers of the swaps that were reported.
+  /// The numbers of the swaps that have been reported.
   private let told = Locked<Set<Int>>([])
 
   /// In a structure, because a generic container would wrap a bare function once more on each access.
@@ -23,7 +23,7 @@ final class EngineReporter: Sendable {
   init(_ channel: ByteOutput) { self.channel = channel }
 
   func adopt(_ engine: Engine) { self.engine.withLock { $0 = engine } }
-  /// Runs the handler for each swap that published something, after its report.
+  /// Calls the handler for each swap that published something, after the swap was reported.
   func whenPublished(_ handler: @escaping @Sendable (SwapReport) -> Void) {
     onPublished.withLock { $0 = Observer(handle: handler) }
   }
@@ -36,7 +36,7 @@ final class EngineReporter: Sendable {
   }
 
   func log(_ line: LogLine) {
-    // Reports are sent as documents, not as log lines. A report is in the history before its line is in the log.
+    // Swaps are reported as documents, not as log lines. A report is in the history before its line is in the log.
     if line.swap != nil {
       ProcessEnd.watch()
       Task.detached { [self] in await reportSwaps() }
@@ -68,7 +68,7 @@ final class EngineReporter: Sendable {
     }
   }
 
-  /// The builds that serve.
+  /// The builds that serve now.
   static func builds(_ status: EngineStatus) -> JSONValue {
     .array(
       of: status.generations.filter { $0.state == .active || $0.state == .probation }.map { generation in

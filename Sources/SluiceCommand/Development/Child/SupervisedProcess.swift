@@ -4,33 +4,34 @@ import SluiceJSON
 import SluicePluginHost
 import SluiceSupport
 
-/// A child process of the same program, as its supervisor sees it. It does work that must not run in the supervisor:
-/// documents go over a channel in both directions, and the supervisor gets the child's output and its end.
+/// A child process of the same program, as its supervisor sees it. It does work that must not run in the supervisor.
+/// Documents go in both directions over a channel, and the supervisor gets the child's output and is told when the
+/// child ends.
 ///
-/// When the supervisor ends, for whatever reason, the channel is closed, and the child ends too.
+/// When the supervisor ends, for whatever reason, the channel closes, and the child ends too.
 final class SupervisedProcess: Sendable {
-  /// A message about the child; it comes on separate threads.
+  /// A message about the child; delivered on separate threads.
   enum Message: Sendable {
     case document(JSONValue)
     /// A line that the process wrote to one of its streams.
     case written(String)
-    /// Once, after all other messages.
+    /// Delivered once, after all other messages.
     case ended(WaitStatus)
   }
 
   let id: pid_t
   private let channel: ByteOutput
-  /// Whether the process was reaped: its id may then belong to another process.
+  /// Whether the process was reaped, after which its id can belong to another process.
   private let isReaped = Locked(false)
 
   /// - Parameters:
-  /// - words: the arguments after the program's name.
-  /// - environment: added to the environment of this process.
+  ///   - words: the arguments after the program's name.
+  ///   - environment: variables that are added to the environment of this process.
   ///   - passed: the descriptor that the process gets as its descriptor 3; the caller keeps ownership. Negative passes
   ///     nothing.
   ///   - listener: called on other threads, one call at a time for each kind of message.
-  /// - Important: call it on a thread that lives at least as long as the process. If the process has asked the kernel
-  /// for a signal at the end of its parent, the kernel sends it when this thread ends.
+  /// - Important: call this on a thread that lives at least as long as the child. If the child has asked the kernel for
+  ///   a signal at the end of its parent, the kernel sends it when this thread ends.
   init(
     _ words: [String], environment: [String: String] = [:], passing passed: CInt = -1,
     _ listener: @escaping @Sendable (Message) -> Void
@@ -40,7 +41,7 @@ final class SupervisedProcess: Sendable {
     guard socketpair(AF_UNIX, sluice_socket_stream | sluice_socket_close_on_exec, 0, &ends) == 0,
       pipe(&pipeEnds) == 0
     else { throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(errno)))") }
-    // Early enough for all processes that are started from this thread.
+    // This is early enough for all processes that are started from this thread.
     for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer {
       close(ends[1])
@@ -57,16 +58,16 @@ final class SupervisedProcess: Sendable {
     try watch(documents: ends[0], written: pipeEnds[0], listener)
   }
 
-  /// From any thread. A document that the process does not read any more is dropped.
+  /// Sends a document, from any thread. It is dropped if the child no longer reads.
   func send(_ document: JSONValue) {
     guard let line = try? document.serialized() else { return }
     channel.append(line + [UInt8(ascii: "\n")])
   }
 
-  /// Asks it to finish what is in flight, and to end.
+  /// Asks the child to finish what is in flight, and to end.
   func stop(drain: Duration) { send(["stop": JSONValue(DurationText.text(drain))]) }
 
-  /// Does nothing once the process has ended and was waited for. From any thread.
+  /// Sends a signal; does nothing after the process was reaped. From any thread.
   func kill(_ signal: Int32) {
     isReaped.withLock { isReaped in
       if !isReaped { _ = Glibc.kill(id, signal) }
@@ -88,7 +89,8 @@ final class SupervisedProcess: Sendable {
     return process
   }
 
-  /// Three threads: one for each stream, and one that waits for the end of the process and of the other two threads.
+  /// Starts three threads: one for each stream, and one that waits for the end of the process and of the other two
+  /// threads.
   private func watch(
     documents: CInt, written: CInt, _ listener: @escaping @Sendable (Message) -> Void
   ) throws(CommandError) {
@@ -102,7 +104,7 @@ final class SupervisedProcess: Sendable {
     let process = id
     try SystemThread.begin("sluice-child") { [channel, isReaped] in
       let status = Self.reap(process, isReaped)
-      // A process that the child left behind may hold the pipe open, so the wait for the last output is short.
+      // A process that the child left behind can keep the pipe open, so the wait for the last output is short.
       let _: Void? = open.wait(upTo: .seconds(1)) { $0 == 0 ? () : nil }
       listener(.ended(status))
       _ = channel.finish()
@@ -110,7 +112,7 @@ final class SupervisedProcess: Sendable {
   }
 
   private static func reap(_ process: pid_t, _ isReaped: Locked<Bool>) -> WaitStatus {
-    // Waits without reaping first: until `isReaped` is set, no other process can get the id.
+    // First waits without reaping: no other process can get the id before `isReaped` is set.
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
     return isReaped.withLock { isReaped in

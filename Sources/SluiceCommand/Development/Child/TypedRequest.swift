@@ -2,11 +2,11 @@ import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 
-/// A request as a user types it: a document, a URL, or a method and a URL.
+/// A request in one of the forms that a user can type: a document, a URL, or a method and a URL.
 struct TypedRequest {
   let request: Request
 
-  /// - Parameter base: the URL from which a URL without a scheme starts.
+  /// - Parameter base: the base for a URL that has no scheme.
   init(_ text: String, from base: HTTPURL?) throws(MessageError) {
     let document: JSONValue
     if text.drop(while: \.isWhitespace).first == "{" {

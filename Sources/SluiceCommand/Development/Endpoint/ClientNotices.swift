@@ -3,7 +3,7 @@ import Glibc
 import SluiceServer
 import Synchronization
 
-/// The engine's side of the endpoint: takes the listening socket from the supervisor, and sends the supervisor a
+/// The engine's side of the endpoint. It takes the listening socket from the supervisor, and sends the supervisor a
 /// duplicate of each connection whose request goes into the engine. The supervisor can then answer when this process no
 /// longer can. From any thread.
 final class ClientNotices: Sendable {
@@ -33,18 +33,19 @@ final class ClientNotices: Sendable {
     return SharedListener(adopting: descriptor, at: endpoint)
   }
 
-  /// Called before any work on the request. From its return on, the supervisor answers the client after a crash.
+  /// Must be called before any work on the request. After it returns, the supervisor answers the client if this process
+  /// crashes.
   func began(_ connection: Int32, isHead: Bool) -> UInt64 {
     let id = lastID.wrappingAdd(1, ordering: .relaxed).newValue
     send(ClientPacket(kind: .began, id: id, isHead: isHead), connection)
     return id
   }
 
-  /// Called before the first byte of the response is written.
+  /// Must be called before the first byte of the response is written.
   func answered(_ id: UInt64) { send(ClientPacket(kind: .answered, id: id), -1) }
 
-  /// If the supervisor does not read fast enough, it misses the packet and does not answer; the client sees a closed
-  /// connection.
+  /// If the supervisor does not read fast enough, the packet is lost and the supervisor does not answer; the client
+  /// then sees a closed connection.
   private func send(_ packet: ClientPacket, _ descriptor: Int32) {
     let bytes = packet.bytes
     _ = sluice_send_packet(socket, bytes, bytes.count, descriptor)

@@ -1,8 +1,8 @@
-/// What the engine's process tells the supervisor about a client: ten bytes, together with the connection's descriptor
-/// for ``Kind/began``.
+/// A message from the engine's process to the supervisor about a client: ten bytes, and with ``Kind/began`` the
+/// connection's descriptor.
 struct ClientPacket: Equatable {
   enum Kind: UInt8 {
-    /// The request of the client goes into the engine.
+    /// The client's request goes into the engine.
     case began
     /// The response is about to be written.
     case answered
@@ -13,7 +13,7 @@ struct ClientPacket: Equatable {
   let kind: Kind
   /// Identifies the request within the process.
   let id: UInt64
-  /// The request wants no body.
+  /// Whether the response must have no body (HEAD).
   var isHead = false
 
   var bytes: [UInt8] {

@@ -3,7 +3,8 @@ import Glibc
 import SluiceMessages
 import SluiceServer
 
-/// The port of `sluice dev --listen`. The supervisor owns it, so that it stays open while the engine is started again.
+/// The port of `sluice dev --listen`. The supervisor owns the socket, which therefore stays open when the engine
+/// restarts.
 final class DevEndpoint: Sendable {
   private let listener: SharedListener
 
@@ -21,15 +22,15 @@ final class DevEndpoint: Sendable {
   }
 
   /// Creates the socket pair for the next process of the engine.
-  /// - Returns: the clients that this side holds, and the descriptor that the process inherits and the caller must
-  ///   close.
+  /// - Returns: the object that holds the clients of the process, and the descriptor that the process inherits and the
+  ///   caller must close.
   func connect() throws(CommandError) -> (clients: HeldClients, inherited: Int32) {
     var ends: [Int32] = [-1, -1]
     guard sluice_packet_pair(&ends) == 0 else {
       throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(errno)))")
     }
     var byte: UInt8 = 0
-    // The packet waits in the socket until the process takes it.
+    // The packet stays in the socket until the process takes it.
     let status = sluice_send_packet(ends[0], &byte, 1, listener.descriptor)
     guard status == 0 else {
       for end in ends { close(end) }

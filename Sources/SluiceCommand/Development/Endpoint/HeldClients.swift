@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// The clients that an engine's process is about to answer. The supervisor holds their connections, so that it can
-/// answer in place of a process that has ended. From any thread.
+/// The clients that an engine's process is about to answer. The supervisor holds their connections too, so that it can
+/// answer for a process that has ended. From any thread.
 final class HeldClients: Sendable {
   private struct Client {
     let descriptor: Int32
@@ -59,13 +59,13 @@ final class HeldClients: Sendable {
     for descriptor in old.compactMap(\.self) where descriptor >= 0 { close(descriptor) }
   }
 
-  /// Answers all clients with 502. Call it once the process has ended.
+  /// Answers all clients with 502. Call it after the process has ended.
   /// - Parameter body: a JSON document.
   /// - Returns: how many clients there were.
   @discardableResult
   func giveUp(_ body: [UInt8]) -> Int {
-    // Packets of the ended process may still have to be read. The wait is bounded, because a process that it left
-    // behind may hold the socket open.
+    // Packets of the ended process may still be unread. The wait is bounded, because a process that it left behind can
+    // keep the socket open.
     let _: Void? = state.wait(upTo: .seconds(1)) { $0.isOver ? () : nil }
     let clients = state.withLock { state in
       defer { state.clients = [:] }
@@ -78,7 +78,7 @@ final class HeldClients: Sendable {
     return clients.count
   }
 
-  /// Never waits: a connection to which nothing was written yet has room.
+  /// Never blocks: a connection to which nothing has been written yet has room.
   private static func answer(_ client: Client, _ body: [UInt8]) {
     let head = """
       HTTP/1.1 502 Bad Gateway\r

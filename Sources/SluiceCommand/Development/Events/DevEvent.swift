@@ -2,7 +2,7 @@ import Sluice
 import SluiceAssembly
 import SluiceJSON
 
-/// Something that happened in `sluice dev`: a line for people, a document for programs. docs/command.md lists them.
+/// An event in `sluice dev`: a line for people and a document for programs. docs/command.md lists the events.
 struct DevEvent: Sendable {
   /// The member `event` of the document.
   enum Name: String, Sendable, CaseIterable {
@@ -16,11 +16,11 @@ struct DevEvent: Sendable {
   enum Tone: Sendable { case plain, good, bad, doubtful, quiet }
 
   let name: Name
-  /// The plugins that the event is about, by their names in the configuration.
+  /// The plugins that the event is about, by the names that the configuration gives them.
   var plugins: [String] = []
-  /// The line for people; empty if people need not see the event.
+  /// The line for people; empty if the event is only for programs.
   var text = ""
-  /// Further lines, such as messages of a compiler or a backtrace. Only `sluice` itself colours them.
+  /// Further lines, such as messages of a compiler or a backtrace. Only `sluice` adds colours to them.
   var details: [String] = []
   var tone = Tone.plain
   /// The members of the document besides `event`, `at` and `plugins`.

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The lines of events, as a terminal shows them.
+/// The text of events, as a terminal shows it.
 struct DevEventText {
-  /// Names up to this length have their own column.
+  /// Names of up to this length are aligned in a column.
   private static let nameColumns = 12
 
   let terminal: Terminal
 
-  /// - Parameter moment: since 1970-01-01T00:00:00Z; shown in the local time zone.
+  /// - Parameter moment: the time since 1970-01-01T00:00:00Z; shown in the local time zone.
   func lines(_ event: DevEvent, at moment: Duration) -> [String] {
     guard !event.text.isEmpty else { return [] }
-    // On a terminal, the running work has its own line.
+    // On a terminal, the status line shows the running work.
     guard event.name != .building || !terminal.isTerminal else { return [] }
     let names = event.plugins.isEmpty ? "-" : event.plugins.joined(separator: ", ")
     let padding = String(repeating: " ", count: max(0, Self.nameColumns - names.count))

@@ -3,13 +3,13 @@ import Sluice
 import SluiceAssembly
 import SluiceJSON
 
-/// Where events go: lines for people, or a document each, on standard output. For one thread.
+/// Writes events to standard output, as lines for people or as one document per line. For one thread.
 final class DevOutput {
   private let output: ByteOutput
   private let isJSON: Bool
   let terminal: Terminal
   private let text: DevEventText
-  /// The text of the terminal's last line until the next event.
+  /// The status text in the last line of the terminal, which the next event replaces.
   private var status = ""
 
   init(isJSON: Bool, terminal: Terminal = .standardOutput) throws(CommandError) {
@@ -19,7 +19,7 @@ final class DevOutput {
     output = try ByteOutput(path: nil)
   }
 
-  /// - Parameter handler: called once, on another thread, if the output cannot be written any more.
+  /// - Parameter handler: called once, on another thread, when the output can no longer be written.
   func onFailure(_ handler: @escaping @Sendable (ByteOutput.Failure) -> Void) {
     output.listen(ByteOutput.Listener(onRoom: {}, onFailure: handler))
   }
@@ -35,7 +35,7 @@ final class DevOutput {
     }
   }
 
-  /// Shows the running work, only on a terminal.
+  /// Shows the running work. Has an effect only on a terminal.
   func show(status new: String) {
     guard !isJSON, terminal.isTerminal, new != shown else { return }
     shown = new

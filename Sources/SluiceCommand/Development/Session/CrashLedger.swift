@@ -1,16 +1,17 @@
-/// Whether an engine that crashed is started again.
+/// Decides whether a crashed engine is started again.
 struct CrashLedger {
   enum Decision: Equatable { case restart, giveUp }
 
-  /// This many crashes of the same builds within `span` end the restarts.
+  /// The restarts end after this many crashes of the same builds within `span`.
   static let limit = 3
   static let span = Duration.seconds(60)
 
   private var crashes: [Duration] = []
 
   /// - Parameters:
-  /// - goesBack: whether the engine will run earlier builds than the crashed ones. Their number is limited.
-  /// - wasReady: whether the engine had started; otherwise it would crash at the same point again.
+  ///   - goesBack: whether the engine will run earlier builds than those that crashed. The number of earlier builds is
+  ///     limited.
+  ///   - wasReady: whether the engine had finished its start; otherwise a restart would crash at the same point again.
   mutating func note(at now: Duration, goesBack: Bool, wasReady: Bool) -> Decision {
     if goesBack {
       crashes = []
@@ -20,6 +21,6 @@ struct CrashLedger {
     return wasReady && crashes.count < Self.limit ? .restart : .giveUp
   }
 
-  /// Forgets the crashes, because something has been fixed.
+  /// Forgets the crashes, because something may have been fixed.
   mutating func clear() { crashes = [] }
 }

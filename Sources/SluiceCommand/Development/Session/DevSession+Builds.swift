@@ -5,9 +5,9 @@ import SluiceJSON
 import SluicePluginHost
 import SluiceSupport
 
-// Sources that change, and the builds that follow.
+// Changes of sources, and the builds that follow them.
 extension DevSession {
-  /// Adopts the build rules of a configuration, and starts a build for each new rule.
+  /// Takes over the build rules of a configuration, and starts a build for each new rule.
   func adoptBuilds(of configuration: Configuration) {
     var states: [PluginBuildRule: BuildState] = [:]
     for plugin in configuration.plugins {
@@ -23,7 +23,7 @@ extension DevSession {
     for rule in states.keys { sourcesChanged(rule) }
   }
 
-  /// Starts a build, unless the sources are those of the last build. A running build with older sources is stopped.
+  /// Starts a build unless the last build had the same sources. A running build with older sources is stopped.
   func sourcesChanged(_ rule: PluginBuildRule) {
     guard let state = builds[rule], let hash = state.currentSources, hash != state.sources else { return }
     builds[rule]?.sources = hash
@@ -65,8 +65,8 @@ extension DevSession {
     let event = outcome(state, run, isGood: isGood)
     say(event)
     if engine == nil {
-      // After a successful build the engine starts with its result. After a failed build it starts with the existing
-      // builds, unless the session has given these up.
+      // After a successful build, the engine starts with the result. After a failed build, it starts with the existing
+      // builds, unless the session has given them up.
       if isGood { startAnew() } else if waitingReason == nil { start(because: nil) }
     } else {
       let now = MonotonicClock.now

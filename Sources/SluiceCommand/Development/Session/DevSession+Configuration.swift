@@ -3,8 +3,8 @@ import SluiceJSON
 
 // The configuration file.
 extension DevSession {
-  /// Reads the configuration and watches the files that it names. If it is invalid, reports that and keeps the previous
-  /// one.
+  /// Reads the configuration and watches the files that it names. If the configuration is invalid, reports that and
+  /// keeps the previous configuration.
   @discardableResult
   func readConfiguration() -> Bool {
     do {
@@ -70,12 +70,12 @@ extension DevSession {
     guard fixed.isEmpty else {
       return restart(because: "\(fixed.joined(separator: ", ")) cannot change while an engine runs")
     }
-    // A reload would read the refused builds at the paths, and would be refused too.
+    // A reload would read the refused builds at the paths, and would be refused as well.
     guard !servesOldBuilds(configuration) else { return restart(because: "the configuration has changed") }
     send(.reload, ["configuration": JSONValue(settings.configuration)])
   }
 
-  /// Whether a library at its path was refused, so that an older build serves.
+  /// Whether an older build serves because the library at its path was refused.
   private func servesOldBuilds(_ configuration: Configuration) -> Bool {
     configuration.libraries.contains { library in
       guard let serving = good.serving[library], let handled = libraries[library]?.handled else { return false }

@@ -8,7 +8,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// What follows when the engine's process ends without having been asked to.
+// What the session does when the engine's process ends unasked.
 extension DevSession {
   func engineEnded(_ status: WaitStatus) {
     guard let ended = engine else { return }
@@ -21,7 +21,7 @@ extension DevSession {
       ended.clients?.giveUp(Self.answer("engine_stopped", "the engine ended before it had answered"))
     }
     if ended.isStopping, ended.stall == nil { return start(because: ended.restart) }
-    // The engine has already said why it cannot serve. A change since then may fix that.
+    // The engine has already reported why it cannot serve. A change since then may have fixed that.
     if waitingReason != nil {
       if isReloadDue { return configurationChanged() }
       return librariesChanged(libraries.compactMapValues(\.waiting))
@@ -33,12 +33,12 @@ extension DevSession {
     let words = ended.stall?.headline ?? "the engine \(Self.words(of: status))"
     recover(from: culprits, wasReady: ended.client != nil, because: words)
     forgetSwap(of: ended)
-    // A change that waits may fix the builds that the session has given up.
+    // A pending change may replace the builds that the session has given up.
     guard engine == nil else { return }
     if isReloadDue { configurationChanged() } else { librariesChanged(libraries.compactMapValues(\.waiting)) }
   }
 
-  /// Builds that were being swapped in and are not refused wait for a swap again, because no other event will report
+  /// Builds that were being swapped in and are not refused become pending again, because no other event will report
   /// them.
   private func forgetSwap(of ended: RunningEngine) {
     for (library, value) in ended.asked where libraries[library]?.refused != value.hash {
@@ -47,7 +47,7 @@ extension DevSession {
     }
   }
 
-  /// The document that a client gets instead of the response that it waits for.
+  /// The document that a waiting client gets instead of a response.
   private static func answer(for ended: RunningEngine, _ status: WaitStatus, _ report: CrashReport?) -> [UInt8] {
     if let stall = ended.stall { return answer("engine_stalled", "\(stall.headline), and was ended") }
     guard let report else { return answer("engine_crashed", "the engine \(words(of: status))") }
@@ -60,17 +60,17 @@ extension DevSession {
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
-  /// The report of the crash; nil if the process left no record.
+  /// The report of the crash; nil if the process wrote no record.
   private func crashReport(of ended: RunningEngine) -> CrashReport? {
     guard var report = CrashReport(path: sources.crashRecord(ended.number)) else { return nil }
     let secrets = configuration?.plugins.flatMap { Self.strings(in: $0.config) } ?? []
     report.addOutput(ended.output.bytes, hiding: secrets)
-    // This must happen before the next engine removes the private copies.
+    // This must happen before the next engine removes the private copies of the libraries.
     report.symbolize(limit: Self.symbolLimit)
     return report
   }
 
-  /// How long a restart waits for a tool that finds symbols.
+  /// How long a restart waits for the tool that looks up symbols.
   private static let symbolLimit = Duration.seconds(3)
 
   private static func strings(in value: JSONValue) -> [String] {
@@ -78,8 +78,8 @@ extension DevSession {
     return value.members.flatMap { strings(in: $0.value) } + value.elements.flatMap { strings(in: $0) }
   }
 
-  /// The builds that are considered at fault if there is no report: those that were being swapped in, otherwise those
-  /// that were swapped in last.
+  /// The builds that are considered at fault if there is no report: the build whose call did not return, otherwise the
+  /// builds that were being swapped in, otherwise those of the last swap.
   private func culprits(of ended: RunningEngine) -> [String: String] {
     if let call = ended.stall?.call { return ended.builds[call.generation].map { [$0.library: $0.hash] } ?? [:] }
     let asked = ended.asked
@@ -118,10 +118,10 @@ extension DevSession {
   private static let shownLines = 32
   private static let shownWords = 20
 
-  /// Starts the engine with builds that served before, or again with the same builds, or gives up.
+  /// Starts the engine with earlier builds that served, starts it again with the same builds, or gives up.
   private func recover(from culprits: [String: String], wasReady: Bool, because reason: String) {
     good.drop(Set(culprits.values))
-    // A build without a predecessor is kept, because otherwise nothing would serve.
+    // A build without a predecessor is kept, because nothing could serve in its place.
     let bad = culprits.filter { library, hash in good.newest(of: library).map { $0.hash != hash } ?? false }
     for (library, hash) in bad.sorted(by: { $0.key < $1.key }) {
       refuse(hash, of: library, because: reason)
@@ -155,7 +155,7 @@ extension DevSession {
         .with("reason", JSONValue(reason)))
   }
 
-  /// `was ended by SIGSEGV`, `ended with status 3`.
+  /// Such as `was ended by SIGSEGV` or `ended with status 3`.
   private static func words(of status: WaitStatus) -> String {
     switch status {
     case .exited(let code): "ended with status \(code)"

@@ -9,16 +9,16 @@ import SluiceSupport
 
 // The engine's process, from its start to its end.
 extension DevSession {
-  /// - Parameter reason: why the engine starts again; nil for the first start, and if nothing served before.
+  /// - Parameter reason: why the engine starts again; nil for the first start, and for a start after nothing served.
   func start(because reason: String?) {
     guard engine == nil else { return }
-    // The engine will read the current file, so the session must read it too.
+    // The engine will read the current file, so the session must read it as well.
     if isReloadDue {
       isReloadDue = false
       readConfiguration()
     }
     guard let configuration else { return }
-    // A missing library is being built: the end of the build starts the engine.
+    // A missing library is being built; the engine starts when that build has ended.
     guard
       !configuration.libraries.contains(where: { isBeingBuilt($0) && good.newest(of: $0) == nil && !Self.isThere($0) })
     else { return }
@@ -31,7 +31,7 @@ extension DevSession {
       order.sources = try sources(for: configuration)
       let link = try endpoint?.connect()
       defer { if let link { close(link.inherited) } }
-      // The session shows what the engine writes when it crashes.
+      // The session itself shows what the engine writes when it crashes.
       let process = try SupervisedProcess(
         DevEngine.arguments, environment: Self.environment, passing: link?.inherited ?? -1
       ) { [mailbox] message in mailbox.put(.engine(number, message)) }
@@ -41,7 +41,7 @@ extension DevSession {
       engine?.restart = reason
       engine?.clients = link?.clients
       engine?.files = Array(order.sources.values)
-      // The outcome of this start must be reported again.
+      // If this start fails, the reason must be reported again.
       waitingReason = nil
     } catch {
       wait(because: error.message)
@@ -53,7 +53,7 @@ extension DevSession {
   /// Disables the backtraces of Swift's runtime, which take seconds.
   private static let environment = ["SWIFT_BACKTRACE": "enable=no"]
 
-  /// The files from which the engine reads libraries whose path now has another build than the one that served last.
+  /// The files from which the engine reads libraries whose path now has another build than the build that served last.
   private func sources(for configuration: Configuration) throws(CommandError) -> [String: String] {
     var files: [String: String] = [:]
     for library in configuration.libraries {
@@ -107,9 +107,9 @@ extension DevSession {
     hasStarted = true
     say(event)
     sendRequests()
-    // Handles changes since the start, and libraries whose path has another build than the one that the engine loaded.
+    // Handles changes since the start, and paths whose build is not the one that the engine loaded.
     librariesChanged(libraries.mapValues { _ in MonotonicClock.now }, isAsked: false)
-    // If a swap is running, the reload follows when the swap has ended.
+    // If a swap is running, the reload follows after it.
     if isReloadDue, engine?.command == nil { configurationChanged() }
   }
 
@@ -157,7 +157,7 @@ extension DevSession {
     return event
   }
 
-  /// Reports that nothing serves until something changes.
+  /// Reports that nothing can serve until something changes.
   func wait(because reason: String) {
     guard reason != waitingReason else { return }
     waitingReason = reason
@@ -166,7 +166,7 @@ extension DevSession {
         .with("reason", JSONValue(reason)))
   }
 
-  /// Stops the engine, and starts it again when it has ended.
+  /// Stops the engine, and starts it again after it has ended.
   func restart(because reason: String) {
     guard let engine, !engine.isStopping else { return start(because: reason) }
     self.engine?.isStopping = true
@@ -175,10 +175,10 @@ extension DevSession {
     after(Self.killDelay, .killEngine(engine.number))
   }
 
-  /// Ends the session: stops the engine and the builds under way, and waits for them. An engine that is already stuck
-  /// is killed at once.
-  /// - Parameter messages: messages after the one that ended the session, not handled yet. The end of a process is
-  ///   reported only once, so it may be among them.
+  /// Ends the session: stops the engine and the running builds, and waits for them. An engine that is already stuck is
+  /// killed at once.
+  /// - Parameter messages: the unhandled messages after the one that ended the session. The end of a process is
+  ///   reported only once, so it can be among them.
   func endProcesses(_ messages: ArraySlice<DevMessage>) {
     for state in builds.values { state.run?.process.send(["stop": true]) }
     engine?.process.stop(drain: Self.lastDrain)
@@ -192,7 +192,7 @@ extension DevSession {
         isKilled = true
         engine?.process.kill(SIGKILL)
       }
-      // A killed process surely ends. A build that does not end is left to its keeper.
+      // A killed process is certain to end. A build that does not end is left to its keeper.
       let messages = mailbox.take(until: isKilled ? limit + Self.lastKillDelay : limit)
       if messages.isEmpty, isKilled { return }
       for message in messages { finish(message) }

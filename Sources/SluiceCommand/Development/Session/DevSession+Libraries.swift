@@ -8,12 +8,12 @@ import SluiceSupport
 
 // Changed libraries, and their swaps.
 extension DevSession {
-  /// The delays after which a refused file is checked again, because a write through a mapping causes no event.
+  /// The delays after which a refused file is read again, because a write through a mapping causes no event.
   private static let looks: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)]
 
   /// - Parameters:
-  ///   - changed: paths of libraries, with the moment of the first change.
-  /// - isAsked: if false, nobody has touched them, and unchanged content is not reported.
+  ///   - changed: the paths of libraries, each with the time of the first change.
+  ///   - isAsked: whether somebody changed the files; if false, unchanged content is not reported.
   func librariesChanged(_ changed: [String: Duration], isAsked: Bool = true) {
     guard let running = engine else {
       // The change may fix the problem. A library that is being built is handled when its build has ended.
@@ -31,7 +31,7 @@ extension DevSession {
     if !swap.isEmpty { ask(for: swap) }
   }
 
-  /// Starts the engine after a time in which nothing served, with the current configuration.
+  /// Starts the engine with the current configuration, after a time in which nothing served.
   func startAnew() {
     crashes.clear()
     waitingReason = nil
@@ -46,7 +46,7 @@ extension DevSession {
   }
 
   private struct Look {
-    /// Nil if the library cannot be read; the engine retries that for a while.
+    /// Nil if the library cannot be read; the engine will retry for a while.
     let hash: String?
   }
 
@@ -55,7 +55,8 @@ extension DevSession {
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else { return Look(hash: nil) }
-      // Touched before its first look: the build that serves counts as handled, so that the same content is reported.
+      // The file changed before it was first read. The serving build counts as handled, so that unchanged content is
+      // reported.
       if libraries[library]?.handled == nil { libraries[library]?.handled = good.serving[library]?.hash }
       let subject = InotifyWatch.Subject.file(library)
       debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
@@ -64,12 +65,12 @@ extension DevSession {
     let hash = image.hash.hex
     let serving = good.serving[library]
     if hash == serving?.hash || hash == libraries[library]?.handled {
-      // A hash that is neither serving nor refused is being swapped in; its report will follow.
+      // A hash that is neither serving nor refused belongs to a build that is being swapped in; its report will follow.
       let isRefused = hash == libraries[library]?.refused && hash != serving?.hash
       let isKnown = hash == serving?.hash || isRefused
       if isAsked, isKnown, libraries[library]?.handled == hash, libraries[library]?.saidUnchanged == false {
         libraries[library]?.saidUnchanged = true
-        // The user has built the plugin, and would wonder why nothing happens.
+        // Reported because the user has built the plugin and would wonder why nothing happens.
         let text = isRefused ? "the same build again, which was refused" : ""
         say(
           DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: .doubtful)
@@ -91,7 +92,7 @@ extension DevSession {
     send(.swap(swap), ["plugins": .array(of: plugins)])
   }
 
-  /// Gives the engine a command; one at a time.
+  /// Sends the engine a command. There is only one command at a time.
   func send(_ command: RunningEngine.Command, _ document: JSONValue) {
     guard let client = engine?.client, let number = engine?.number else { return }
     engine?.command = command
@@ -104,7 +105,7 @@ extension DevSession {
     }
   }
 
-  /// The engine's reports already show the outcome of a command; this handles failures without a report.
+  /// Successful commands are shown by the engine's reports; this handles failures that have no report.
   func commandEnded(_ result: Result<JSONValue, ControlError>) {
     let command = engine?.command
     engine?.command = nil
@@ -118,7 +119,7 @@ extension DevSession {
       default: break
       }
     }
-    // Handles what has changed since the command was sent.
+    // Handles the changes since the command was sent.
     if isReloadDue { configurationChanged() }
     librariesChanged([:])
   }
@@ -130,8 +131,8 @@ extension DevSession {
       }
       return
     }
-    // A swap takes all libraries or none. So that good builds do not wait for a bad one, they are now swapped one at a
-    // time.
+    // A swap takes all libraries or none. The libraries are now swapped one at a time, so that good builds do not wait
+    // for a bad one.
     for library in failed.keys { libraries[library]?.handled = nil }
     if let next = failed.min(by: { $0.key < $1.key }) {
       for (library, value) in failed where library != next.key { libraries[library]?.waiting = value.since }
@@ -152,7 +153,7 @@ extension DevSession {
 
   // MARK: Reports
 
-  /// A swap, a reload or a rollback has ended, whichever client asked for it.
+  /// Handles the end of a swap, a reload or a rollback, whichever client asked for it.
   func swapEnded(_ document: JSONValue) {
     guard let report = document["report"] else { return }
     let changes = report["changes"].map { Array($0.elements) } ?? []
@@ -203,7 +204,7 @@ extension DevSession {
     default: event = DevEvent(.swapped, plugins: plugins, "swapped, \(what)", tone: .good)
     }
     event = event.with("report", report).with("snapshot", report["snapshot"])
-    // The answer to the command may have arrived earlier than this report.
+    // The answer to the command can arrive before this report.
     let paths = changes.compactMap { $0["library"]?.string }
     if let since = paths.compactMap({ libraries[$0]?.changedAt }).min() {
       event = event.with("sinceChangeMs", .milliseconds(MonotonicClock.now - since))

@@ -3,23 +3,23 @@ import Sluice
 import SluiceJSON
 import SluiceSupport
 
-// An engine with stuck loops. Nothing inside its process can take a loop away from a plugin, so the session ends the
-// process.
+// Engines with stuck loops. Nothing inside the engine's process can take a loop away from a plugin, so the session ends
+// the process.
 extension DevSession {
   func notePulse(_ document: JSONValue) {
     watchPulse()
     engine?.watch?.note(document, at: MonotonicClock.now)
   }
 
-  /// Begins with the first message of a process, so that the watch also finds a process that is silent from then on,
-  /// without a single pulse.
+  /// Called for each message of a process. The watch begins with the first message, so that it also notices a process
+  /// that becomes silent without a single pulse.
   func watchPulse() {
     guard let engine, engine.watch == nil else { return }
     self.engine?.watch = StallWatch(at: MonotonicClock.now)
     after(EnginePulse.period, .lookAtPulse(engine.number))
   }
 
-  /// Kills the process when it has been stuck for too long; its end is then reported like a crash.
+  /// Kills a process that has been stuck for too long. Its end is then reported like a crash.
   func lookAtPulse() {
     guard let engine, engine.stall == nil else { return }
     after(EnginePulse.period, .lookAtPulse(engine.number))

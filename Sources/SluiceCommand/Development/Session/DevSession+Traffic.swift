@@ -20,7 +20,8 @@ extension DevSession {
     sendRequests()
   }
 
-  /// `GET /users 200 12.3 ms`, for a failed transaction with the words that every command has for its error.
+  /// A line such as `GET /users 200 12.3 ms`. For a failed transaction, it has the description of the error that all
+  /// commands use.
   private static func words(_ document: JSONValue) -> String {
     let error = document["error"]
     let line = [
@@ -37,7 +38,7 @@ extension DevSession {
     document["error"] != nil ? .bad : (document["status"]?.integer ?? 0) >= 400 ? .doubtful : .plain
   }
 
-  /// The builds of a new snapshot, shown with the first request on it.
+  /// The builds of a new snapshot, shown with the first request that runs on it.
   private func newBuilds(_ document: JSONValue) -> String {
     guard let snapshot = document["snapshot"]?.integer, snapshot > 1, snapshot != lastSnapshot else { return "" }
     lastSnapshot = snapshot
@@ -48,7 +49,7 @@ extension DevSession {
 
   // MARK: Replays
 
-  /// Shows what the new build did differently with the recorded requests.
+  /// Shows which recorded requests the new build handled differently.
   func differenceFound(_ document: JSONValue) {
     let report = document["report"]
     let lines = (document["text"]?.string ?? "").split(separator: "\n").map(String.init)

@@ -10,22 +10,22 @@ import SluiceSupport
 ///     SupervisedProcess ──documents, end──►   │
 ///     standard input ──lines──►           └─► DevOutput: an event a line
 ///
-/// Confined to the thread that runs it. For the kernel, this thread is the parent of the engine's process.
+/// Confined to the thread that runs it. For the kernel, that thread is the parent of the engine's process.
 final class DevSession {
-  /// An action for a later time.
+  /// An action that is due later.
   enum Timer: Equatable {
-    /// A refused file may have become complete without an event.
+    /// Read a refused file again, because it may have become complete without an event.
     case lookAgain(library: String, attempt: Int)
-    /// The engine's process should have ended by now.
+    /// Kill the engine's process if it has not ended.
     case killEngine(Int)
-    /// The engine's pulse must be checked.
+    /// Check the engine's pulse.
     case lookAtPulse(Int)
   }
 
-  /// The time for requests in flight when the engine is started again.
+  /// The time that requests in flight have when the engine is restarted.
   static let drain = Duration.seconds(5)
   static let killDelay = Duration.seconds(8)
-  /// The time for requests in flight at the end of the session, for which the user waits.
+  /// The time that requests in flight have at the end of the session. It is short, because the user waits.
   static let lastDrain = Duration.seconds(1)
   static let lastKillDelay = Duration.seconds(3)
 
@@ -37,7 +37,7 @@ final class DevSession {
   var debounce = Debounce<InotifyWatch.Subject>()
   var timers: [(due: Duration, timer: Timer)] = []
 
-  /// The configuration that was applied last, or will be applied at the next start.
+  /// The configuration that was applied last, or that will be applied at the next start.
   var configuration: Configuration?
   var configurationText: [UInt8] = []
   var engine: RunningEngine?
@@ -47,19 +47,19 @@ final class DevSession {
   var builds: [PluginBuildRule: BuildState] = [:]
   var lastBuild = 0
   var crashes = CrashLedger()
-  /// Crashed builds without a predecessor. If their path has another build now, the engine starts with that one.
+  /// Crashed builds that have no predecessor. If their path has another build now, the engine starts with that build.
   var suspects: Set<String> = []
   var traffic: DevTraffic
-  /// The recordings of the requests of `-i`, for replays by an engine that is started again.
+  /// The recordings of the requests of `-i`, which a restarted engine needs for replays.
   var recordings: [JSONValue] = []
   /// Nil without `--listen`.
   let endpoint: DevEndpoint?
   var hasStarted = false
-  /// The configuration has changed while the engine was busy with a command, or was starting.
+  /// Whether the configuration changed while the engine was starting or busy with a command.
   var isReloadDue = false
-  /// The snapshot of the last request.
+  /// The snapshot that served the last request.
   var lastSnapshot: Int64 = 1
-  /// The last reported reason why nothing serves.
+  /// The reason that was last reported for why nothing serves.
   var waitingReason: String?
 
   private var ending: ExitStatus?
@@ -103,10 +103,10 @@ final class DevSession {
     }.detach()
   }
 
-  /// The reader of the events may close its end while the session writes nothing.
+  /// Watches for readers of the events that close their end while the session writes nothing.
   private func watchOutput() throws(CommandError) {
     try SystemThread.begin("sluice-reader") { [mailbox] in
-      // `poll` reports errors even if no event is asked for (poll(2)).
+      // `poll` reports errors even if no event is requested (poll(2)).
       var output = pollfd(fd: StandardOutput.descriptor, events: 0, revents: 0)
       while poll(&output, 1, -1) < 0, errno == EINTR {}
       mailbox.put(.outputFailed(ByteOutput.Failure(name: "standard output", errorNumber: EPIPE)))
@@ -162,7 +162,7 @@ final class DevSession {
 
   func after(_ delay: Duration, _ timer: Timer) { timers.append((MonotonicClock.now + delay, timer)) }
 
-  /// - Parameter changed: each subject with the moment of its first change.
+  /// - Parameter changed: each subject with the time of its first change.
   private func handle(_ changed: [InotifyWatch.Subject: Duration]) {
     if changed[.file(settings.configuration)] != nil { configurationChanged() }
     var paths: [String: Duration] = [:]

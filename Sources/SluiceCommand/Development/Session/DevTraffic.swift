@@ -1,6 +1,6 @@
-/// The requests that wait to be sent, and the requests in flight.
+/// The requests that are still to be sent, and the requests in flight.
 struct DevTraffic {
-  /// With more of them it would be hard to see which request caused a crash.
+  /// The limit of requests in flight. With more, it would be hard to see which request caused a crash.
   private static let limit = 8
 
   private var waiting: [(line: String, isOfSet: Bool)]
@@ -12,7 +12,7 @@ struct DevTraffic {
 
   mutating func append(_ line: String) { waiting.append((line, false)) }
 
-  /// The next request that may be sent.
+  /// Takes the next request that may be sent.
   mutating func next() -> (id: Int64, line: String, isOfSet: Bool)? {
     guard inFlight.count < Self.limit, !waiting.isEmpty else { return nil }
     lastID += 1
@@ -23,7 +23,7 @@ struct DevTraffic {
 
   mutating func finish(_ id: Int64) { inFlight[id] = nil }
 
-  /// Forgets the requests in flight, which will not be answered, and returns them.
+  /// Forgets the requests in flight, which will not be answered, and returns their lines.
   mutating func giveUp() -> [String] {
     defer { inFlight = [:] }
     return inFlight.sorted { $0.key < $1.key }.map(\.value)

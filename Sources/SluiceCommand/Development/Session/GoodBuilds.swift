@@ -5,10 +5,10 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// The builds that served. They are kept so that an engine that is started again can use them, even if their paths have
-/// other builds by then.
+/// The builds that served. They are kept so that a restarted engine can use them even if their paths have other builds
+/// by then.
 ///
-/// They are in memory, because the copies in the store are removed after their process has ended.
+/// Their bytes are kept in memory, because the copies in the store are removed after the end of their process.
 struct GoodBuilds {
   /// A build that the engine has reported.
   struct Build: Equatable {
@@ -23,12 +23,12 @@ struct GoodBuilds {
 
   /// The serving builds, by the path of the library.
   private(set) var serving: [String: Build] = [:]
-  /// The hashes of the builds that served, the newest last.
+  /// The hashes of the builds that served, with the newest at the end.
   private var served: [String: [String]] = [:]
   private var bytes: [String: [UInt8]] = [:]
 
   /// Notes the builds that serve now.
-  /// - Parameter candidates: bytes that were read already, by their hash.
+  /// - Parameter candidates: the bytes of libraries that have already been read, by hash.
   mutating func adopt(_ builds: [Build], candidates: [String: [UInt8]], store: String?) {
     serving = Dictionary(builds.map { ($0.library, $0) }) { _, last in last }
     for build in builds {
@@ -43,7 +43,7 @@ struct GoodBuilds {
     bytes = bytes.filter { kept.contains($0.key) }
   }
 
-  /// Forgets builds at fault, but keeps at least one build of each library.
+  /// Forgets builds that are at fault, but keeps at least one build of each library.
   mutating func drop(_ hashes: Set<String>) {
     for (library, all) in served {
       let rest = all.filter { !hashes.contains($0) }
@@ -51,13 +51,13 @@ struct GoodBuilds {
     }
   }
 
-  /// The newest build that served; nil if none did.
+  /// The newest build that has served; nil if there is none.
   func newest(of library: String) -> (hash: String, bytes: [UInt8])? {
     guard let hash = served[library]?.last, let bytes = bytes[hash] else { return nil }
     return (hash, bytes)
   }
 
-  /// Reads the build from its path, otherwise from its private copy.
+  /// Reads the build from its path, or otherwise from its private copy.
   private static func read(_ build: Build, store: String?) -> [UInt8]? {
     if let image = try? LibraryImage(reading: build.library), image.hash.hex == build.hash { return image.bytes }
     guard let store = store ?? PluginStore.defaultPath() else { return nil }

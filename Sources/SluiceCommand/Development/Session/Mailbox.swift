@@ -1,12 +1,12 @@
 import SluiceSupport
 
-/// Messages from any thread to the one thread that takes them.
+/// Passes messages from any thread to the one thread that takes them.
 final class Mailbox<Message: Sendable>: Sendable {
   private let messages = Monitor<[Message]>([])
 
   func put(_ message: Message) { messages.update { $0.append(message) } }
 
-  /// Waits for messages, up to a moment by the monotonic clock; without one, for as long as it takes.
+  /// Waits for messages until a time by the monotonic clock; without a time, waits without a limit.
   func take(until due: Duration?) -> [Message] {
     let body = { (all: inout [Message]) -> [Message]? in
       guard !all.isEmpty else { return nil }

@@ -1,7 +1,7 @@
 /// The last lines that a process wrote, in a bounded buffer.
 struct OutputTail {
-  /// Large enough for the frames of a deep stack: a runtime writes the frames after its message, and the message must
-  /// be kept.
+  /// Enough for the frames of a deep stack: a runtime writes its message before the frames, and the message must be
+  /// kept.
   private static let keptLines = 400
   private static let keptCharacters = 2000
 

@@ -1,11 +1,11 @@
 import SluiceControl
 import SluiceJSON
 
-/// The engine's process, and its current work.
+/// The engine's process, and what it is doing.
 struct RunningEngine {
-  /// A command that the engine got over its control socket.
+  /// A command that was sent to the engine over its control socket.
   enum Command {
-    /// These libraries, each with the hash that was read, and the moment of its change.
+    /// Swaps these libraries. Each has the hash that was read, and the time of its change.
     case swap([String: (hash: String?, since: Duration)])
     case reload
   }
@@ -15,29 +15,29 @@ struct RunningEngine {
   /// Nil until the engine is ready.
   var client: ControlClient?
   var command: Command?
-  /// Libraries of swap commands that got no answer. The connection of such a command ends with the process, and its end
-  /// may be reported before the end of the process.
+  /// The libraries of swap commands that got no answer. When the process ends, the connection of its command ends too,
+  /// and this can be reported before the end of the process.
   var unanswered: [String: (hash: String?, since: Duration)] = [:]
-  /// The builds that were swapped in while it ran, the newest last.
+  /// The builds that were swapped in by this process, with the newest at the end.
   var swappedIn: [[String: String]] = []
-  /// Whether it is being stopped.
+  /// Whether the process was asked to stop.
   var isStopping = false
-  /// The reason for starting it again when it has ended.
+  /// Why the engine must be started again after this process has ended.
   var restart: String?
-  /// The files from which it was started.
+  /// The files from which the engine was started.
   var files: [String] = []
-  /// The last lines that it wrote.
+  /// The last lines that the process wrote.
   var output = OutputTail()
-  /// The builds that it reported, by their generation.
+  /// The builds that the process reported, by generation.
   var builds: [Int64: GoodBuilds.Build] = [:]
-  /// The clients that wait for its response; nil without an endpoint.
+  /// The clients that wait for a response; nil without an endpoint.
   var clients: HeldClients?
-  /// Nil until its first pulse.
+  /// Nil until the first message of the process.
   var watch: StallWatch?
-  /// The stall for which it was killed, if it was.
+  /// The stall for which the process was killed; nil if it was not.
   var stall: StallWatch.Stall?
 
-  /// The libraries that were being swapped in, as far as is known.
+  /// The libraries that were being swapped in, as far as this is known.
   var asked: [String: (hash: String?, since: Duration)] {
     guard case .swap(let libraries) = command else { return unanswered }
     return unanswered.merging(libraries) { $1 }
@@ -54,16 +54,16 @@ struct RunningEngine {
 /// The state of a library of the configuration.
 struct LibraryState {
   var plugins: [String]
-  /// The content that was handled last, whatever the result.
+  /// The content that was last handled, whatever the result was.
   var handled: String?
-  /// The content that was refused last.
+  /// The content that was last refused.
   var refused: String?
-  /// Whether unchanged content was already reported.
+  /// Whether it was already reported that the content is unchanged.
   var saidUnchanged = false
-  /// The content that was read after a change, until it serves.
+  /// The content that was read after a change. It is kept until it serves.
   var candidate: (hash: String, bytes: [UInt8])?
-  /// When the change began for which a swap is running.
+  /// The time of the change for which a swap is running.
   var changedAt: Duration?
-  /// The moment since which the library waits for a running command to end.
+  /// Since when the library has been waiting for a running command to end.
   var waiting: Duration?
 }

@@ -2,11 +2,11 @@ import Glibc
 import SluicePluginHost
 import SluiceSupport
 
-/// A private folder for the files from which an engine is started; removed at the end of its life. A session removes
-/// the folders that killed sessions have left.
+/// A private folder for the files from which an engine is started. It is removed with this object. A session also
+/// removes the folders that killed sessions have left.
 ///
-/// A lock on the folder (flock(2)) shows that its session is running: the kernel releases it when the process ends,
-/// however that happens.
+/// A lock on the folder (flock(2)) shows that its session is running. The kernel releases the lock when the process
+/// ends, for whatever reason.
 final class SourceFolder {
   private static let prefix = "sluice-dev-"
 
@@ -14,11 +14,11 @@ final class SourceFolder {
   /// The folder, open and locked.
   private let lock: Int32
 
-  /// - Parameter base: where the folder is created, and where abandoned folders are removed.
+  /// - Parameter base: the folder in which this one is created, and in which abandoned folders are removed.
   init(in base: String = SourceFolder.base) throws(CommandError) {
     Self.clearAbandoned(in: base)
-    // Before the folder is locked, another session that starts at the same time may consider it abandoned and remove
-    // it.
+    // Another session that starts at the same time can consider this folder abandoned and remove it before it is
+    // locked.
     while true {
       let path = try Self.make(in: base)
       let lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -50,7 +50,7 @@ final class SourceFolder {
     return path
   }
 
-  /// The path at which the engine's process with that number writes the record of a crash.
+  /// The path to which the engine's process with this number writes the record of a crash.
   func crashRecord(_ number: Int) -> String { "\(path)/crash-\(number)" }
 
   /// Writes a file, and returns its path.
@@ -67,12 +67,12 @@ final class SourceFolder {
 
 // Folders that other sessions have left.
 extension SourceFolder {
-  /// Removes only folders with this name that only this user can access and that nobody has locked, and only files in
-  /// them.
+  /// Removes only folders that have such a name, that only this user can access and that nobody has locked; and in
+  /// them, only files.
   private static func clearAbandoned(in base: String) {
     for name in FolderListing.names(in: base) where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 {
       let path = "\(base)/\(name)"
-      // Opens the folder itself and follows no link, because usually everybody can write to the base.
+      // Opens the folder itself without following a link, because usually everybody can write to the base.
       let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       guard folder >= 0 else { continue }
       defer { close(folder) }
@@ -85,7 +85,7 @@ extension SourceFolder {
     }
   }
 
-  /// Whether the open folder is still the one at the path.
+  /// Whether the open folder is still the folder at the path.
   private static func isFolder(_ folder: Int32, at path: String) -> Bool {
     var (opened, there) = (stat(), stat())
     guard fstat(folder, &opened) == 0, lstat(path, &there) == 0 else { return false }

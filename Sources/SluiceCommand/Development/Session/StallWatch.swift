@@ -1,13 +1,13 @@
 import SluiceJSON
 
-/// Finds out from the pulses of an engine's process when one of its loops, or the whole process, is stuck. Uses the
-/// watching process's clock.
+/// Finds out from the pulses of an engine's process whether one of its loops or the whole process is stuck, by the
+/// clock of the watching process.
 struct StallWatch {
   /// A loop or a process that makes no progress.
   struct Stall: Equatable {
-    /// Nil when the whole process is silent.
+    /// Nil if the whole process is silent.
     var loop: Int?
-    /// The call that the loop is in; nil when it is in no call of a plugin.
+    /// The call that the loop is in; nil if it is not in a call of a plugin.
     var call: Call?
     var age: Duration
   }
@@ -22,11 +22,11 @@ struct StallWatch {
     var transaction: String?
   }
 
-  /// If the watcher has not looked for longer than this, it was stopped itself, and that time does not count.
+  /// If the watcher has not looked for longer than this, the watcher itself was stopped, and that time does not count.
   private static let longestPause = Duration.seconds(1)
 
   private var turns: [Int64] = []
-  /// When each loop was last seen to turn.
+  /// The time at which each loop was last seen to turn.
   private var turned: [Duration] = []
   private var calls: [Call] = []
   private var lastPulse: Duration
@@ -37,7 +37,7 @@ struct StallWatch {
     lastLook = now
   }
 
-  /// - Parameter turns: a number for each loop, which changes when the loop turns.
+  /// - Parameter turns: for each loop, a number that changes when the loop turns.
   mutating func note(turns new: [Int64], calls: [Call], at now: Duration) {
     forgivePause(at: now)
     lastPulse = now
@@ -47,7 +47,7 @@ struct StallWatch {
     turns = new
   }
 
-  /// The longest stall that has lasted for at least the limit; nil if no stall has.
+  /// The longest stall that has lasted for at least the limit; nil if there is none.
   mutating func look(at now: Duration, limit: Duration) -> Stall? {
     forgivePause(at: now)
     if now - lastPulse >= limit { return Stall(loop: nil, call: nil, age: now - lastPulse) }
@@ -67,7 +67,7 @@ struct StallWatch {
 }
 
 extension StallWatch {
-  /// Takes a pulse in the form in which the process sends it.
+  /// Takes a pulse, in the form in which the process sends it.
   mutating func note(_ document: JSONValue, at now: Duration) {
     let turns = document["turns"]?.elements.compactMap(\.integer) ?? []
     let calls = document["calls"]?.elements.compactMap { Call($0) } ?? []
@@ -86,7 +86,7 @@ extension StallWatch.Call {
 }
 
 extension StallWatch.Stall {
-  /// Uses the same names as the status of an engine.
+  /// Uses the same names as the status document of an engine.
   var document: JSONValue {
     let document: JSONValue = ["ageMs": .milliseconds(age)]
     document["loop"] = loop.map { JSONValue(Int64($0)) }

@@ -1,20 +1,20 @@
-/// Delays changes until there has been none for a moment, because a linker, an editor or `cp` changes a file more than
-/// once. The delay is bounded, because some files change all the time.
+/// Delays each change until there has been no further change for a moment, because a linker, an editor or `cp` changes
+/// a file more than once. The delay is bounded, because some files change all the time.
 struct Debounce<Subject: Hashable> {
   private struct Wait {
     let since: Duration
     var due: Duration
   }
 
-  /// The longest delay: after it, a change is reported in any case.
+  /// The longest delay, after which a change is reported in any case.
   let longest: Duration
   private var waits: [Subject: Wait] = [:]
 
   init(longest: Duration = .milliseconds(500)) { self.longest = longest }
 
   /// - Parameters:
-  /// - now: the time on a monotonic clock, as in all calls.
-  /// - silence: how long the subject must stay unchanged from now on.
+  ///   - now: the time by a monotonic clock, as in all calls.
+  ///   - silence: how long the subject must stay unchanged, counted from now.
   mutating func note(_ subject: Subject, at now: Duration, silence: Duration) {
     let since = waits[subject]?.since ?? now
     waits[subject] = Wait(since: since, due: min(now + silence, since + longest))
@@ -23,7 +23,7 @@ struct Debounce<Subject: Hashable> {
   /// When the next change is due.
   var nextDue: Duration? { waits.values.map(\.due).min() }
 
-  /// The changes that are due, each with the moment of its first change.
+  /// Takes the changes that are due, each with the time of its first change.
   mutating func takeDue(at now: Duration) -> [Subject: Duration] {
     let due = waits.filter { $0.value.due <= now }.mapValues(\.since)
     for subject in due.keys { waits[subject] = nil }

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// Reports changes of the files that paths lead to, by inotify(7), on its own thread.
+/// Reports changes of the files that paths lead to, with inotify(7), on a separate thread.
 ///
-/// It watches folders, not files: if a file is replaced by another, a watch on the file ends.
+/// It watches folders instead of files, because a watch on a file ends when the file is replaced.
 final class InotifyWatch: Sendable {
   enum Subject: Hashable, Sendable {
     /// The file that a path leads to, through all links.
@@ -12,8 +12,8 @@ final class InotifyWatch: Sendable {
     /// The sources at a path, or below it.
     case tree(String)
 
-    /// How long it must stay unchanged before it counts as complete. A closed file is complete, unless a tool such as
-    /// strip(1) changes it again; sources are often saved several at a time.
+    /// How long a subject must stay unchanged before it counts as complete. A closed file is complete unless a tool
+    /// such as strip(1) changes it again; sources are often saved several at a time.
     var silence: Duration {
       switch self {
       case .file: .milliseconds(20)
@@ -30,7 +30,7 @@ final class InotifyWatch: Sendable {
   private let state: Locked<WatchTable>
   private let listener: @Sendable (Set<Subject>) -> Void
 
-  /// - Parameter listener: called on the thread of this watch, for each batch of changes.
+  /// - Parameter listener: called for each batch of changes, on the thread of this watch.
   init(_ listener: @escaping @Sendable (Set<Subject>) -> Void) throws(CommandError) {
     descriptor = inotify_init1(CInt(IN_CLOEXEC))
     guard descriptor >= 0 else {
@@ -45,8 +45,8 @@ final class InotifyWatch: Sendable {
     try SystemThread.begin("sluice-watch") { [self] in readAll() }.detach()
   }
 
-  /// From now on watches only these subjects; from any thread.
-  /// - Returns: why a folder could not be watched.
+  /// Watches only these subjects from now on; from any thread.
+  /// - Returns: why a folder could not be watched; nil if all could.
   func watch(_ subjects: Set<Subject>) -> String? {
     state.withLock { table in
       table.replace(subjects)
@@ -76,7 +76,7 @@ final class InotifyWatch: Sendable {
 struct WatchEvent {
   let watch: Int32
   let mask: UInt32
-  /// Empty for the folder itself.
+  /// Empty if the event is about the folder itself.
   let name: String
 
   func has(_ bits: Int32...) -> Bool { bits.contains { mask & UInt32(bitPattern: $0) != 0 } }
@@ -88,7 +88,7 @@ struct WatchEvent {
     while offset + headBytes <= bytes.count {
       let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
       let end = min(offset + headBytes + Int(event.len), bytes.count)
-      // Padded with NUL.
+      // The name is padded with NUL bytes.
       let name = bytes[(offset + headBytes)..<end].prefix { $0 != 0 }
       events.append(WatchEvent(watch: event.wd, mask: event.mask, name: String(decoding: name, as: UTF8.self)))
       offset = end

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Which folders are watched for which subjects, and what an event means for them.
+/// Knows which folders are watched for which subjects, and which subjects an event changes.
 struct WatchTable: Sendable {
   typealias Subject = InotifyWatch.Subject
 
@@ -15,7 +15,7 @@ struct WatchTable: Sendable {
   private(set) var failure: (String, Int32)?
 
   /// - Parameters:
-  /// - add: begins to watch a folder, and returns the number of the watch, or -1 with `errno`.
+  ///   - add: begins to watch a folder. Returns the number of the watch, or -1 with `errno` set.
   ///   - remove: ends a watch.
   init(add: @escaping @Sendable (String) -> Int32, remove: @escaping @Sendable (Int32) -> Void) {
     self.add = add
@@ -27,7 +27,7 @@ struct WatchTable: Sendable {
     renew()
   }
 
-  /// The subjects that a batch of events has changed. Begins to watch new folders.
+  /// The subjects that a batch of events changes. Begins to watch new folders.
   mutating func changes(_ events: [WatchEvent]) -> Set<Subject> {
     var changed: Set<Subject> = []
     var isMoved = false
@@ -52,7 +52,7 @@ struct WatchTable: Sendable {
       }
       for (subject, folders) in trees where folders.contains(folder) && !SourceTree.isSkipped(event.name) {
         if event.has(IN_CLOSE_WRITE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE) { changed.insert(subject) }
-        // A new folder may already contain files, for which no event comes.
+        // A new folder can already contain files, for which there will be no event.
         if event.has(IN_ISDIR) {
           changed.insert(subject)
           isMoved = true
@@ -63,14 +63,14 @@ struct WatchTable: Sendable {
     return changed
   }
 
-  /// A new link is complete at once; a new file must still be written and closed.
+  /// A new link is complete at once. A new file must first be written and closed.
   private func isComplete(_ place: WatchedPlace) -> Bool {
     var status = stat()
     guard lstat("\(place.folder)/\(place.name)", &status) == 0 else { return false }
     return status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1
   }
 
-  /// Resolves the paths again; returns the subjects that now lead elsewhere.
+  /// Resolves all paths again. Returns the subjects whose paths now lead elsewhere.
   private mutating func renewed() -> Set<Subject> {
     let before = (places, trees)
     renew()
@@ -79,7 +79,7 @@ struct WatchTable: Sendable {
 
   private mutating func renew() {
     failure = nil
-    // A path may change after it was resolved and before it is watched, so this is repeated until nothing changes.
+    // A path can change after it was resolved and before it is watched, so this is repeated until nothing changes.
     for _ in 0..<8 {
       let before = (places, trees)
       look()
@@ -97,7 +97,7 @@ struct WatchTable: Sendable {
       case .tree(let path):
         let tree = SourceTree(path)
         trees[subject] = Set(tree.folders)
-        // The tree may be a single file; its place and all links on the way to it are watched too.
+        // The path can lead to a single file. Its place, and all links on the way to it, are watched too.
         places[subject] = WatchedPlace.all(of: path)
       }
     }
@@ -109,7 +109,7 @@ struct WatchTable: Sendable {
       remove(watch)
       folders[watch] = nil
     }
-    // All folders are added again: the path may now be another folder, and adding a watched folder changes nothing.
+    // All folders are added again: a path may now lead to another folder, and adding a watched folder has no effect.
     var current: [Int32: String] = [:]
     for folder in wanted {
       let watch = add(folder)

@@ -1,12 +1,12 @@
-/// The lines of an input that have a result, each with a fingerprint of the result's id. One byte for each line.
+/// The lines of an input that have a result, each with a fingerprint of the result's id. It takes one byte per line.
 struct FinishedLines: Sendable {
   private static let pageLines = 256
 
-  /// By number of the page; a byte is 0 for a line without a result. Pages, because the line numbers come from a file
-  /// and a wrong one must not take memory for all lines before it.
+  /// The pages by number; a byte is 0 for a line without a result. There are pages because the line numbers come from a
+  /// file, and a wrong number must not take memory for all lines before it.
   private var pages: [Int: [UInt8]] = [:]
   private(set) var count = 0
-  /// The largest line number; 0 without a result.
+  /// The largest line number that has a result; 0 if there is none.
   private(set) var last = 0
 
   /// - Parameter line: counted from 1.
@@ -34,23 +34,23 @@ extension [UInt8] {
   }
 }
 
-/// A hash of an id in one byte, which is never 0. Two ids have the same one by chance in 1 of 254 cases, which is enough
-/// to notice another input after a few lines.
+/// A hash of an id in one byte, which is never 0. Two ids have the same hash by chance in 1 of 254 cases, which is rare
+/// enough to notice a wrong input after a few lines.
 struct IDFingerprint: Equatable, Sendable {
   let rawValue: UInt8
 
-  /// Of a line without an id that can be compared.
+  /// The fingerprint for a line that could not be read, whose id cannot be compared.
   static let ofUnreadLine = IDFingerprint(hash: 254)
 
   private init(hash: UInt64) { rawValue = UInt8(truncatingIfNeeded: hash) + 1 }
 
-  /// Nil for 0.
+  /// Nil if the value is 0.
   init?(rawValue: UInt8) {
     guard rawValue > 0 else { return nil }
     self.rawValue = rawValue
   }
 
-  /// - Parameter text: the id as JSON, as a result line has it.
+  /// - Parameter text: the id as JSON, as in a result line.
   init(of text: some Sequence<UInt8>) {
     // FNV-1a (RFC 9923).
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325

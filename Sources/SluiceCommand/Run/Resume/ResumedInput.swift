@@ -1,13 +1,13 @@
 import SluiceJSON
 import SluiceMessages
 
-/// Says which lines of an input already have a result, and checks that the results are those of this input.
+/// Knows which lines of an input already have a result, and checks that the results belong to this input.
 struct ResumedInput: Sendable {
   let finished: FinishedLines
   let counts: RunCounts
   private let outputName: String
   private let inputName: String
-  /// Whether every line that has a result was compared with it.
+  /// Whether every line that has a result has been compared with that result.
   private var isChecked = false
 
   init(_ output: ResumedOutput, _ input: InputLines) {
@@ -17,8 +17,8 @@ struct ResumedInput: Sendable {
     inputName = PlainText.path(input.name)
   }
 
-  /// Reads a regular file up to the last line that has a result, and goes back to its beginning. So nothing is sent if
-  /// the output belongs to another input.
+  /// Reads a regular file up to the last line that has a result, and goes back to its beginning. If the output belongs
+  /// to another input, the run thus fails before anything is sent.
   mutating func check(_ input: InputLines, interruptedBy signal: () -> Int32?) throws(CommandError) {
     reading: while input.number < finished.last {
       if let signal = signal() { throw .interrupted(by: signal, reading: input.name) }
@@ -35,7 +35,7 @@ struct ResumedInput: Sendable {
     isChecked = true
   }
 
-  /// Whether a line has a result. Fails if the result has an id that the line does not have.
+  /// Whether a line already has a result. Fails if the id of the result is not the id of the line.
   func skips(_ text: UnsafeRawBufferPointer, _ line: Int) throws(CommandError) -> Bool {
     guard let expected = finished[line] else { return false }
     if isChecked { return true }

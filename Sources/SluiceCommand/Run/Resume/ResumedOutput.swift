@@ -2,14 +2,14 @@ import Glibc
 import SluiceMessages
 import SluiceSupport
 
-/// The output of an earlier run: the results in it stay, and further results are added after them.
+/// The output of an earlier run. Its results are kept, and further results are added after them.
 ///
-/// Results are written in whole, one after the other, so a process that was killed leaves at most one incomplete line,
-/// which is the last.
+/// Each result is written completely before the next one, so a killed process leaves at most one incomplete line, which
+/// is the last line.
 final class ResumedOutput {
   let path: String
   private(set) var finished = FinishedLines()
-  /// Results that are errors.
+  /// The number of results that are errors.
   private(set) var failedCount = 0
   /// The bytes of the incomplete result at the end.
   var incompleteBytes: Int { sizeBytes - wholeBytes }
@@ -19,13 +19,13 @@ final class ResumedOutput {
   private var sizeBytes = 0
   /// The bytes of all complete results.
   private var wholeBytes = 0
-  /// The last result is complete, and only its line end is missing.
+  /// Whether the last result is complete except for its line end.
   private var needsLineEnd = false
 
-  /// Opens the file, or creates an empty one, and reads its results. Changes nothing in it.
+  /// Opens the file, or creates an empty one, and reads its results. Does not change its content.
   /// - Parameters:
   ///   - lineLimitBytes: a longer line cannot be a result.
-  ///   - signal: a signal that was received, which ends the reading.
+  ///   - signal: returns a signal that was received, which ends the reading.
   init(
     path: String?, besides input: FileIdentity?, lineLimitBytes: Int, interruptedBy signal: () -> Int32?
   ) throws(CommandError) {
@@ -101,14 +101,14 @@ final class ResumedOutput {
     if result.isFailure { failedCount += 1 }
   }
 
-  /// A line without a line end.
+  /// Handles a last line that has no line end.
   private func takeLast(_ text: UnsafeRawBufferPointer, _ number: Int) throws(CommandError) {
     if (try? WrittenResult(parsing: text)) != nil {
       try take(text, number)
       wholeBytes = sizeBytes
       needsLineEnd = true
     } else if !WrittenResult.isBeginning(text) {
-      // Another kind of file, which must not be shortened.
+      // This is another kind of file, which must not be shortened.
       throw damaged(number, "not a result of sluice run")
     }
   }
@@ -122,7 +122,7 @@ final class ResumedOutput {
 
   // MARK: Writing
 
-  /// Cuts the incomplete result off. The caller then writes after the last complete one. Call it once.
+  /// Cuts off the incomplete result, and returns an output that continues after the last complete result. Call it once.
   func output() throws(CommandError) -> ByteOutput {
     let isCut = incompleteBytes <= 0 || ftruncate(descriptor, off_t(wholeBytes)) == 0
     guard isCut, lseek(descriptor, 0, SEEK_END) >= 0 else {
@@ -136,7 +136,8 @@ final class ResumedOutput {
 }
 
 extension CommandError {
-  /// The files of a resumed run may be large, so a signal must not wait until they were read.
+  /// For a signal that arrives while files are read. The files of a resumed run can be large, so a signal must not wait
+  /// until they have been read.
   static func interrupted(by signal: Int32, reading path: String) -> CommandError {
     CommandError(
       .interrupted(by: signal),

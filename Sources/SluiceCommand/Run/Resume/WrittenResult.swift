@@ -1,7 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 
-/// What a result line of an earlier run says about its input line.
+/// The facts that a result line of an earlier run has about its input line.
 struct WrittenResult {
   let line: Int
   let id: IDFingerprint
@@ -12,7 +12,7 @@ struct WrittenResult {
     let reason: String
   }
 
-  /// How every result begins.
+  /// The text with which every result begins.
   private static let beginning = Array(#"{"id":"#.utf8)
 
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -34,13 +34,13 @@ struct WrittenResult {
     }
     guard let idText = try? id.serialized() else { throw Damage(reason: "its id cannot be written") }
     self.line = line
-    // A line that cannot be read has no id that can be compared: its result has the number of the line.
+    // An input line that cannot be read has no id that could be compared; the id of its result is the line number.
     let isUnread = document["error"]?["code"]?.string == "invalid_request" && idText.elementsEqual("\(line)".utf8)
     self.id = isUnread ? .ofUnreadLine : IDFingerprint(of: idText)
     isFailure = document["error"] != nil
   }
 
-  /// Whether this may be the part of a result that a killed process has written.
+  /// Whether this text can be the beginning of a result, left by a killed process.
   static func isBeginning(_ text: UnsafeRawBufferPointer) -> Bool {
     text.prefix(beginning.count).elementsEqual(beginning.prefix(text.count))
   }

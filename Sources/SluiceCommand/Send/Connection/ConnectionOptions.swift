@@ -3,7 +3,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 
-/// The options that say where and how sockets are connected.
+/// The options about where and how sockets connect.
 enum ConnectionOptions {
   static func apply(_ arguments: ParsedArguments, to configuration: inout Configuration) throws(CommandError) {
     var sockets = SocketSettings()
@@ -16,8 +16,8 @@ enum ConnectionOptions {
     configuration.transport.sockets = sockets
   }
 
-  /// `HOST:PORT:ADDRESS[,ADDRESS]...`; a host `*` is any host. A plus sign in front lets curl forget the address after a
-  /// time, which is longer than a request.
+  /// `HOST:PORT:ADDRESS[,ADDRESS]...`; the host `*` means any host. A plus sign in front is ignored: curl then forgets
+  /// the address after a time that is longer than a request.
   private static func resolve(_ value: String, _ sockets: inout SocketSettings) throws(CommandError) {
     let parts = fields(value.hasPrefix("+") ? value.dropFirst() : Substring(value), limit: 3)
     guard parts.count == 3, let host = parts[0], let port = parts[1].flatMap(UInt16.init), let list = parts[2] else {
@@ -33,7 +33,7 @@ enum ConnectionOptions {
     sockets.addresses[SocketSettings.Place(host: host == "*" ? "" : host.lowercased(), port: port)] = addresses
   }
 
-  /// `HOST:PORT:TO-HOST:TO-PORT`, each possibly empty.
+  /// `HOST:PORT:TO-HOST:TO-PORT`; each part can be empty.
   private static func detour(_ value: String) throws(CommandError) -> SocketSettings.Detour {
     let parts = fields(Substring(value), limit: 4)
     let ports = parts.count == 4 ? [parts[1], parts[3]].map { $0.map { UInt16($0) ?? 0 } } : []
@@ -45,7 +45,8 @@ enum ConnectionOptions {
       host: parts[0]?.lowercased(), port: ports[0], toHost: parts[2]?.lowercased(), toPort: ports[1])
   }
 
-  /// The fields between colons, an IPv6 address in brackets being one; nil for an empty one. The last one takes the rest.
+  /// The fields between colons; an IPv6 address in brackets is one field. Nil for an empty field. The last field takes
+  /// the rest.
   private static func fields(_ text: Substring, limit: Int) -> [String?] {
     var (fields, rest) = ([String?](), text)
     while fields.count < limit - 1 {
@@ -74,7 +75,7 @@ enum ConnectionOptions {
   }
 }
 
-/// A numeric address.
+/// Checks numeric addresses.
 private enum IPAddress {
   static func isValid(_ text: String) -> Bool {
     var storage = in6_addr()

@@ -3,11 +3,11 @@ import SluiceMessages
 import SluicePipeline
 import SluiceRecords
 
-/// `--proto` and `--proto-redir`: which schemes requests may have, and those of redirects.
+/// `--proto` and `--proto-redir`: the schemes that are allowed for requests, and for redirects.
 final class SchemeRule: Interceptor, Tracer {
   let capabilities: StageCapabilities = .issue
   let interests = TraceInterests()
-  /// Where the first hop goes.
+  /// The URL of the first hop.
   private final class Beginning {
     let url: HTTPURL
 
@@ -17,7 +17,7 @@ final class SchemeRule: Interceptor, Tracer {
   private let first: Set<Origin.Scheme>
   private let redirected: Set<Origin.Scheme>
 
-  /// Nil without the options.
+  /// Nil if neither option is given.
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> SchemeRule? {
     guard arguments.has("proto") || arguments.has("proto-redir") else { return nil }
     let first = try schemes(arguments["proto"], "proto")
@@ -36,7 +36,7 @@ final class SchemeRule: Interceptor, Tracer {
     let url = exchange.nativeRequest.url
     let scheme = url.origin.scheme
     if exchange.hop == 0 { exchange.attachments[self] = Beginning(url) }
-    // The answer to a challenge is another hop, too.
+    // The answer to a challenge is a further hop too, so the URL is compared and not the number of the hop.
     let isRedirected = (exchange.attachments[self] as? Beginning)?.url != url
     let allowed = isRedirected ? redirected : first
     guard !allowed.contains(scheme) else { return .proceed }
@@ -46,7 +46,8 @@ final class SchemeRule: Interceptor, Tracer {
 
   func record(_ event: TraceEvent) {}
 
-  /// Names with commas between them: `+` or nothing allows a scheme, `-` forbids it, and `=` allows it alone, as with curl.
+  /// Names with commas between them, as with curl: `+` or no sign allows a scheme, `-` forbids it, `=` allows only this
+  /// scheme.
   private static func schemes(_ text: String?, _ option: String) throws(CommandError) -> Set<Origin.Scheme> {
     var allowed: Set<Origin.Scheme> = [.http, .https]
     for word in text?.split(separator: ",") ?? [] {

@@ -29,7 +29,7 @@ enum TLSOptions {
     tls.password = arguments["pass"] ?? password
   }
 
-  /// `FILE[:PASSWORD]`; a backslash takes a colon as it is.
+  /// `FILE[:PASSWORD]`; a backslash before a colon makes the colon part of the file name.
   private static func split(_ value: String) -> (path: String, password: String?) {
     var (path, rest) = ("", Substring(value))
     while let character = rest.popFirst() {
@@ -55,7 +55,7 @@ enum TLSOptions {
     return least...most
   }
 
-  /// `sha256//BASE64`, several with semicolons between them, or the file of a public key (PEM or DER).
+  /// `sha256//BASE64`, several of them with semicolons between them, or the file of a public key (PEM or DER).
   private static func keyHashes(_ value: String) throws(CommandError) -> Set<[UInt8]> {
     guard value.hasPrefix("sha256//") else { return [try keyHash(ofFile: value)] }
     var hashes: Set<[UInt8]> = []
@@ -81,7 +81,7 @@ enum TLSOptions {
     {
       key = Base64.decode(text[start.upperBound..<end.lowerBound].utf8.filter { $0 > 0x20 }) ?? []
     }
-    // A SubjectPublicKeyInfo is a sequence (RFC 5280 §4.1).
+    // A SubjectPublicKeyInfo is a SEQUENCE (RFC 5280 §4.1).
     guard key.first == 0x30, let hash = ContentHash.digest(of: key) else {
       throw CommandError(
         .usage, "send: --pinnedpubkey: \(PlainText.path(path)) is neither a public key (PEM or DER) nor sha256//HASH")

@@ -1,7 +1,7 @@
-/// The options of curl 7.88, and what `send` makes of them. Those that are in neither list have the same name and meaning
-/// there; `CurlComparisonTests` sends requests with each of them.
+/// The options of curl 7.88, and how `send` treats them. Options that are in neither list have the same name and
+/// meaning in `send`; `CurlComparisonTests` sends requests with each of them.
 enum CurlOptions {
-  /// Options that `send` has, but that differ.
+  /// Options that `send` has with another meaning.
   static let different: [(name: String, how: String)] = [
     ("aws-sigv4", "signs the host, the content type and the provider's headers; curl signs every header of `-H`"),
     ("cacert", "takes the place of the system's authorities; curl adds the folder of the system's"),
@@ -138,22 +138,22 @@ enum CurlOptions {
     ),
   ]
 
-  /// The options of curl that `send` has under the same name and with the same meaning, in the order of its help.
+  /// Options that `send` has with the same name and meaning, in the order of its help.
   static var same: [Option] {
     let others = Set(different.map(\.name))
     return CurlText.dialect.options.filter { !others.contains($0.name) && $0.name != "options" }
   }
 
-  /// Why an option of curl is absent; nil for other names.
+  /// Why `send` lacks an option of curl; nil for other names.
   ///
-  /// - Parameter name: a name, or a letter.
+  /// - Parameter name: the name or the letter of the option.
   static func reason(for name: String) -> String? {
     let long = letters.first { $0.value == name }?.key ?? name
     if long == "version" { return "use \"sluice version\"" }
     return absent.first { $0.names.contains(long) }?.why
   }
 
-  /// The letters of absent options.
+  /// The letters of the options that `send` lacks.
   private static let letters = [
     "append": "a", "use-ascii": "B", "list-only": "l", "manual": "M", "next": ":", "ftp-port": "P", "proxytunnel": "p",
     "quote": "Q", "remote-time": "R", "sslv2": "2", "sslv3": "3", "tlsv1": "1", "telnet-option": "t",

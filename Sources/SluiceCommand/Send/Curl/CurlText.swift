@@ -2,16 +2,16 @@ import SluiceJSON
 import SluiceMessages
 import SluiceSupport
 
-/// Commands for curl: taken from their text, and written.
+/// Reads commands for curl, and writes them.
 enum CurlText {
-  /// Options of `send` that curl does not have, or that mean something else there.
+  /// Options of `send` that curl does not have, or that have another meaning there.
   private static let own: Set<String> = [
     "config", "plugin", "document", "metadata", "explain", "events", "har", "record", "trace", "no-fail", "no-location",
     "no-compressed",
     "from-curl", "curl", "help",
   ]
 
-  /// The options of `send` as curl has them: without Sluice's own, and with curl's letters.
+  /// The options of `send` as curl has them: without Sluice's own options, and with curl's letters.
   static let dialect = CommandDescription(
     "send", summary: "", operands: "URL...", operandCount: 0...100_000,
     options: SendCommand.description.options.filter { !own.contains($0.name) && $0.name != "cookie-jar" } + [
@@ -20,13 +20,13 @@ enum CurlText {
     reasonOfAbsence: SendCommand.description.reasonOfAbsence,
     run: { _ in .usage })
 
-  /// Parses words as curl means them.
+  /// Parses words in the sense of curl.
   static func parse(_ words: ArraySlice<ArgumentWord>) throws(CommandError) -> ParsedArguments {
     let renamed = words.map { $0.text == "--config" ? "--options" : $0 }
     return try ArgumentParser.parse(renamed[...], for: dialect)
   }
 
-  /// The arguments of `send` with those of the curl command that `--from-curl` has; the others come after them.
+  /// The arguments of the curl command that `--from-curl` gives, followed by the other arguments of `send`.
   static func expand(_ arguments: ParsedArguments) throws(CommandError) -> ParsedArguments {
     guard let given = arguments.bytes("from-curl") else { return arguments }
     guard arguments.allBytes("from-curl").count == 1 else {
@@ -58,11 +58,11 @@ enum CurlText {
     if !arguments.has("no-location"), arguments["max-redirs"] != "0" { words.append("-L") }
     if !arguments.has("no-compressed") { words.append("--compressed") }
     if !["fail", "fail-with-body", "no-fail"].contains(where: arguments.has) { words.append("--fail-with-body") }
-    // Curl takes the method from the options, except where another one is wanted.
+    // Curl derives the method from the options, so it is written only if another method is wanted.
     if !arguments.has("head"), request.method != SendData.method(arguments) {
       words += ["-X", ShellWords.quoted(Array(request.method.utf8))]
     }
-    // The data of -G is in the URL already.
+    // With -G, the data is already in the URL.
     let left = arguments.has("get") ? implied.union(SendData.joined + ["get"]) : implied
     for option in arguments.options where !own.contains(option.name) && !left.contains(option.name) {
       guard let description = SendCommand.description.option(named: option.name) else { continue }
@@ -77,10 +77,10 @@ enum CurlText {
     return words.joined(separator: " ")
   }
 
-  /// Those that are written once, in one place.
+  /// The options that are written elsewhere, or not at all.
   private static let implied: Set<String> = ["location", "compressed", "url", "request", "options", "url-query"]
 
-  /// `2`, `0.5`.
+  /// A number such as `2` or `0.5`.
   private static func plain(_ seconds: Double) -> String {
     seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
   }
@@ -91,7 +91,7 @@ enum CurlText {
     case "user":
       let user = option.value.bytes.prefix { $0 != UInt8(ascii: ":") }
       return user.count < option.value.bytes.count ? Array(user) + ":\(SecretList.placeholder)".utf8 : Array(user)
-    // Without an equals sign it is the name of a file.
+    // A value without an equals sign is the name of a file.
     case "cookie" where option.value.bytes.contains(UInt8(ascii: "=")):
       let names = option.value.shown.split(separator: ";").map { cookie in
         "\(cookie.prefix { $0 != "=" }.drop { $0 == " " })=\(SecretList.placeholder)"
@@ -99,14 +99,14 @@ enum CurlText {
       return Array(names.joined(separator: "; ").utf8)
     case "data", "data-raw", "data-binary", "data-urlencode", "url-query", "form", "form-string":
       return option.value.text.map { Array(FormText.masked($0, mask).utf8) } ?? option.value.bytes
-    // Curl takes seconds and whole bytes.
+    // Curl accepts only seconds and whole bytes.
     case "max-time", "connect-timeout", "retry-delay", "retry-max-time":
       let seconds = DurationText.duration(option.value.shown) ?? DurationText.duration(option.value.shown + "s")
       return seconds.map { Array(plain($0.inSeconds).utf8) } ?? option.value.bytes
     case "max-filesize", "limit-rate":
       return ByteCount.parse(option.value.shown).map { Array("\($0)".utf8) } ?? option.value.bytes
     case "cert":
-      // A password may follow the path.
+      // The path can be followed by a password.
       let path = option.value.bytes.prefix { $0 != UInt8(ascii: ":") }
       return path.count < option.value.bytes.count ? path + Array(":\(SecretList.placeholder)".utf8) : Array(path)
     case "header":

@@ -1,12 +1,12 @@
 import SluiceMessages
 
-/// Files with options, as `-K` names them and curl reads them: one on each line, as `name value`, `name = value`,
-/// `--name value` or `-X value`; a value may be in double quotes, and `#` begins a comment.
+/// Files with options, as `-K` names them and curl reads them: one option per line, as `name value`, `name = value`,
+/// `--name value` or `-X value`. A value can be in double quotes, and `#` begins a comment.
 enum OptionsFile {
   private static let maximumDepth = 8
   private static let maximumBytes = 1 << 20
 
-  /// The arguments with the options of the files in the places of their `-K`.
+  /// The arguments, with each `-K` replaced by the options of its file.
   static func expand(_ arguments: ParsedArguments) throws(CommandError) -> ParsedArguments {
     try expand(arguments, depth: 0)
   }
@@ -49,7 +49,7 @@ enum OptionsFile {
     return options
   }
 
-  /// The option and its value as words of a command line; empty for a line without an option.
+  /// The option and its value, as words of a command line; empty for a line without an option.
   private static func words(of line: ArraySlice<UInt8>) throws(CommandError) -> [ArgumentWord] {
     var rest = line.drop { isSpace($0) }
     guard let first = rest.first, first != UInt8(ascii: "#") else { return [] }

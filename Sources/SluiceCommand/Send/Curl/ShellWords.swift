@@ -1,19 +1,19 @@
 import SluiceMessages
 
-/// A command as it is written for a POSIX shell, with bash's `$'…'`: its words, without expansions.
+/// The words of a command for a POSIX shell, with bash's `$'…'` but without expansions.
 struct ShellWords {
   private var rest: ArraySlice<UInt8>
   private var words: [ArgumentWord] = []
   private var word: [UInt8]?
 
-  /// - Throws: if the text is more than one simple command, would be expanded, or ends within quotes.
+  /// - Throws: an error if the text is more than one simple command, needs expansions, or ends within quotes.
   static func parse(_ text: some Sequence<UInt8>) throws(CommandError) -> [ArgumentWord] {
     var parser = ShellWords(rest: Array(text)[...])
     try parser.parse()
     return parser.words
   }
 
-  /// The word in single quotes where the shell would change it otherwise.
+  /// The word, in single quotes if the shell would change it otherwise.
   static func quoted(_ word: [UInt8]) -> String {
     let text = String(decoding: word, as: UTF8.self)
     let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetterOrDigit || "-._/:=@,+%".utf8.contains($0) }
@@ -75,7 +75,7 @@ struct ShellWords {
     CommandError(.usage, "--from-curl: expected one curl command, found \(what)")
   }
 
-  /// After a backslash: the next character, or nothing for the end of a line.
+  /// Takes the character after a backslash; a backslash before a line end adds nothing.
   private mutating func takeEscape() {
     if rest.starts(with: "\r\n".utf8) { rest.removeFirst() }
     guard let byte = rest.popFirst(), byte != UInt8(ascii: "\n") else { return }
@@ -106,7 +106,7 @@ struct ShellWords {
     throw CommandError(.usage, "--from-curl: the text ends within \"")
   }
 
-  /// `$'…'`, in which bash takes escapes as C does.
+  /// Takes `$'…'`, in which bash accepts escapes as C does.
   private mutating func takeANSI() throws(CommandError) {
     append([])
     let simple: [UInt8: UInt8] = [

@@ -3,19 +3,19 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Writes a response while it arrives, and pauses the socket while the reader of the output is slower.
+/// Writes a response while it arrives, and pauses the socket while the reader of the output is slower than the socket.
 final class BodyStreamer: BodySink {
-  /// What of a response is written, and where.
+  /// What part of a response is written, and where.
   struct Rules: Sendable {
-    /// Heads before the body.
+    /// Whether heads are written before the body.
     var includesHead = false
-    /// A response to HEAD has no body (RFC 9110 §9.3.2), even if a stage has set one.
+    /// Whether the body is written. A response to HEAD has none (RFC 9110 §9.3.2), even if a stage has set one.
     var includesBody = true
     /// Whether the body of a response with an error status is not written.
     var leavesOutErrors = false
-    /// Whether the server may name the file.
+    /// Whether the server may choose the name of the file.
     var takesServerName = false
-    /// Nil for a body that begins with its first byte.
+    /// Nil if the body is requested from its first byte.
     var resumed: ResumedBody?
   }
 
@@ -36,8 +36,8 @@ final class BodyStreamer: BodySink {
   private let state = Locked(State())
 
   /// - Parameters:
-  ///   - name: the name of the output's file.
-  ///   - heads: gets the heads of all responses; nil writes them nowhere.
+  ///   - name: the name of the output file.
+  ///   - heads: gets the heads of all responses; nil if they are not written separately.
   init(
     _ output: ByteOutput, _ name: OutputName?, heads: ByteOutput?, _ rules: Rules, _ hops: HopList,
     cancellation: Cancellation
@@ -50,8 +50,8 @@ final class BodyStreamer: BodySink {
     self.cancellation = cancellation
   }
 
-  /// Whether the body of the response is not written, because of its status. A file that has the beginning of a body gets
-  /// nothing but the rest of it.
+  /// Whether the body is left out because of the response's status. If the file already has the beginning of a body,
+  /// only the rest of that body is written.
   func leavesOut(_ response: Response) -> Bool {
     if let resumed = rules.resumed { return resumed.answer(response) != .rest }
     return rules.leavesOutErrors && response.status >= 400
@@ -66,7 +66,7 @@ final class BodyStreamer: BodySink {
     TransactionError(code: .sink, message: failure.description)
   }
 
-  /// How much was written, for an error message.
+  /// How much was written, as a part of an error message.
   var progress: String { " after \(state.withLock { $0.writtenBytes }) bytes" }
 
   func begin(_ head: Response) {
@@ -87,7 +87,7 @@ final class BodyStreamer: BodySink {
     return output.append(piece) ? .proceed : .pause
   }
 
-  /// Writes a body that did not come through the sink, because a stage wanted it whole or made it.
+  /// Writes a body that did not come through the sink, because a stage asked for the whole body or made it.
   func finish(_ result: TransactionResult) throws(CommandError) {
     guard let response = result.response else {
       let earlier = hops.earlierHeads(isOver: false)
@@ -112,7 +112,7 @@ final class BodyStreamer: BodySink {
     cancellation.fail(failure)
   }
 
-  /// The name that the server gives to the file, and where in the file the body belongs.
+  /// Takes the file name from the server, and sets where in the file the body is written.
   private func prepare(_ head: Response) {
     guard let name else { return }
     if rules.takesServerName, head.status < 300,

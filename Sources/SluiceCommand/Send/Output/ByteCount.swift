@@ -1,8 +1,8 @@
 import SluiceMessages
 
-/// A number of bytes, with `k`, `m` or `g` for powers of 1024, as curl writes them.
+/// A number of bytes, in which `k`, `m` or `g` means a power of 1024, as with curl.
 enum ByteCount {
-  /// The value of an option; nil without it.
+  /// The value of an option; nil if the option is absent.
   static func make(_ arguments: ParsedArguments, _ option: String) throws(CommandError) -> Int? {
     guard let text = arguments[option] else { return nil }
     guard let count = parse(text) else {
@@ -12,7 +12,7 @@ enum ByteCount {
     return count
   }
 
-  /// Nil for any other text.
+  /// Nil if the text has another form.
   static func parse(_ text: String) -> Int? {
     let factors: [Character: Int] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "b": 1]
     let factor = text.last.flatMap { factors[Character($0.lowercased())] }
@@ -22,7 +22,7 @@ enum ByteCount {
     return Int(number * Double(factor ?? 1))
   }
 
-  /// Bytes in a second; nil for no limit.
+  /// Bytes per second; nil for no limit.
   static func rate(_ arguments: ParsedArguments) throws(CommandError) -> Int? {
     try make(arguments, "limit-rate").flatMap { $0 > 0 ? $0 : nil }
   }

@@ -1,9 +1,9 @@
 import SluiceMessages
 
-/// The name of a file that a server suggests (RFC 6266).
+/// The file name that a server suggests (RFC 6266).
 enum ContentDisposition {
-  /// The last component of the name in `filename`, or else in `filename*`; nil without one, and for a name that would lead
-  /// to another folder or contains control characters.
+  /// The last component of the name in `filename`, or otherwise in `filename*`. Nil if there is no name, or if the name
+  /// leads to another folder or contains control characters.
   static func filename(_ field: String) -> String? {
     let parameters = parameters(field)
     let plain = parameters.first { $0.name == "filename" }?.value
@@ -11,14 +11,14 @@ enum ContentDisposition {
     return (plain ?? extended).flatMap(safe)
   }
 
-  /// The last component, whichever system's separators the name has.
+  /// The last component; a slash and a backslash both separate components.
   static func safe(_ name: String) -> String? {
     let last = name.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
     return OutputPath.isFileName(last) && last.utf8.count <= 255 ? last : nil
   }
 
-  /// The parameters after the type, with names in lower case. Quotes are taken away; a backslash takes a quote or a
-  /// backslash as it is, and is a separator of Windows elsewhere, as browsers have it.
+  /// The parameters after the type, with names in lower case. Quotes are removed. A backslash before a quote or a
+  /// backslash is an escape; elsewhere it is a Windows separator, as in browsers.
   private static func parameters(_ field: String) -> [(name: String, value: String)] {
     var (parts, part, isQuoted, rest) = ([String](), "", false, Substring(field))
     while let character = rest.popFirst() {

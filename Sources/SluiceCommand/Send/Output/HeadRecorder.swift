@@ -11,11 +11,11 @@ final class HeadRecorder: Sendable {
     configuration.addStage("send --include", StageCode(isTrusted: true) { [self] in record($0) })
   }
 
-  /// The head, which is forgotten then; nil if the hop got no response.
+  /// Returns the head and forgets it; nil if the hop got no response.
   func take(_ id: TransactionID) -> String? { heads.withLock { $0.removeValue(forKey: id) } }
 
   private func record(_ event: TraceEvent) {
-    // The head of a hop whose body was awaited may be reported with its end.
+    // If a hop's body was awaited, its head can be reported only at the end of the hop.
     guard event.kind == .didReceive, let response = event.exchange.nativeResponse else { return }
     let (id, text) = (event.exchange.id, HeadText.of(response))
     heads.withLock { $0[id] = text }

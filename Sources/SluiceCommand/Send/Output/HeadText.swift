@@ -1,7 +1,7 @@
 import SluiceMessages
 import SluiceServer
 
-/// Heads of messages as text, the way HTTP/1.1 writes them.
+/// Heads of messages as text, in the form of HTTP/1.1.
 enum HeadText {
   static func of(_ response: Response) -> String {
     let fields = response.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
@@ -12,7 +12,8 @@ enum HeadText {
     "HTTP/\(response.version?.rawValue ?? "1.1") \(response.status) \(reason(of: response))"
   }
 
-  /// The usual text of a status (RFC 9110 §15), since a response does not keep its own; none in HTTP/2 and 3.
+  /// The usual reason phrase of a status (RFC 9110 §15), because a response does not keep its own. HTTP/2 and 3 have
+  /// none.
   private static func reason(of response: Response) -> String {
     guard response.version != .http2, response.version != .http3 else { return "" }
     return ServerLibrary.reason(of: response.status)

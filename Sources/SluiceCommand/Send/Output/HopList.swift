@@ -8,29 +8,29 @@ import SluiceSupport
 final class HopList: TransactionDelegate {
   private struct State: Sendable {
     var hops: [HopMetrics] = []
-    /// Heads of responses in order, those of informational ones too.
+    /// The heads of the responses in order, including informational responses.
     var heads: [Head] = []
     var progress = (sent: TransferProgress(bytes: 0, total: nil), received: TransferProgress(bytes: 0, total: nil))
   }
 
   private struct Head {
     let text: String
-    /// The number of the hop whose response it is; nil for an informational one.
+    /// The number of the hop that got the response; nil for an informational response.
     let hop: Int?
   }
 
-  /// Nil if nobody wants the heads.
+  /// Nil if no heads are needed.
   private let recorder: HeadRecorder?
   private let state = Locked(State())
 
   init(_ recorder: HeadRecorder?) { self.recorder = recorder }
 
-  /// In order; one hop if nothing was redirected or repeated.
+  /// The hops in order; there is only one if nothing was redirected or repeated.
   var all: [HopMetrics] { state.withLock { $0.hops } }
 
   /// The heads of the responses before the final one.
   ///
-  /// - Parameter isOver: whether the hop of the final response has ended too.
+  /// - Parameter isOver: whether the hop of the final response has ended.
   func earlierHeads(isOver: Bool) -> String {
     state.withLock { state in
       let final = isOver ? state.hops.count - 1 : nil

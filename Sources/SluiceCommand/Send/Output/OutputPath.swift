@@ -2,7 +2,7 @@ import Glibc
 import SluiceMessages
 import SluiceSupport
 
-/// The path of the output file: that of `-o`, or the name in the URL with `-O`.
+/// The path of the output file: the value of `-o`, or with `-O` the name in the URL.
 enum OutputPath {
   /// Nil for standard output.
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> OutputName? {
@@ -21,7 +21,7 @@ enum OutputPath {
     return OutputName(path, existing: existing)
   }
 
-  /// Whether the options make sense for the requests together.
+  /// Checks whether the options fit together for all requests.
   static func check(_ arguments: ParsedArguments) throws(CommandError) {
     guard !["output", "remote-name", "remote-name-all"].contains(where: arguments.has) else { return }
     for option in ["output-dir", "create-dirs"] where arguments.has(option) {
@@ -33,7 +33,7 @@ enum OutputPath {
     arguments.has("remote-name") ? try remoteName(arguments.operands.last ?? "") : arguments["output"]
   }
 
-  /// The last component of the path of a URL, as it is written there.
+  /// The last component of a URL's path, as it is written in the URL.
   static func remoteName(_ url: String) throws(CommandError) -> String {
     let address = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
     let path = address.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
@@ -48,7 +48,7 @@ enum OutputPath {
     return name
   }
 
-  /// Whether a last component names a file in its folder, without control characters.
+  /// Whether a name is the name of a file in its folder, and contains no control characters.
   static func isFileName(_ name: String) -> Bool {
     !["", ".", ".."].contains(name)
       && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }

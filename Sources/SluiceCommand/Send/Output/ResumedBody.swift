@@ -3,10 +3,10 @@ import SluiceMessages
 
 /// `-C`: the rest of a body whose beginning is in the output file.
 struct ResumedBody: Sendable {
-  /// How many bytes there are already.
+  /// How many bytes the file already has.
   let offset: Int
 
-  /// Nil without `-C`, and where there is nothing yet.
+  /// Nil without `-C`, and if there is nothing to continue.
   static func make(_ arguments: ParsedArguments, path: String?) throws(CommandError) -> ResumedBody? {
     guard let value = arguments["continue-at"] else { return nil }
     guard !arguments.has("range") else { throw CommandError(.usage, "send: give either -C or -r") }
@@ -27,11 +27,11 @@ struct ResumedBody: Sendable {
   var range: String { "bytes=\(offset)-" }
 
   enum Answer: Equatable {
-    /// The body continues the file.
+    /// The body continues the content of the file.
     case rest
-    /// The file is whole already (RFC 9110 §15.5.17), so the body is not for it.
+    /// The file is already complete (RFC 9110 §15.5.17), so the body is not written to it.
     case nothingLeft
-    /// Not about the file, such as an error.
+    /// The response is not about the file; it is an error, for example.
     case other
     case refused(String)
   }

@@ -4,21 +4,21 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// The output of one request: the response is streamed to a file or to standard output, or written as a document at the
-/// end.
+/// The output of one request. The response is streamed to a file or to standard output, or is written as a document at
+/// the end.
 struct SendOutput {
   let cancellation = Cancellation()
   private let bytes: ByteOutput
   private let stream: BodyStreamer?
   private let name: OutputName?
   private let resumed: ResumedBody?
-  /// Gets the heads, if it is not the output itself.
+  /// Gets the heads; nil if the main output gets them, or nobody does.
   private let heads: ByteOutput?
   private let removesOnError: Bool
-  /// Hides secrets of the metadata; nil leaves it out.
+  /// Hides secrets of the metadata; nil leaves the metadata out.
   private let metadataMask: SecretMask?
 
-  /// - Parameter input: the file that is sent, which must not be written.
+  /// - Parameter input: the file that is sent, and that must not be written.
   init(
     _ arguments: ParsedArguments, _ mask: SecretMask, _ hops: HopList, besides input: FileIdentity?
   ) throws(CommandError) {
@@ -49,7 +49,7 @@ struct SendOutput {
       ? nil : BodyStreamer(bytes, name, heads: heads, rules, hops, cancellation: cancellation)
   }
 
-  /// What is wrong with the options, whichever request they are for.
+  /// Checks the options that do not depend on the request.
   static func check(_ arguments: ParsedArguments) throws(CommandError) {
     guard ["fail", "fail-with-body", "no-fail"].count(where: arguments.has) < 2 else {
       throw CommandError(.usage, "send: give only one of -f, --fail-with-body and --no-fail")
@@ -70,7 +70,7 @@ struct SendOutput {
     }
   }
 
-  /// Several requests add to one file, one after the other.
+  /// The heads of several requests are appended to one file.
   private static func headOutput(_ path: String) throws(CommandError) -> ByteOutput {
     guard !StandardOutput.isNamed(by: path) else { return try ByteOutput(path: path) }
     let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
@@ -82,26 +82,26 @@ struct SendOutput {
 
   var sink: (any BodySink)? { stream }
 
-  /// Where the body goes; nil for standard output.
+  /// The path of the output file; nil for standard output.
   var path: String? { name?.path }
 
-  /// What is asked for in place of the whole body.
+  /// The value of `Range`, if only a part of the body is requested.
   var range: String? { resumed?.range }
 
-  /// Whether it writes to standard output.
+  /// Whether this writes to standard output.
   var isStandard: Bool { path.map(StandardOutput.isNamed) ?? true }
 
-  /// Keeps everything until ``release()``.
+  /// Holds everything back until ``release()``.
   func hold() { bytes.hold() }
   func release() { bytes.release() }
 
-  /// Whatever the rate, what is left is written at once.
+  /// Writes the remaining bytes at once, whatever the rate is.
   func hurry() { bytes.hurry() }
 
   /// Writes everything that was not streamed, and waits until it is written. Returns any failure of the output.
   func finish(_ result: TransactionResult) throws(CommandError) -> CommandError? {
     if let stream {
-      // If the request fails before that, an existing file is not changed.
+      // An existing file is not changed if the request fails before the response is complete.
       if let response = result.response, Self.isWhole(result), !stream.leavesOut(response) { bytes.want() }
       try stream.finish(result)
     } else {
@@ -114,18 +114,18 @@ struct SendOutput {
         CommandError(resumed == nil ? SendStatus.notWritten : SendStatus.notResumed, $0.message)
       }
     }
-    // Nothing was written if a file of that name must stay.
+    // For EEXIST nothing was written, because a file of that name must be kept.
     let progress = failure.errorNumber == EEXIST ? "" : stream?.progress ?? ""
     return failure.isBrokenPipe
       ? CommandError(.brokenPipe, "") : CommandError(SendStatus.notWritten, failure.description + progress)
   }
 
-  /// The request has failed: a file that holds a part of its response is not kept, if the options say so.
+  /// Called for a failed request: removes a file that holds a part of its response, if the options say so.
   func discard() {
     if removesOnError, let name { bytes.remove(name) }
   }
 
-  /// Whether the response says that the file was whole already, which is no error.
+  /// Whether the response says that the file was already complete, which is not an error.
   func hasNothingLeft(_ result: TransactionResult) -> Bool {
     result.response.map { resumed?.answer($0) == .nothingLeft } ?? false
   }
@@ -140,7 +140,7 @@ struct SendOutput {
     return judgements.contains(error.code)
   }
 
-  /// Whether the output has a part of a body that broke off.
+  /// Whether the output has the beginning of a body that was not received completely.
   func isCutOff(_ result: TransactionResult) -> Bool {
     stream != nil && bytes.hasBytes && !removesOnError && !Self.isWhole(result)
   }

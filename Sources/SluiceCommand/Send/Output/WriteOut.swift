@@ -2,15 +2,16 @@ import SluiceIDNA
 import SluiceMessages
 import SluicePipeline
 
-/// The text that `-w` prints at the end: `%{VARIABLE}`, `%header{NAME}`, `%%`, `\n`, `\r`, `\t`, as with curl.
+/// The text that `-w` prints at the end, with `%{VARIABLE}`, `%header{NAME}`, `%%`, `
+/// `, `\r` and `\t` as with curl.
 struct WriteOut {
   private enum Part {
     case text(String)
     case variable(String)
     case header(String)
-    /// What follows goes to this stream.
+    /// The following parts go to this stream.
     case stream(isError: Bool)
-    /// What follows is for requests that failed.
+    /// The following parts are only for requests that failed.
     case onError
   }
 
@@ -23,7 +24,7 @@ struct WriteOut {
     guard let format = arguments["write-out"] else { return nil }
     guard format.hasPrefix("@") else { return try WriteOut(format) }
     let content = try DataReader(limitBytes: 1 << 20).content(ofFile: String(format.dropFirst()), "-w")
-    // As with curl, a line end in the file is none in the format.
+    // As with curl, line ends in the file are not part of the format.
     return try WriteOut(String(decoding: content.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self))
   }
 
@@ -78,7 +79,7 @@ struct WriteOut {
     }
   }
 
-  /// - Parameter file: where the body went.
+  /// - Parameter file: the path to which the body was written.
   func write(
     _ result: TransactionResult, _ hops: [HopMetrics], file: String?, _ status: ExitStatus
   ) throws(CommandError) {
@@ -111,14 +112,14 @@ struct WriteOut {
 
     var last: HopMetrics? { hops.last }
     var timings: TransferTimings { last?.timings ?? TransferTimings() }
-    /// The hops before the last one.
+    /// The duration of the hops before the last one.
     var earlier: Duration { hops.dropLast().reduce(.zero) { $0 + $1.timings.total } }
     var lookup: Duration { timings.queue + timings.nameLookup }
     var connect: Duration { lookup + timings.connect }
     var handshake: Duration { connect + timings.tlsHandshake }
     var firstByte: Duration { handshake + timings.send + timings.wait }
 
-    /// Bytes of the body for a second.
+    /// Bytes of the body per second.
     func speed(_ bytes: Int) -> String {
       let seconds = result.duration.inSeconds
       return "\(seconds > 0 ? Int(Double(bytes) / seconds) : 0)"
@@ -158,13 +159,13 @@ struct WriteOut {
     "redirect_url": { redirect($0) },
   ]
 
-  /// The URL as it was asked for: with a path, and without the user and password of `-u`.
+  /// The URL as it was requested: with a path, and without the user and password of `-u`.
   private static func effective(_ url: HTTPURL) -> String {
     let text = url.withoutUserInfo.string
     return text == url.origin.description ? text + "/" : text
   }
 
-  /// Where a redirect that was not followed leads.
+  /// The target of a redirect that was not followed.
   private static func redirect(_ outcome: Outcome) -> String {
     guard let last = outcome.last, let response = outcome.result.response, (300..<400).contains(response.status),
       let location = response.headers["location"],

@@ -4,11 +4,12 @@ import SluiceMessages
 import SluicePluginFile
 import SluicePluginImage
 
-/// Signature version 4 of AWS ("Create a signed AWS API request"), as curl's `--aws-sigv4` names its parts.
+/// Version 4 of AWS signatures ("Create a signed AWS API request"), with the names that curl's `--aws-sigv4` uses.
 ///
-/// Signs the request as the command line describes it: a stage that changes its URL, host or body makes it invalid.
+/// Signs the request that the command line describes. A stage that changes its URL, host or body makes the signature
+/// invalid.
 struct AWSSignature {
-  /// The name in the algorithm and in headers: `aws` and `amz`, unless another provider uses the scheme.
+  /// The name in the algorithm and in headers: `aws` and `amz`, unless another provider uses this signature.
   private let providers: (algorithm: String, header: String)
   private let region: String
   private let service: String
@@ -16,8 +17,8 @@ struct AWSSignature {
   private let secret: [UInt8]
 
   /// - Parameters:
-  ///   - value: `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`. Without a region and a service, the host says them:
-  ///     `SERVICE.REGION.…`.
+  ///   - value: `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`. Without a region and a service, they are taken from the
+  ///     host, `SERVICE.REGION.…`.
   ///   - credentials: `KEY-ID:SECRET`.
   init(_ value: String, host: String, credentials: [UInt8]) throws(CommandError) {
     let parts = value.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -45,8 +46,8 @@ struct AWSSignature {
   /// Adds the headers of the signature.
   ///
   /// - Parameters:
-  ///   - body: its hash, in hex; `UNSIGNED-PAYLOAD` where that is allowed.
-  ///   - time: in seconds since 1970.
+  ///   - body: the hash of the body in hexadecimal, or `UNSIGNED-PAYLOAD` where that is allowed.
+  ///   - time: seconds since 1970.
   func sign(_ request: inout Request, bodyHash: String, time: Int) throws(CommandError) {
     let dateName = "x-\(providers.header)-date"
     let date = request.headers[dateName] ?? Self.timestamp(time)
@@ -79,7 +80,7 @@ struct AWSSignature {
       "\(algorithm) Credential=\(credential), SignedHeaders=\(names), Signature=\(signature)"
   }
 
-  /// The hash of a body; nil if it is only known while it is sent.
+  /// The hash of a body; nil if the content is known only while it is sent.
   static func hash(of body: Body) throws(CommandError) -> String? {
     switch body {
     case .empty: return try hash([])
@@ -89,7 +90,7 @@ struct AWSSignature {
     }
   }
 
-  /// Whether the service takes a body without a hash.
+  /// Whether the service accepts a body without a hash.
   var takesUnsignedBody: Bool { service == "s3" }
 
   private static func hash(_ bytes: [UInt8]) throws(CommandError) -> String {
@@ -107,7 +108,8 @@ struct AWSSignature {
     return key
   }
 
-  /// The path; except for S3 without empty and dot segments, and with its percent signs encoded once more.
+  /// The path for the signature. Except for S3, empty and dot segments are removed, and percent signs are encoded once
+  /// more.
   private func path(_ url: HTTPURL) -> String {
     guard service != "s3" else { return url.path }
     var segments: [String] = []
@@ -118,7 +120,7 @@ struct AWSSignature {
     return "/" + segments.joined(separator: "/") + end
   }
 
-  /// The parameters in the order of their encoded names and values.
+  /// The parameters, sorted by their encoded names and values.
   private static func query(_ url: HTTPURL) -> String {
     let parameters = (url.query ?? "").split(separator: "&").map { parameter in
       let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -129,7 +131,7 @@ struct AWSSignature {
     return parameters.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }.map { "\($0[0])=\($0[1])" }.joined(separator: "&")
   }
 
-  /// Without spaces at the ends, and with single ones within.
+  /// The value without spaces at its ends, and with single spaces within.
   private static func collapsed(_ value: String) -> String {
     value.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
   }

@@ -5,19 +5,19 @@ import SluiceCookies
 import SluiceMessages
 import SluicePluginImage
 
-/// The cookies of `-b` and `--cookie-jar`: those of files, and those that responses set on the way.
+/// The cookies of `-b` and `--cookie-jar`: those from files, and those that responses set.
 struct CookieOptions {
   let jar: CookieJar
-  /// Where all cookies are written at the end; nil for nowhere.
+  /// The file to which all cookies are written at the end; nil if they are not written.
   private let file: String?
 
-  /// Nil if only cookies in the arguments are sent: then none are taken from responses, as with curl.
+  /// Nil if cookies are only given in the arguments. Then, as with curl, none are taken from responses.
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> CookieOptions? {
     let files = arguments.allBytes("cookie").filter { !$0.contains(UInt8(ascii: "=")) }
     let file = arguments["cookie-jar"]
     guard file != nil || !files.isEmpty else { return nil }
     let jar = CookieJar()
-    // An empty name only keeps the cookies of responses.
+    // An empty name reads no file, and only makes cookies of responses be kept.
     for name in files where !name.isEmpty {
       try read(try DataReader.name(name, "-b"), into: jar, leavesOutSession: arguments.has("junk-session-cookies"))
     }
@@ -29,7 +29,7 @@ struct CookieOptions {
     arguments.allBytes("cookie").contains { !$0.contains(UInt8(ascii: "=")) && !$0.isEmpty }
   }
 
-  /// The cookies in the arguments, joined; nil without any.
+  /// The cookies given in the arguments, joined; nil if there are none.
   static func given(_ arguments: ParsedArguments) -> [UInt8]? {
     let values = arguments.allBytes("cookie").filter { $0.contains(UInt8(ascii: "=")) }
     return values.isEmpty ? nil : Array(values.joined(separator: Array("; ".utf8)))
@@ -40,7 +40,7 @@ struct CookieOptions {
   }
 
   private static func read(_ path: String, into jar: CookieJar, leavesOutSession: Bool) throws(CommandError) {
-    // As with curl, a jar that does not exist yet is empty.
+    // As with curl, a file that does not exist yet counts as empty.
     guard path == "-" || access(path, F_OK) == 0 else { return }
     let content = try DataReader(limitBytes: 32 << 20).content(ofFile: path, "-b")
     do throws(CookieFileText.Damage) {
@@ -54,7 +54,7 @@ struct CookieOptions {
     }
   }
 
-  /// Writes the jar. `-` is standard output.
+  /// Writes the jar; the name `-` means standard output.
   func finish() throws(CommandError) {
     guard let file else { return }
     guard !StandardOutput.isNamed(by: file) else {

@@ -2,9 +2,9 @@ import Glibc
 import SluiceMessages
 import SluiceSupport
 
-/// Reads the files that the options of a request name; `-` is the standard input.
+/// Reads the files that the options of a request name; `-` means standard input.
 struct DataReader {
-  /// What was read from standard input and from pipes, which give it once: several requests can have the same content.
+  /// The content of standard input and of pipes, which can be read only once but can be used by several requests.
   private static let contents = Locked<[String: [UInt8]]>([:])
 
   private func once(
@@ -16,10 +16,10 @@ struct DataReader {
     return content
   }
 
-  /// The longest content that is held in memory.
+  /// The maximum size of a content that is held in memory.
   let limitBytes: Int
 
-  /// The text after the `@`; nil if the value is the data itself.
+  /// The file name after the `@`; nil if the value is the data itself.
   static func path(_ value: ArgumentWord, _ option: String) throws(CommandError) -> String? {
     guard value.bytes.first == UInt8(ascii: "@") else { return nil }
     return try name(value.bytes.dropFirst(), option)
@@ -33,14 +33,14 @@ struct DataReader {
     return path
   }
 
-  /// A pipe or a device, whose length is not known before it is read.
+  /// Whether the path is a pipe or a device, whose length is unknown until it has been read.
   static func isPipe(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
   }
 
-  /// A body from a file: a regular file of any size is sent from the disk; any other one must be read to know its
-  /// length.
+  /// A body from a file. A regular file of any size is sent from the disk; any other file must be read first to know
+  /// its length.
   func body(ofFile path: String, _ option: String) throws(CommandError) -> Body {
     var status = stat()
     if path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 {

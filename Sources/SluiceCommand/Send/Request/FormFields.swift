@@ -17,7 +17,7 @@ struct FormFields {
     return (form.makeBody(), form.contentType)
   }
 
-  /// - Parameter isPlain: whether the value has no special beginning and no parameters.
+  /// - Parameter isPlain: whether the value is taken literally, without `@`, `<` and parameters.
   private func append(_ field: ArgumentWord, isPlain: Bool, to form: inout MultipartForm) throws(CommandError) {
     guard let equals = field.bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
       throw CommandError(

@@ -1,10 +1,10 @@
 import Glibc
 import SluiceMessages
 
-/// Users and passwords for hosts, from a file as ftp and curl read it: `machine HOST login USER password PASSWORD`.
+/// Users and passwords for hosts, from a file that ftp and curl read too: `machine HOST login USER password PASSWORD`.
 struct Netrc {
   struct Entry: Equatable {
-    /// Nil for `default`.
+    /// Nil for the keyword `default`, which means all hosts.
     var host: String?
     var user: String?
     var password: String?
@@ -12,7 +12,7 @@ struct Netrc {
 
   private(set) var entries: [Entry] = []
 
-  /// - Throws: with the number of the line.
+  /// - Throws: an error with the number of the line.
   init(_ text: String, file: String) throws(CommandError) {
     var isMacro = false
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -30,16 +30,16 @@ struct Netrc {
     }
   }
 
-  /// The first entry for the host, or the one for all hosts.
+  /// The first entry that is for this host or for all hosts, and for this user.
   ///
-  /// - Parameter user: the user that the URL names.
+  /// - Parameter user: the user that the URL names; nil accepts any user.
   func entry(for host: String, user: String?) -> Entry? {
     entries.first { ($0.host == nil || $0.host == host.lowercased()) && (user == nil || $0.user == user) }
   }
 
   private struct Fault: Error { let message: String }
 
-  /// The keyword whose value is on a later line.
+  /// A keyword whose value has not been read yet; it can be on a later line.
   private var pending: String?
 
   /// Returns whether a macro begins.
@@ -69,7 +69,7 @@ struct Netrc {
     if keyword == "password" { entries[last].password = value }
   }
 
-  /// The next word of the line, perhaps in double quotes; nil at the end or at a comment.
+  /// Takes the next word of the line, which can be in double quotes; nil at the end or at a comment.
   private static func word(_ rest: inout Substring) throws(Fault) -> String? {
     rest = rest.drop(while: \.isWhitespace)
     guard let first = rest.first, first != "#" else { return nil }
@@ -91,13 +91,13 @@ struct Netrc {
     throw Fault(message: "\" has no end")
   }
 
-  /// The file that the options name: that of `--netrc-file`, or `.netrc` in the home folder; nil without one.
+  /// The file of `--netrc-file`, or `.netrc` in the home folder; nil without these options.
   static func read(_ arguments: ParsedArguments) throws(CommandError) -> Netrc? {
     let named = arguments["netrc-file"]
     guard named != nil || arguments.has("netrc") || arguments.has("netrc-optional") else { return nil }
     let home = getenv("HOME").map { String(cString: $0) } ?? ""
     let path = named ?? "\(home)/.netrc"
-    // As with curl, a home folder without the file is like an empty file.
+    // As with curl, a missing file counts as empty.
     if named == nil || arguments.has("netrc-optional"), access(path, F_OK) != 0 { return nil }
     let content = try DataReader(limitBytes: 1 << 20).content(ofFile: path, named == nil ? "-n" : "--netrc-file")
     return try Netrc(String(decoding: content, as: UTF8.self), file: path)

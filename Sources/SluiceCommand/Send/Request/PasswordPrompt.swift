@@ -2,9 +2,9 @@ import Glibc
 import SluiceMessages
 import SluiceSupport
 
-/// Asks for a password on the terminal, without showing it.
+/// Asks for a password on the terminal without showing what is typed.
 enum PasswordPrompt {
-  /// The arguments with the password of `-u USER`.
+  /// The arguments, with the password that `-u USER` lacks.
   static func complete(_ arguments: ParsedArguments) throws(CommandError) -> ParsedArguments {
     guard let user = arguments.bytes("user"), !user.contains(UInt8(ascii: ":")), !arguments.has("curl") else {
       return arguments
@@ -15,8 +15,8 @@ enum PasswordPrompt {
     return completed
   }
 
-  /// - Parameter what: ends the question: `for user "me"`.
-  /// - Throws: if there is no terminal, or the input ends.
+  /// - Parameter what: the end of the question, such as `for user "me"`.
+  /// - Throws: an error if there is no terminal, or if the input ends.
   private static func ask(_ what: String) throws(CommandError) -> [UInt8] {
     guard let terminal = FileDescriptor(opening: "/dev/tty", O_RDWR | O_CLOEXEC) else {
       throw CommandError(.usage, "there is no terminal to ask for the password \(what); give it as USER:PASSWORD")
@@ -40,10 +40,10 @@ enum PasswordPrompt {
     let terminal: Int32
   }
 
-  /// The settings of the terminal before it was made silent.
+  /// The settings that the terminal had before echoing was switched off.
   private static let earlier = Locked<Earlier?>(nil)
 
-  /// Lets the terminal show again what is typed; does nothing otherwise. From any thread.
+  /// Switches echoing on again if it was switched off here. From any thread.
   static func restoreTerminal() {
     earlier.withLock { earlier in
       guard var known = earlier.take() else { return }

@@ -8,7 +8,7 @@ import SluiceSupport
 ///     descriptor or bytes ── thread ──► at most 256 KiB ──► BodyStream ──► transport
 final class PumpedBody: Sendable {
   enum Source: Sendable {
-    /// Is not closed.
+    /// This descriptor stays open.
     case descriptor(Int32)
     case file(FileBody)
     case bytes([UInt8])
@@ -26,7 +26,7 @@ final class PumpedBody: Sendable {
   private static let pieceBytes = 64 << 10
 
   private let source: Source
-  /// Bytes in a second; nil for no limit.
+  /// Bytes per second; nil for no limit.
   private let rate: Int?
   private let state = Monitor(State())
 
@@ -46,14 +46,14 @@ final class PumpedBody: Sendable {
   static func paced(_ body: Body, rate: Int) -> Body {
     switch body {
     case .empty, .stream: body
-    // A small body has no rate, and can be sent again.
+    // A small body is not limited, so that it can be sent again.
     case .bytes(let bytes) where bytes.count <= max(16 << 10, rate / 10): body
     case .bytes(let bytes): make(.bytes(bytes), byteCount: bytes.count, rate: rate)
     case .file(let file): make(.file(file), byteCount: file.byteCount, rate: rate)
     }
   }
 
-  /// Called on the loop. The thread begins with the first call, so that a request that is never sent reads nothing.
+  /// Called on the loop. The first call starts the thread, so that a request that is never sent reads nothing.
   private func take(_ maximum: Int) throws -> [UInt8]? {
     let isFirst = state.withLock { state in
       defer { state.hasBegun = true }

@@ -1,22 +1,22 @@
 import Glibc
 import SluiceMessages
 
-/// What the options of a request say about its body, and what follows from it for the rest of the request.
+/// The body that the options of a request describe, and what it means for the rest of the request.
 struct SendData {
   private(set) var body = Body.empty
-  /// The content type that is sent unless a header sets one.
+  /// The content type for a request whose headers do not set one.
   private(set) var contentType: String?
-  /// The media type that is accepted unless a header says it.
+  /// The value of `Accept` for a request whose headers do not set it.
   private(set) var accept: String?
-  /// What `--url-query` and `-G` append to the query, with `&` between them.
+  /// The texts that `--url-query` and `-G` append to the query, with `&` between them.
   private(set) var queries: [[UInt8]] = []
-  /// The file that `-T` sends, whose name completes a URL that ends with a slash.
+  /// The file that `-T` sends. Its name completes a URL that ends with a slash.
   private(set) var uploadedFile: String?
 
-  /// The options that are joined to one body, in the order in which they were given.
+  /// The options whose values are joined to one body, in the order in which they are given.
   static let joined = ["data", "data-raw", "data-binary", "data-urlencode", "json"]
 
-  /// - Parameter streamsInput: whether standard input is sent while it is read, which is possible once.
+  /// - Parameter streamsInput: whether standard input is sent while it is read, so that it can be sent only once.
   init(_ arguments: ParsedArguments, limitBytes: Int, streamsInput: Bool) throws(CommandError) {
     let reader = DataReader(limitBytes: limitBytes)
     let pieces = arguments.options.filter { Self.joined.contains($0.name) }
@@ -48,7 +48,7 @@ struct SendData {
     try moveToQuery()
   }
 
-  /// The method that the options imply, as with curl: no file is read for it.
+  /// The method that the options imply, as with curl. Reads no file.
   static func method(_ arguments: ParsedArguments) -> String {
     if arguments.has("get") { return "GET" }
     if arguments.has("upload-file") { return "PUT" }
@@ -90,7 +90,7 @@ struct SendData {
     }
   }
 
-  /// Curl's forms: `content`, `=content`, `name=content`, `@file`, `name@file`.
+  /// The forms that curl has: `content`, `=content`, `name=content`, `@file`, `name@file`.
   private func encoded(_ value: ArgumentWord, _ reader: DataReader) throws(CommandError) -> [UInt8] {
     let (bytes, equals) = (value.bytes, UInt8(ascii: "="))
     guard let mark = bytes.firstIndex(of: equals) ?? bytes.firstIndex(of: UInt8(ascii: "@")) else {
@@ -103,7 +103,7 @@ struct SendData {
     return (mark == 0 ? [] : bytes[..<mark] + [equals]) + Self.formEncoded(rest)
   }
 
-  /// Percent-encoded, but with a plus sign for a space, as curl does it.
+  /// Percent-encodes bytes, with a plus sign for a space, as curl does.
   private static func formEncoded(_ bytes: [UInt8]) -> [UInt8] {
     Array(PercentCoding.encoded(bytes.span).replacing("%20", with: "+").utf8)
   }

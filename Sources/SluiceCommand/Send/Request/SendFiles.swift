@@ -1,11 +1,11 @@
 import SluiceMessages
 
-/// The files of the arguments of `send`: none that is read or written may be written by another option too.
+/// Checks the files in the arguments of `send`: no option may write to a file that another option reads or writes.
 enum SendFiles {
   private static let written = ["output", "har", "record", "events", "dump-header", "cookie-jar"]
   private static let read = ["upload-file", "cookie", "netrc-file", "cert", "key", "cacert", "config"]
 
-  /// - Parameter options: the files of options, which the arguments do not name any more.
+  /// - Parameter options: the files with options (`-K`), which have already been removed from the arguments.
   static func check(_ arguments: ParsedArguments, _ options: [String]) throws(CommandError) {
     let outputs = written.flatMap { name in arguments.all(name).map { (name, $0) } }
       .filter { !StandardOutput.isNamed(by: $0.1) }
@@ -14,7 +14,7 @@ enum SendFiles {
       + options.map { ("options", $0) }
     for (name, path) in outputs {
       for (other, otherPath) in outputs + inputs where other != name && isSame(path, otherPath) {
-        // A jar is read before it is written.
+        // A cookie jar is read before it is written.
         if name == "cookie-jar", other == "cookie" { continue }
         throw CommandError(
           .usage, "send: --\(name): \(PlainText.path(path)) is also the file of --\(other); name another file")
@@ -22,7 +22,7 @@ enum SendFiles {
     }
   }
 
-  /// Files after an `@`, or in a form after `=@` or `=<`.
+  /// The files that are named after an `@`, or in a form after `=@` or `=<`.
   private static func data(_ arguments: ParsedArguments) -> [(String, String)] {
     arguments.options.compactMap { option in
       guard let text = option.value.text else { return nil }

@@ -4,7 +4,7 @@ import SluiceCookies
 import SluiceIDNA
 import SluiceMessages
 
-/// The request that the arguments of `send` describe, or of another command with some of its options.
+/// The request that the arguments of `send`, or of another command with some of these options, describe.
 struct SendRequest {
   private let arguments: ParsedArguments
   private let configuration: Configuration
@@ -14,10 +14,10 @@ struct SendRequest {
   private let jar: CookieJar?
 
   /// - Parameters:
-  ///   - command: begins every error.
-  ///   - url: nil takes the last operand.
+  ///   - command: the name of the command, with which errors begin.
+  ///   - url: the URL; if nil, the last operand.
   ///   - netrc: users and passwords of hosts; nil for none.
-  ///   - jar: the cookies that are sent besides those of the arguments; nil for none.
+  ///   - jar: cookies that are sent in addition to those in the arguments; nil for none.
   init(
     _ arguments: ParsedArguments, _ configuration: Configuration, command: String = "send", url: String? = nil,
     netrc: Netrc? = nil, jar: CookieJar? = nil
@@ -97,7 +97,7 @@ struct SendRequest {
     return given.first ?? (arguments.has("head") ? "HEAD" : SendData.method(arguments))
   }
 
-  /// The URL as it was typed, with the data of `-G`, and with the name of the file of `-T`.
+  /// The URL as it was typed, with the data of `-G` and the file name of `-T` added.
   private func completed(_ data: SendData) throws(CommandError) -> String {
     var text = text
     let fragment = text.firstIndex(of: "#").map { String(text[$0...]) } ?? ""
@@ -121,7 +121,7 @@ struct SendRequest {
     do { url = try TypedURL.resolve(text, against: configuration.baseURL) } catch {
       throw CommandError(.usage, "\(error)")
     }
-    // The key of a signature is not sent.
+    // With a signature, user and password are the keys, which are not sent.
     guard !arguments.has("aws-sigv4") else { return url.withoutUserInfo }
     guard let (user, password) = try credentials(for: url) else {
       for name in ["digest", "anyauth"] where arguments.has(name) && url.userInfo == nil {
@@ -132,7 +132,8 @@ struct SendRequest {
     return url.withUserInfo(HTTPURL.userInfo(user: user.span, password: password.span))
   }
 
-  /// User and password of a URL, and those of a netrc file, are for their host alone; a header goes to other hosts too.
+  /// With `--location-trusted`, sends the credentials of `-u` as a header, which other hosts get too. Credentials in a
+  /// URL, including those from a netrc file, are for their host alone.
   private func trustOtherHosts(_ request: inout Request) {
     guard arguments.has("location-trusted"), arguments.has("user"), !arguments.has("digest"), !arguments.has("anyauth"),
       let userInfo = request.url.userInfo, !request.headers.contains("authorization")
@@ -141,7 +142,7 @@ struct SendRequest {
     append(Array("authorization".utf8), "Basic ".utf8 + credentials, to: &request.headers)
   }
 
-  /// Those of `-u`, or of the netrc file; nil to leave the URL as it is.
+  /// The credentials of `-u` or of the netrc file; nil leaves the URL unchanged.
   private func credentials(for url: HTTPURL) throws(CommandError) -> (user: [UInt8], password: [UInt8])? {
     if let user = arguments.bytes("user") {
       guard let colon = user.firstIndex(of: UInt8(ascii: ":")) else { return (user, []) }
@@ -154,7 +155,7 @@ struct SendRequest {
     return (Array((user ?? entry.user ?? "").utf8), Array((entry.password ?? "").utf8))
   }
 
-  /// A header, or the file of headers after an `@`, one on each line.
+  /// Adds a header; after an `@`, adds the headers of a file, one per line.
   private func addHeaders(_ value: [UInt8], to request: inout Request) throws(CommandError) {
     guard let path = try DataReader.path(ArgumentWord(value), "-H") else { return try add(value, to: &request) }
     let content = try DataReader(limitBytes: 1 << 20).content(ofFile: path, "-H")
@@ -164,7 +165,7 @@ struct SendRequest {
     }
   }
 
-  /// Curl's forms: `Name: value`, `Name:` to remove a default header, `Name;` for an empty value.
+  /// The forms that curl has: `Name: value`; `Name:` to remove a default header; `Name;` for an empty value.
   private func add(_ line: [UInt8], to request: inout Request) throws(CommandError) {
     if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
       let name = Array(line[..<colon])
@@ -177,7 +178,7 @@ struct SendRequest {
     }
   }
 
-  /// Removes fields that were given before, and the default field.
+  /// Removes the fields that were given earlier, and the default field.
   private func remove(_ bytes: [UInt8], from request: inout Request) throws(CommandError) {
     let name = String(decoding: bytes, as: UTF8.self)
     if Self.indispensable.contains(name.lowercased()) {
@@ -190,7 +191,7 @@ struct SendRequest {
     if let field = DefaultFields(named: name) { request.omittedDefaults.insert(field) }
   }
 
-  /// RFC 9112 §3.2 and §6.
+  /// Fields that cannot be removed (RFC 9112 §3.2 and §6).
   private static let indispensable = ["host", "content-length", "transfer-encoding"]
 
   private func append(_ name: [UInt8], _ value: [UInt8], to headers: inout HeaderFields) {

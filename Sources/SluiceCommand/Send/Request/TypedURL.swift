@@ -1,23 +1,23 @@
 import SluiceIDNA
 import SluiceMessages
 
-/// A URL as a user types it, possibly without its scheme.
+/// A URL that a user has typed, possibly without its scheme.
 enum TypedURL {
-  /// The URL that a text means. A text with a scheme is the URL itself. If it begins with a host, `http://` is put
-  /// before it, as with curl. Otherwise it is a reference relative to the base.
+  /// The URL that a text means. A text with a scheme is the URL itself. If the text begins with a host, `http://` is
+  /// added, as with curl. Otherwise the text is a reference relative to the base.
   static func resolve(_ text: String, against base: HTTPURL?) throws(MessageError) -> HTTPURL {
     try RelativeReference.resolve(
       beginsWithHost(text, hasBase: base != nil) ? "http://\(text)" : text, against: base, hosts: .idna)
   }
 
-  /// `localhost:8080/x` always begins with a host, although `localhost` could be the name of a scheme. `example.com/x`
-  /// could also be a path, and is a path if there is a base.
+  /// Whether a text begins with a host. `localhost:8080/x` does, although `localhost` could be a scheme.
+  /// `example.com/x` could also be a path, and counts as a path if there is a base.
   private static func beginsWithHost(_ text: String, hasBase: Bool) -> Bool {
     guard let first = text.utf8.first, first.isLetterOrDigit || first >= 0x80 || first == UInt8(ascii: "[") else {
       return false
     }
     let authority = text.utf8.prefix { ![UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
-    // A text with a user but no scheme could be a part of another kind of URL, such as "mailto:".
+    // A text with a user and without a scheme can be another kind of URL, such as "mailto:".
     guard !authority.contains(UInt8(ascii: "@")) else { return false }
     let end = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
     guard let colon = authority[end...].firstIndex(of: UInt8(ascii: ":")) else {
@@ -29,6 +29,6 @@ enum TypedURL {
 }
 
 extension UInt8 {
-  /// Of ASCII.
+  /// Whether this is a letter or digit of ASCII.
   var isLetterOrDigit: Bool { (0x61...0x7A).contains(self | 0x20) || (0x30...0x39).contains(self) }
 }

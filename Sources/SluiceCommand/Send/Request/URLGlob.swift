@@ -1,16 +1,16 @@
 import SluiceMessages
 
-/// The URLs that braces and brackets in a URL stand for, as with curl: `{a,b}`, `[1-9]`, `[01-10:2]`, `[a-z]`. The last
-/// one changes fastest. A backslash takes a brace or a bracket as it is.
+/// The URLs that a URL with braces and brackets describes, as with curl: `{a,b}`, `[1-9]`, `[01-10:2]`, `[a-z]`. The
+/// last range changes fastest. A backslash before a brace or a bracket makes it literal.
 struct URLGlob: Sendable {
   private enum Part: Sendable {
     case text(String)
     case words([String])
-    /// Written with leading zeros to this width.
+    /// The numbers are padded with zeros to this width.
     case numbers(first: Int, count: Int, step: Int, width: Int)
     case letters(first: UInt8, count: Int, step: Int)
 
-    /// How many texts it stands for.
+    /// How many texts this part produces.
     var count: Int {
       switch self {
       case .text: 1
@@ -34,10 +34,10 @@ struct URLGlob: Sendable {
   }
 
   private var parts: [Part] = []
-  /// How many URLs there are.
+  /// The number of URLs.
   private(set) var count = 1
 
-  /// - Parameter isLiteral: whether braces and brackets are taken as they are.
+  /// - Parameter isLiteral: whether braces and brackets are part of the URL.
   init(_ text: String, isLiteral: Bool = false) throws(CommandError) {
     guard !isLiteral else {
       parts = [.text(text)]
@@ -60,7 +60,7 @@ struct URLGlob: Sendable {
     }
   }
 
-  /// A URL, and the text of each brace and bracket in it.
+  /// A URL, and the texts that its braces and brackets produced.
   subscript(index: Int) -> (url: String, values: [String]) {
     var (rest, texts) = (index, [String](repeating: "", count: parts.count))
     for position in parts.indices.reversed() {
@@ -70,7 +70,7 @@ struct URLGlob: Sendable {
     return (texts.joined(), zip(parts, texts).filter { $0.0.isPattern }.map(\.1))
   }
 
-  /// A name with the texts of braces and brackets in place of `#1`, `#2` and so on.
+  /// A file name in which `#1`, `#2` and so on are replaced by the texts of braces and brackets.
   static func name(_ name: String, with values: [String]) -> String {
     var (text, rest) = ("", Substring(name))
     while let mark = rest.firstIndex(of: "#") {
@@ -116,7 +116,7 @@ struct URLGlob: Sendable {
       parts.append(part)
     }
 
-    /// `{one,two}`, after the brace.
+    /// Reads `{one,two}` after the opening brace.
     private mutating func words() throws(Fault) -> Part {
       var words = [""]
       while let character = rest.popFirst() {
@@ -133,7 +133,7 @@ struct URLGlob: Sendable {
       throw Fault(message: "{ has no end")
     }
 
-    /// An IPv6 address, or brackets without content; nil if it is a range.
+    /// Takes an IPv6 address, or brackets without content; nil if the brackets contain a range.
     private mutating func literalBrackets() -> String? {
       guard let end = rest.firstIndex(of: "]") else { return nil }
       let content = rest[..<end]
@@ -145,7 +145,7 @@ struct URLGlob: Sendable {
       return "[\(content)]"
     }
 
-    /// `[1-9]`, `[1-9:2]`, `[a-z]`, after the bracket.
+    /// Reads `[1-9]`, `[1-9:2]` or `[a-z]` after the opening bracket.
     private mutating func range() throws(Fault) -> Part {
       guard let end = rest.firstIndex(of: "]") else { throw Fault(message: "[ has no end") }
       let content = rest[..<end]

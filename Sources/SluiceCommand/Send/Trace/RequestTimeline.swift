@@ -1,10 +1,10 @@
 import SluiceMessages
 import SluicePipeline
 
-/// The times of the steps of one request, counted from its beginning.
+/// The times of the steps of one request, counted from its start.
 struct RequestTimeline: Sendable {
   enum Mark: Sendable {
-    /// The request stages have returned.
+    /// All request stages have returned.
     case configured
     case issued
     /// The head of a response, and the phases of its hop so far.
@@ -15,9 +15,9 @@ struct RequestTimeline: Sendable {
     case completed(TransferTimings?)
   }
 
-  /// A stretch of time. The stretches of a timeline follow one another without a gap.
+  /// A stretch of time. The stretches of a timeline follow each other without gaps.
   enum Stretch: Equatable {
-    /// The request stages run, or wait.
+    /// The request stages run or wait.
     case requestStages(Range<Duration>)
     case hop(Hop)
     /// The wait before the next attempt.
@@ -59,7 +59,7 @@ struct RequestTimeline: Sendable {
         close(at: time)
         open(number: 0)
       case .issued:
-        // There is no mark for the answer to a challenge.
+        // An answered challenge has no mark, so the next hop begins where the response was received.
         if let received = hop?.received { next(at: received) }
         hop?.issued = time
       case .received(let status, let timings):
@@ -82,7 +82,7 @@ struct RequestTimeline: Sendable {
       hop = Hop(attempt: attempt, number: number, begin: cursor, end: cursor)
     }
 
-    /// The next hop of the attempt begins.
+    /// Begins the next hop of the attempt.
     private mutating func next(at time: Duration) {
       let number = (hop?.number ?? -1) + 1
       close(at: time)

@@ -2,7 +2,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 
-/// Says on standard error that a request will be sent again, so that a long wait is not taken for a hang.
+/// Says on standard error that a request will be sent again, so that a long wait does not look like a hang.
 enum RetryNotice {
   static func append(to configuration: inout Configuration) {
     configuration.addStage(

@@ -1,16 +1,16 @@
 import SluiceMessages
 
-/// A request head as it was sent, for display: without line ends, and with hidden secrets.
+/// A request head as it was sent, for display: without line ends, and with secrets hidden.
 struct SentHead {
   let lines: [String]
 
-  /// - Parameter hidden: names of fields, in lower case, whose values are secrets of this request.
+  /// - Parameter hidden: the names of fields, in lower case, whose values are secrets in this request.
   init(_ bytes: [UInt8], _ mask: SecretMask, hiding hidden: Set<String>) {
     var rest = bytes.split(separator: UInt8(ascii: "\n")).map { line in
       String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
     }[...]
     guard let first = rest.popFirst(), let requestLine = Self.requestLine(first, mask) else {
-      // The beginning of the rest is not shown either, because it could contain a secret.
+      // These bytes continue an earlier part of the head. None of them are shown, because they could contain a secret.
       lines = ["(\(bytes.count) more bytes of the head)"]
       return
     }

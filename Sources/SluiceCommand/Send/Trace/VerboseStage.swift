@@ -8,7 +8,8 @@ import SluiceSupport
 final class VerboseStage: Interceptor, Tracer {
   let capabilities: StageCapabilities = .issue
   private let mask: SecretMask
-  /// The names of fields that stages have marked as secrets, in lower case, because the bytes of a head have no marks.
+  /// The names of fields that stages have marked as secrets, in lower case. They are needed because the bytes of a head
+  /// do not have the marks.
   private let marked = Locked<Set<String>>([])
 
   init(mask: SecretMask) { self.mask = mask }
@@ -21,7 +22,7 @@ final class VerboseStage: Interceptor, Tracer {
     configuration.addStage("send --verbose", StageCode(direct: self))
   }
 
-  /// The last issue stage sees the marks of all earlier stages.
+  /// This stage runs as the last issue stage, so it sees the marks of all other stages.
   func interceptIssue(_ exchange: Exchange) -> Verdict {
     guard let headers = exchange.issueHeaders else { return .proceed }
     let names = headers.indices.filter { headers.marks(at: $0).contains(.sensitive) }

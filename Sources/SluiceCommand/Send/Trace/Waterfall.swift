@@ -73,10 +73,10 @@ struct Waterfall {
     let range = hop.begin..<(hop.issued ?? hop.received ?? hop.end)
     let rest = max(.zero, range.length - phases.reduce(.zero) { $0 + $1.time })
     if hop.issued != nil {
-      // In this phase the engine and libcurl prepare the transfer, and the issue stages run.
+      // In this phase, the engine and libcurl prepare the transfer, and the issue stages run.
       phases[0].time = rest
     } else {
-      // The hop failed before the connection was established, in a phase that did not end and was not measured.
+      // The hop failed before it had a connection. The phase in which it failed did not end, and was not measured.
       let broken = timings.connect > .zero ? 4 : 3
       phases[broken].time += rest
       phases[broken].note = "failed"
@@ -95,8 +95,8 @@ struct Waterfall {
     var note = ""
   }
 
-  /// The phases after the request was issued. The head is sent before a body, so without a body `send` is 0, and the
-  /// time is in `wait`.
+  /// The phases after the request was issued. `send` is the time for a body, which follows the head. Without a body it
+  /// is 0, and the time counts as `wait`.
   private func exchanging(_ hop: RequestTimeline.Hop) -> [Row] {
     guard let issued = hop.issued ?? hop.received else { return [] }
     let head = hop.received ?? hop.end
@@ -127,7 +127,7 @@ struct Waterfall {
     return result.attempts > 1 ? "\(status), \(result.attempts) attempts" : status
   }
 
-  /// The calls of the stages lie within the phases, and are shown without a bar.
+  /// The calls of the stages lie within the phases, so they are shown without a bar.
   private func calls(_ stage: StageSnapshot) -> String { stage.calls == 1 ? "1 call" : "\(stage.calls) calls" }
 
   private func line(_ row: Row, of total: Duration) -> String {

@@ -3,14 +3,14 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-// Foundation's URLSession as a peer of sluice-bench: the same requests, as a program with asynchronous functions sends
-// them through `URLSession.shared`, which opens at most six connections to a server.
+// Foundation's URLSession as a peer of sluice-bench: sends the same requests, in the way of a program with asynchronous
+// functions, through `URLSession.shared`, which opens at most six connections to a server.
 //
 // usage: url-session URL CONNECTIONS [NAME: VALUE]...
 //
-// Reads numbers from standard input, one on each line. Sends that many requests and prints how many failed.
+// Reads numbers from standard input, one per line. Sends that many requests, and prints how many failed.
 
-/// What all tasks of a round share.
+/// The state that all tasks of a round share.
 final class Round: Sendable {
   private let running: Atomic<Int>
   private let failed = Atomic(0)
