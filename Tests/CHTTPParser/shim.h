@@ -1,4 +1,4 @@
-// http-parser, of which Debian's package has no .pc file.
+// http-parser, whose Debian package has no .pc file.
 #ifndef SLUICE_CHTTPPARSER_SHIM_H
 #define SLUICE_CHTTPPARSER_SHIM_H
 #include <http_parser.h>

@@ -6,7 +6,7 @@
 
 #define CONFIG "{\"token\": \"secret\", \"hosts\": [\"api.example.com\"]}"
 
-/// The Authorization with which a request to a URL is sent; empty for none.
+/// The `Authorization` header of a request to `url` after the issue stage; empty if there is none.
 static const char *sent_to(const char *url, const char *config) {
   static char value[256];
   sluice_exchange exchange;

@@ -88,7 +88,7 @@ static void required_fails(void) {
   EXPECT(strstr(exchange.error_message, "operation 0 of \"request\", remove /a/b"));
 }
 
-/// A value that two bodies shared would show the first one's later change in the second.
+/// If two bodies shared a value, the second one would show a change that was made to the first.
 static void values_are_copied(void) {
   void *instance = stub_create("{\"request\": [" SET("/v", "{\"n\":[]}") "," SET("/v/n/-", "1") "]}");
   for (int i = 0; i < 2; i++) {
@@ -143,7 +143,7 @@ static void leaves_non_json(void) {
       SLUICE_VERDICT_CONTINUE);
 }
 
-/// Each operation, because none can be applied to a body that cannot be parsed.
+/// Every operation is tried, because none can be applied to a body that cannot be parsed.
 static void refuses_unreadable(void) {
   static const char *const operations[] = {SET("/a", "1"), REMOVE("/a"), RENAME("/a", "b")};
   static const char *const bodies[] = {
@@ -199,14 +199,14 @@ static void survives_no_memory(void) {
 static void edits_survive_no_memory(void) {
   void *instance = stub_create("{\"request\": [" MAKE("/a/b/-", "{\"c\":[1,\"x\"]}") "," RENAME("/a", "z") "]}");
   sluice_verdict verdict = SLUICE_VERDICT_FAIL;
-  // The first allocations are the stub's own documents; the plugin answers their absence too.
+  // The first allocations make the stub's own documents; the plugin must survive their failure too.
   for (long count = 0; verdict == SLUICE_VERDICT_FAIL && count < 100; count++) {
     stub_begin(&exchange, "https://a.test/");
     stub_set_body(&exchange, SLUICE_SIDE_REQUEST, "{\"json\": {}}");
     stub_fail_allocation_after(count);
     verdict = stub_interceptor()->on_request(instance, &exchange);
     stub_fail_allocation_after(-1);
-    // A document that lost its body to the failure reads as a message without one.
+    // A document whose body could not be allocated looks like a message without a body.
     if (verdict == SLUICE_VERDICT_CONTINUE && strcmp(stub_body(&exchange, SLUICE_SIDE_REQUEST), "{}") == 0) verdict = SLUICE_VERDICT_FAIL;
     stub_end(&exchange);
   }

@@ -1,7 +1,7 @@
 #include "stub_host.h"
 #include "testing.h"
 
-/// The values of `x-a` after the request stage, if the request had `old`; NULL for none.
+/// The values of `x-a` after the request stage, or "none". With `has_old`, the request has the value `old` before.
 static const char *after(const char *config, bool has_old) {
   static char values[256];
   sluice_exchange exchange;

@@ -24,18 +24,18 @@ struct sluice_exchange {
   json_t *document[2];
   /// Whether a document became authoritative.
   bool is_written[2];
-  /// The answer to writing a header; SLUICE_STATUS_OK writes it.
+  /// What writing a header returns; with SLUICE_STATUS_OK the header is written.
   sluice_status refusal;
-  /// The answer to marking a header.
+  /// What marking a header returns.
   sluice_status mark_refusal;
-  /// The answer to comparing the URL with a list of hosts; SLUICE_STATUS_OK compares it.
+  /// What comparing the URL with a list of hosts returns; with SLUICE_STATUS_OK they are compared.
   sluice_status match_refusal;
   char error_code[32];
   char error_message[256];
 };
 
 const sluice_host *stub_host(void);
-/// Whether the host answers NULL for every table, as an older one does.
+/// Whether the host returns NULL for every table, as an older host does.
 void stub_hide_extensions(bool is_hidden);
 
 void stub_begin(sluice_exchange *exchange, const char *url);
@@ -63,7 +63,7 @@ bool stub_describes_itself(void);
 /// failed `create` answered something other than SLUICE_STATUS_NO_MEMORY or left an instance. The sanitizer finds
 /// leaks.
 bool stub_survives_failing_allocations(const char *config);
-/// The number of allocations after which one fails, once; -1 means that none fails.
+/// After `count` more allocations the next one fails, once; -1 means that none fails.
 void stub_fail_allocation_after(long count);
 
 #endif

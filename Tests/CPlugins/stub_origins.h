@@ -2,7 +2,7 @@
 #ifndef STUB_ORIGINS_H
 #define STUB_ORIGINS_H
 
-/// The table for its id, NULL for every other.
+/// The table if `id` is its id, otherwise NULL.
 const void *stub_origins(const char *id);
 
 #endif

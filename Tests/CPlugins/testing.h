@@ -16,7 +16,7 @@ extern int testing_failures;
     }                                                                            \
   } while (0)
 
-/// As EXPECT, for C strings; prints both.
+/// Like EXPECT, for C strings; prints both.
 #define EXPECT_TEXT(found, expected)                                                                      \
   do {                                                                                                    \
     const char *found_ = (found), *expected_ = (expected);                                                \

@@ -18,11 +18,11 @@ import Testing
       (["if-modified-since": (noon + -101).text], false),
       (["if-modified-since": "yesterday"], false),
     ] as [(HeaderFields, Bool)])
-  func `a condition holds if the tag matches, or else the date`(request: HeaderFields, isUnmodified: Bool) {
+  func `a condition holds if its tag matches or, without a tag, its date`(request: HeaderFields, isUnmodified: Bool) {
     #expect(head.isUnmodified(for: asking(request)) == isUnmodified)
   }
 
-  @Test func `without a date of the last change, the date of the response counts`() {
+  @Test func `without Last-Modified, the Date of the response counts`() {
     let head = stored(["date": noon.text])
     #expect(head.isUnmodified(for: asking(["if-modified-since": noon.text])))
     #expect(!head.isUnmodified(for: asking(["if-modified-since": (noon + -1).text])))

@@ -12,7 +12,7 @@ import Testing
     #expect(head.freshness.age(at: noon + 10.5) == 40_500)
   }
 
-  @Test func `a past date makes it older, a future date does not make it younger`() {
+  @Test func `a past date makes a response older, a future date does not make it younger`() {
     #expect(stored(["date": (noon + -50).text]).freshness.initialAge == 50_000)
     #expect(stored(["date": (noon + 50).text, "age": "3"]).freshness.initialAge == 3000)
   }
@@ -21,7 +21,7 @@ import Testing
     #expect(stored(["age": "7"]).freshness.age(at: noon + -1000) == 7000)
   }
 
-  @Test func `it is fresh up to its lifetime, and not at it`() {
+  @Test func `a response is fresh until just before its age reaches its lifetime`() {
     let head = stored(["cache-control": "max-age=10", "date": noon.text])
     #expect(head.freshness.isFresh(at: noon + 9.999))
     #expect(!head.freshness.isFresh(at: noon + 10))
@@ -46,7 +46,7 @@ import Testing
       (["last-modified": "yesterday"], 0, true),
       ([:], 0, true),
     ] as [(HeaderFields, Int64, Bool)])
-  func `the lifetime is max-age, otherwise Expires, otherwise a tenth of the unchanged time up to a limit`(
+  func `the lifetime is max-age, otherwise Expires, otherwise a tenth of the time since the last change, up to a limit`(
     headers: HeaderFields, lifetime: Int64, isHeuristic: Bool
   ) {
     let freshness = stored(headers).freshness

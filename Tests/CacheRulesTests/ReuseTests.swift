@@ -25,18 +25,18 @@ import Testing
       (["cache-control": "max-stale=x"], 3601, .validate(.stale)),
       (["cache-control": "max-stale, max-age=0"], 3601, .validate(.stale)),
     ] as [(HeaderFields, Double, Reuse)])
-  func `a request can ask for more, or for less`(request: HeaderFields, after: Double, reuse: Reuse) {
+  func `a request can ask for a fresher or a stale response`(request: HeaderFields, after: Double, reuse: Reuse) {
     #expect(hour.reuse(request, after: after) == reuse)
   }
 
-  @Test func `the response decides whether it may be used stale or unconfirmed`() {
+  @Test func `a response decides whether it can be used stale or without validation`() {
     let strict = stored(["cache-control": "max-age=10, must-revalidate"])
     #expect(strict.reuse(["cache-control": "max-stale"], after: 11) == .validate(.stale))
     #expect(stored(["cache-control": "max-age=10, no-cache"]).reuse(after: 1) == .validate(.response))
     #expect(stored(["cache-control": "max-age=10, no-cache=\"a\""]).reuse(after: 1) == .fresh)
   }
 
-  @Test func `an immutable response survives a reload, but not its lifetime`() {
+  @Test func `max-age=0 in a request does not revalidate an immutable response that is fresh`() {
     let head = stored(["cache-control": "max-age=10, immutable"])
     #expect(head.reuse(["cache-control": "max-age=0"], after: 5) == .fresh)
     #expect(head.reuse(["cache-control": "no-cache"], after: 5) == .validate(.request))
@@ -62,7 +62,7 @@ import Testing
       head.mayStandInForError(head.freshness, for: asking(request), at: noon + after, unlessSaid: 0) == mayStandIn)
   }
 
-  @Test func `without directives, the configured time counts`() {
+  @Test func `without stale-if-error, the configured time counts`() {
     let head = stored(["cache-control": "max-age=10"])
     #expect(head.mayStandInForError(head.freshness, for: asking(), at: noon + 40, unlessSaid: 30_000))
     #expect(!head.mayStandInForError(head.freshness, for: asking(), at: noon + 41, unlessSaid: 30_000))

@@ -31,7 +31,7 @@ import Testing
     #expect(head.mayBeStored(heuristicLimit: day, standsInForErrors: false) == isStored)
   }
 
-  @Test func `fields of the connection are not kept, and a date is added`() {
+  @Test func `fields about the connection are not stored, and a date is added`() {
     let head = stored([
       "Connection": "close, X-Hop", "x-hop": "1", "TE": "a", "Keep-Alive": "b", "proxy-authenticate": "c",
       "x-kept": "d",
@@ -51,7 +51,7 @@ import Testing
     #expect((head.requested, head.received) == (noon + 1, noon + 2))
   }
 
-  @Test func `bytes that are not text survive the update`() {
+  @Test func `header values that are not UTF-8 survive the update by a 304`() {
     var answer = stored([:], status: 304)
     answer.headers.append("x-name".utf8.span, [0x66, 0xFC, 0x72].span)
     let head = stored(["x-name": "before"]).updated(by: answer)
@@ -70,13 +70,13 @@ import Testing
       (["last-modified": (noon + -9).text], ["last-modified": (noon + -8).text], false),
       (["etag": "\"a\""], [:], true),
     ] as [(HeaderFields, HeaderFields, Bool)])
-  func `a 304 confirms the response whose tag or date it has`(
+  func `a 304 confirms a stored response that has the same tag or date`(
     old: HeaderFields, answer: HeaderFields, isConfirmed: Bool
   ) {
     #expect(stored(old).isConfirmed(by: stored(answer, status: 304)) == isConfirmed)
   }
 
-  @Test func `selecting fields are compared as lists, independent of their lines`() {
+  @Test func `fields named by Vary are compared as lists, however they are split into lines`() {
     let names = stored(["vary": "Accept, ,X-A", "Vary": "accept"]).varying
     #expect(names == ["accept", "x-a"])
     let one: HeaderFields = ["accept": "a,b"]

@@ -17,12 +17,12 @@ import Testing
       Attribute("flag", .bool(true)),
     ], status: ExportedSpan.Status(code: .error, message: "m"))
 
-  /// Every key, with its object.
+  /// The keys of the value and of all values inside it.
   private func keys(_ value: JSONValue) -> [String] {
     value.members.flatMap { [$0.key] + keys($0.value) } + value.elements.flatMap(keys)
   }
 
-  @Test func `a span lies in its scope and its resource`() throws {
+  @Test func `a span is nested in its scope and its resource`() throws {
     let text = try JSONValue(parsing: document.traces([Self.span, Self.span]), options: .rejectDuplicates)
     #expect(text.members.map(\.key) == ["resourceSpans"])
     let resource = try #require(text["resourceSpans"]?[0])
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a histogram is cumulative, has one count more than bounds, and adds up`() throws {
+  @Test func `a histogram is cumulative, has one more count than bounds, and has the right sum`() throws {
     var table = MetricTable()
     let attributes = [Attribute("http.request.method", "GET")]
     for seconds in [0.005, 0.0051, 0.3, 10, 11] { table.record(.request, attributes, seconds: seconds) }

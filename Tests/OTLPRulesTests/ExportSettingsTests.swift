@@ -57,14 +57,14 @@ import Testing
     #expect(try Self.settings { $0.endpoint = base }.routes[.traces]?.url == url)
   }
 
-  @Test func `the endpoint of a signal is used as it is, and wins`() throws {
+  @Test func `the endpoint of a signal is used unchanged, and overrides the base endpoint`() throws {
     let environment = [
       "OTEL_EXPORTER_OTLP_ENDPOINT": "http://base", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://traces/in?a=b",
     ]
     let settings = try Self.settings(environment)
     #expect(settings.routes[.traces]?.url == "http://traces/in?a=b")
     #expect(settings.routes[.metrics]?.url == "http://base/v1/metrics")
-    // The configuration wins over both.
+    // The configuration overrides both variables.
     #expect(
       try Self.settings(environment) { $0.endpoint = "http://own" }.routes[.traces]?.url == "http://own/v1/traces")
     let own = try Self.settings(environment) { $0.endpoints[.traces] = "http://own/t" }
@@ -91,7 +91,7 @@ import Testing
     }
     #expect(own.routes[.metrics]?.headers.map(\.name) == ["d"] && own.routes[.traces]?.timeout == .seconds(1))
     #expect(own.queueSpans == 5 && own.batchSpans == 2)
-    // An empty variable counts as not set, and a small queue has small batches.
+    // An empty variable counts as not set, and a batch is not larger than the queue.
     #expect(try Self.settings(["OTEL_BSP_MAX_QUEUE_SIZE": ""]).queueSpans == 2048)
     #expect(try Self.settings(["OTEL_BSP_MAX_QUEUE_SIZE": "7"]).batchSpans == 7)
   }
@@ -117,11 +117,11 @@ import Testing
     ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4096"), ("OTEL_BSP_SCHEDULE_DELAY", "x"),
     ("OTEL_METRIC_EXPORT_INTERVAL", "1.5"), ("OTEL_RESOURCE_ATTRIBUTES", "a=%zz"), ("OTEL_RESOURCE_ATTRIBUTES", "=b"),
     ("OTEL_SDK_DISABLED", "yes"),
-  ]) func `a bad value is refused by the name of its variable`(_ name: String, _ value: String) {
+  ]) func `the error for a bad value names its variable`(_ name: String, _ value: String) {
     #expect(Self.refusal([name: value])?.subject == (value.isEmpty ? nil : name))
   }
 
-  @Test func `a bad value is refused by its key, and secrets are not repeated`() {
+  @Test func `the error for a bad value names its key, and does not repeat secrets`() {
     #expect(Self.refusal { $0.endpoint = "x" }?.subject == #"config key "endpoint""#)
     #expect(Self.refusal { $0.endpoints[.metrics] = "x" }?.subject == #"config key "metricsEndpoint""#)
     #expect(Self.refusal { ($0.queueSpans, $0.batchSpans) = (1, 2) }?.subject == #"config key "batchSpans""#)

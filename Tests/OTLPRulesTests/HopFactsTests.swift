@@ -52,26 +52,26 @@ import Testing
     #expect(facts(method).metricAttributes()["http.request.method_original"] == nil)
   }
 
-  @Test(arguments: [100, 204, 302, 304, 399]) func `below 400 the status is unset`(_ status: Int) {
+  @Test(arguments: [100, 204, 302, 304, 399]) func `a status below 400 leaves the span status unset`(_ status: Int) {
     #expect(facts(status: status).spanStatus == .unset)
     #expect(facts(status: status).errorType == nil)
   }
 
-  @Test(arguments: [400, 404, 499, 500, 503, 999]) func `from 400 on it is an error without a description`(
+  @Test(arguments: [400, 404, 499, 500, 503, 999]) func `a status of 400 or more is an error without a description`(
     _ status: Int
   ) {
     #expect(facts(status: status).spanStatus == ExportedSpan.Status(code: .error, message: ""))
     #expect(facts(status: status).spanAttributes(hiding: secrets)["error.type"] == .text("\(status)"))
   }
 
-  @Test func `a failure has its code, and its message as the description`() {
+  @Test func `the code of a failure is the error type, and its message is the description`() {
     let facts = HopFacts(method: "GET", url: "http://h/", errorCode: "connect", errorMessage: "refused")
     #expect(facts.spanStatus == ExportedSpan.Status(code: .error, message: "refused"))
     #expect(facts.spanAttributes(hiding: secrets)["error.type"] == .text("connect"))
     #expect(facts.spanAttributes(hiding: secrets)["http.response.status_code"] == nil)
   }
 
-  @Test func `an incomplete body is an error in addition to its status`() {
+  @Test func `an incomplete body is an error, and the status code is kept`() {
     let facts = HopFacts(method: "GET", url: "http://h/", status: 200, errorCode: "connection_lost", errorMessage: "m")
     #expect(facts.spanStatus.code == .error)
     #expect(facts.spanAttributes(hiding: secrets)["error.type"] == .text("connection_lost"))

@@ -19,10 +19,10 @@ import Testing
     case real
     /// A 64-bit integer: decimal digits in a string, or a number.
     case wide
-    /// That many hexadecimal digits. The specification allows both cases; ours are lower.
+    /// A string of this many hexadecimal digits. The specification allows both cases; the export uses lower case.
     case hexadecimal(Int)
     case list(Form)
-    /// Exactly one of the members.
+    /// An object with exactly one of these members.
     case oneOf([String: Form])
     case object([String: Form], optional: [String: Form] = [:])
   }
@@ -70,7 +70,7 @@ import Testing
       .object(["resource": resource, "scopeMetrics": .list(.object(["scope": scope, "metrics": .list(metric)]))]))
   ])
 
-  /// Where the value differs from the form, each with its path.
+  /// The differences between the value and the form, each with its path.
   private static func differences(_ value: JSONValue, _ form: Form, at path: String = "") -> [String] {
     func unless(_ isRight: Bool, _ expected: String) -> [String] {
       isRight ? [] : ["\(path): \(value.kind), expected \(expected)"]
@@ -108,7 +108,7 @@ import Testing
   private let document = ExportDocument(
     resource: [Attribute("service.name", "shop")], scopeName: "sluice.otlp", scopeVersion: "1.0.0")
 
-  /// Spans with everything that a span can have, and with nothing.
+  /// A span with everything that a span can have, and one with only what it must have.
   private static let spans: [ExportedSpan] = {
     var full = ExportedSpan(
       traceID: "0af7651916cd43dd8448eb211c80319c", spanID: "b7ad6b7169203331", parentSpanID: "00f067aa0ba902b7",

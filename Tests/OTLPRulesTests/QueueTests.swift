@@ -21,7 +21,7 @@ import Testing
 
   private let schedule = RetrySchedule(initial: .seconds(1), maximum: .seconds(5), total: .seconds(60))
 
-  @Test func `waits double up to the maximum, and lie between half and all of it`() {
+  @Test func `waits double up to a maximum, and each is chosen between half of the wait and all of it`() {
     func delays(_ random: Double) -> [Duration?] {
       (1...5).map { schedule.delay(afterFailures: $0, elapsed: .zero, retryAfter: nil, random: random) }
     }
@@ -47,7 +47,7 @@ import Testing
     for text in ["", "-1", "soon", "1.5"] { #expect(RetrySchedule.retryAfter(text, now: 0) == nil) }
   }
 
-  @Test func `429, 502, 503 and 504 can be repeated`() {
+  @Test func `an export is retried only after 429, 502, 503 and 504`() {
     #expect((100...599).filter { RetrySchedule.isRetryable(status: $0) } == [429, 502, 503, 504])
   }
 
@@ -65,7 +65,7 @@ import Testing
     #expect(book.endHop(of: 1, sampled).resendCount == 0)
   }
 
-  @Test func `a span whose trace is known is exported if that is sampled`() {
+  @Test func `a span whose trace is known is exported only if the trace is sampled`() {
     var book = Book()
     #expect(book.endSpan(Self.span("a"), of: 1, sampled)?.name == "a")
     #expect(book.endSpan(Self.span("a"), of: 1, unsampled) == nil)

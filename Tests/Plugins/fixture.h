@@ -23,7 +23,7 @@ static inline const void *fixture_no_extension(const char *id) {
 /// Declares a correct plugin; the arguments are members of its table.
 #define FIXTURE_PLUGIN(...) SLUICE_PLUGIN("fixture", "1.0.0", .summary = "A fixture.", __VA_ARGS__)
 
-/// The lifecycle of an instance that is its host, with any configuration.
+/// The lifecycle functions for an instance that is its host and accepts any configuration.
 #define FIXTURE_LIFE .create = fixture_create, .destroy = fixture_destroy
 
 /// The members of a correct table, for a plugin that SLUICE_PLUGIN cannot declare because it has its own note or entry

@@ -1,5 +1,5 @@
-// Two threads that do the same with every entry of a batch at the same time, and counts of which thread won. A plugin
-// defines BATCH and `static sluice_status race_for(int index)` before it includes this.
+// Two threads that do the same with every entry of a batch at the same time, and counts of how often a thread won. A
+// plugin defines BATCH and `static sluice_status race_for(int index)` before it includes this.
 #ifndef RACE_H
 #define RACE_H
 
@@ -39,14 +39,14 @@ static inline void race_end(void) {
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
 }
 
-// The place of the next entry. Both threads have finished the previous batch, so it is not overwritten while they read
-// it.
+// Returns the place of the next entry, once both threads have finished the previous batch, so that it is not
+// overwritten while they read it.
 static inline long race_next(void) {
   while (atomic_load(&finished) != 2 * atomic_load(&round_number)) sched_yield();
   return atomic_fetch_add(&counts[0], 1) % BATCH;
 }
 
-// The entry of that place is ready; the last entry starts the race.
+// Call it when the entry at this place is ready; the last entry of a batch starts the race.
 static inline void race_enter(long place) {
   if (place == BATCH - 1) atomic_fetch_add(&round_number, 1);
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceAttachRules
 
-/// What request stages did to the headers of a transfer, done to the headers of each hop.
+/// The changes that request stages make to the headers of a transfer, applied to the headers of each hop.
 @Suite struct HeaderChangesTests {
   private static func applied(_ changes: HeaderChanges, to fields: HeaderFields) -> HeaderFields {
     var fields = fields
@@ -11,12 +11,12 @@ import Testing
     return fields
   }
 
-  @Test func `what was added, removed and set is done to a hop with the same headers`() {
+  @Test func `additions, removals and new values are applied to a hop with the same headers`() {
     let changes = HeaderChanges(from: ["A": "1", "B": "2"], to: ["B": "3", "C": "4"])
     #expect(Self.applied(changes, to: ["A": "1", "B": "2"]) == ["B": "3", "C": "4"])
   }
 
-  @Test func `without changes nothing is done`() {
+  @Test func `without changes nothing is applied`() {
     let fields: HeaderFields = ["A": "1", "a": "1"]
     #expect(Self.applied(HeaderChanges(from: fields, to: fields), to: ["B": "2"]) == ["B": "2"])
     #expect(Self.applied(HeaderChanges(), to: fields) == fields)
@@ -28,7 +28,7 @@ import Testing
     #expect(Self.applied(changes, to: ["x-a": "V"]) == ["x-a": "V"])
   }
 
-  @Test func `of repeated fields only those are removed that a stage removed`() {
+  @Test func `of repeated fields, only the ones that a stage removed are removed`() {
     let changes = HeaderChanges(from: ["X": "1", "X": "1", "X": "2"], to: ["X": "1", "X": "2"])
     #expect(Self.applied(changes, to: ["X": "1", "X": "1", "X": "2"]) == ["X": "1", "X": "2"])
   }
@@ -38,7 +38,7 @@ import Testing
     #expect(Self.applied(changes, to: ["A": "7"]) == ["A": "7", "A": "2"])
   }
 
-  @Test func `at another origin what was added is left out, and what was removed stays out`() {
+  @Test func `at another origin, added headers are left out, and removed headers stay out`() {
     var changes = HeaderChanges(from: ["A": "1"], to: ["Token": "t"])
     changes.leaveOrigin()
     #expect(Self.applied(changes, to: ["A": "1", "B": "2"]) == ["B": "2"])

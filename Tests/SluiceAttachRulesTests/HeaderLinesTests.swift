@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: ["Accept:", "Accept: ", "no colon", "bad name: 1", ": 1", "A: \u{1}", "", ";", "two words;"])
-  func `what is not a field is not shown to stages, and stays as it came`(line: String) {
+  func `a line that is not a field is not shown to stages, and stays unchanged`(line: String) {
     let lines = Self.lines(["A: 1", line])
     #expect(lines.fields == ["A": "1"])
     #expect(Self.changed(lines) { $0.append("B", "2") } == ["A: 1", line, "B: 2"])
@@ -42,7 +42,7 @@ import Testing
     #expect(Self.changed(lines) { $0.append("X-New", "3") } == ["a:  1 ", "B:2", "C;", "X-New: 3"])
   }
 
-  @Test func `libcurl is kept from sending its own value of a field that a stage removes`() {
+  @Test func `libcurl does not send its own value of a field that a stage removes`() {
     let lines = Self.lines(["Accept: text/plain", "B: 2"])
     #expect(Self.changed(lines) { $0["accept"] = nil } == ["B: 2", "Accept:"])
   }
@@ -59,12 +59,12 @@ import Testing
     #expect(Self.changed(lines) { $0.append("X", "1") } == ["X: 1", "x: 2", "X: 2", "X: 1"])
   }
 
-  @Test func `a stage may set what the program keeps libcurl from sending`() {
+  @Test func `a stage can set a field that the program keeps libcurl from sending`() {
     let lines = Self.lines(["Accept:", "Host:"])
     #expect(Self.changed(lines) { $0.append("accept", "text/plain") } == ["Host:", "accept: text/plain"])
   }
 
-  @Test func `a header that libcurl makes is shown, and replaced or kept out by a line`() {
+  @Test func `a header that libcurl makes is shown, and a line can replace it or keep it out`() {
     let lines = Self.lines(["A: 1"], made: ["User-Agent: x", "Cookie: c=1"])
     #expect(lines.fields == ["A": "1", "User-Agent": "x", "Cookie": "c=1"])
     #expect(Self.changed(lines) { $0["user-agent"] = nil } == ["A: 1", "User-Agent:"])
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: ["User-Agent: mine", "user-agent:", "USER-AGENT;"])
-  func `a line of the program takes the place of what libcurl would make`(line: String) {
+  func `a line of the program replaces the header that libcurl would make`(line: String) {
     let lines = Self.lines([line], made: ["User-Agent: x"])
     #expect(lines.fields.count == (line.hasSuffix(":") ? 0 : 1))
     #expect(lines.fields["User-Agent"] != "x")

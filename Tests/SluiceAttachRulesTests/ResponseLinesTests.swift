@@ -20,13 +20,13 @@ import Testing
 
   private static let head = ["HTTP/1.1 200 OK: 1\r\n", "A:1\r\n", "b: 2 \n", "A: 3\r\n", "\r\n"]
 
-  @Test func `fields are read from the lines between the first and the empty one`() {
+  @Test func `fields are read from the lines between the status line and the empty line`() {
     #expect(Self.lines(Self.head).fields == ["A": "1", "b": "2", "A": "3"])
     #expect(Self.changed(Self.lines(Self.head)) { _ in } == nil)
   }
 
   @Test(arguments: ["no colon\r\n", "bad name: 1\r\n", ": 1\r\n", "A: \u{1}\r\n"])
-  func `what is not a field is not shown to stages, and stays as it came`(line: String) {
+  func `a line that is not a field is not shown to stages, and stays unchanged`(line: String) {
     let lines = Self.lines(["HTTP/2 200 \r\n", line, " folded\r\n", "\r\n"])
     #expect(lines.fields.isEmpty)
     #expect(
@@ -48,7 +48,7 @@ import Testing
     #expect(Self.changed(Self.lines(Self.head)) { $0["A"] = nil } == [Self.head[0], "b: 2 \n", "\r\n"])
   }
 
-  @Test func `a folded line belongs to the field before`() {
+  @Test func `a folded line belongs to the previous field`() {
     let lines = Self.lines(["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\t2\r\n", "B: 3\r\n", "\r\n"])
     #expect(lines.fields == ["A": "1 2", "B": "3"])
     #expect(Self.changed(lines) { $0["B"] = nil } == ["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\t2\r\n", "\r\n"])

@@ -9,7 +9,7 @@ import SluiceEngine
 @Suite struct BodyPipeTests {
   private static func pipe() -> BodyPipe { BodyPipe(Cancellation()) { $0.error } }
 
-  @Test func `it pauses at 1 MiB and goes on at 256 KiB`() async throws {
+  @Test func `the pipe pauses at 1 MiB and continues at 256 KiB`() async throws {
     let pipe = Self.pipe()
     let piece = [UInt8](repeating: 1, count: 64 << 10)
     var count = 0
@@ -30,7 +30,7 @@ import SluiceEngine
     #expect(count < 20_000)
   }
 
-  @Test func `after a cancellation nothing is taken and nothing is given`() async throws {
+  @Test func `after a cancellation the pipe takes nothing and gives nothing`() async throws {
     let pipe = Self.pipe()
     _ = pipe.receive([1])
     pipe.cancel()

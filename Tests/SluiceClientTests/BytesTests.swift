@@ -8,7 +8,7 @@ import SluiceTestKit
 import Testing
 
 @Suite struct BytesTests {
-  @Test func `the head is here before the body, and the bytes come in order`() async throws {
+  @Test func `the head is available before the body, and the bytes arrive in order`() async throws {
     let rest = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nab"), .wait(rest), .send("cdef"))
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `trailers are there after the last byte`() async throws {
+  @Test func `trailers are available after the last byte`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
       .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Sum: 7\r\n\r\n"))
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `what arrived before a failure is read before the failure is thrown`() async throws {
+  @Test func `bytes that arrived before a failure are read before the failure is thrown`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .close)
     defer { server.stop() }
     try await withClient { client in
@@ -129,7 +129,7 @@ import Testing
     defer { server.stop() }
     try await withClient { client in
       let (bytes, _) = try await client.bytes(from: server.url())
-      // Which of the two waits first is open.
+      // Either of the two can wait first.
       let tasks = (0..<2).map { _ in
         Task { () -> Result<Int, TransactionError> in
           do throws(TransactionError) {

@@ -12,7 +12,7 @@ import Testing
 @Suite(.enabled(if: NginxServer.isAvailable)) struct ClientCertificateTests {
   private typealias Choose = @Sendable (ClientCertificateRequest) async throws -> ClientCertificateDecision
 
-  /// Decides as it is told, and notes what it was asked.
+  /// Decides as the test says, and records what it was asked.
   private struct Chooser: ClientCertificateDelegate {
     let asked = Watched<[ClientCertificateRequest]>([])
     var decisionTimeout: Duration? = .seconds(240)
@@ -104,12 +104,12 @@ import Testing
       let second = try await ask(client, url)
       #expect(first == second && first.verify == "SUCCESS")
       #expect(chooser.asked.value.count == 1)
-      // Not those of another client of the same engine.
+      // They do not serve the calls of another client of the same engine.
       #expect(try await ask(Client(engine: client.engine), url).verify == "NONE")
     }
   }
 
-  @Test func `a call that leaves the choice gets the certificate of its options, or of the settings`() async throws {
+  @Test func `without a choice of the delegate, the certificate of the options or settings is sent`() async throws {
     let identity = try await Self.identity()
     let undecided = Chooser(.performDefaultHandling)
     try await withServer { client, url in
@@ -168,7 +168,7 @@ import Testing
     #expect(nginx.accessLog.isEmpty)
   }
 
-  @Test func `the delegate of the call is asked first, and the client's where it leaves the choice`() async throws {
+  @Test func `the delegate of the call is asked first, then the client's if the first makes no choice`() async throws {
     let common = Chooser(.use(try await Self.identity()))
     try await withServer(delegate: common) { client, url in
       let error = await refusal(client, url, Chooser(.cancel))
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test(arguments: ["TLSv1.2", "TLSv1.3"])
-  func `a server that does not accept the chosen certificate is the reason`(protocols: String) async throws {
+  func `the error says that the server does not accept the chosen certificate`(protocols: String) async throws {
     let certificates = try await TestCertificates.shared()
     let server = try certificates.server(.selfSigned)
     let stranger = RequestOptions.Identity(certificate: server.certificate, key: server.key)
@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func `each hop asks, and a server that does not ask for a certificate does not`() async throws {
+  @Test func `each hop asks the delegate, unless its server asks for no certificate`() async throws {
     let chooser = Chooser(.use(try await Self.identity()))
     try await withServer { client, url in
       #expect(try await ask(client, HTTPURL(url.string.replacing("/who", with: "/away")), chooser).verify == "SUCCESS")
@@ -272,7 +272,7 @@ import Testing
     }
   }
 
-  @Test func `where libcurl is needed, such a call fails`() async throws {
+  @Test func `over libcurl, a call whose delegate could choose a certificate fails`() async throws {
     try await withServer({ $0.transport.engine = .curl }) { client, url in
       let chooser = Chooser(.performDefaultHandling)
       let error = await refusal(client, url, chooser)

@@ -72,5 +72,5 @@ extension ScriptedServer {
   func url(_ path: String = "/") throws -> HTTPURL { try HTTPURL(baseURL + path) }
 }
 
-/// Bytes whose order shows.
+/// Bytes that show their order.
 let pattern = BytePattern(Array("0123456789abc\n".utf8))

@@ -44,7 +44,7 @@ import Testing
     ("conflicting lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
     ("conflicting lengths in one line", "HTTP/1.1 200 OK\r\nContent-Length: 10, 4\r\n\r\n1234"),
   ])
-  func `what is no valid response is refused`(_ name: String, _ answer: String) async throws {
+  func `an invalid response is refused`(_ name: String, _ answer: String) async throws {
     #expect(try await Self.code(answer) == .invalidResponse, "\(name)")
   }
 
@@ -61,7 +61,7 @@ import Testing
     #expect(response.status == status && bytes == Array("ok".utf8))
   }
 
-  @Test func `the query of a URL and a field of its own are sent as they are`() async throws {
+  @Test func `the query of a URL and a header of the request are sent unchanged`() async throws {
     let server = try LoopbackServer { request in
       .text("\(request.target) \(request.value(of: "x-own") ?? "")")
     }
@@ -87,7 +87,7 @@ import Testing
     try await withClient(Self.wire) { client in
       let (bytes, response) = try await client.data(from: server.url())
       #expect(response.status == status && bytes.isEmpty && response.headers["etag"] == "\"a\"")
-      // On the same connection: nothing of the length was waited for.
+      // The next request is on the same connection, so the client has not waited for the announced bytes.
       #expect(try await client.data(from: server.url()).bytes == Array("ok".utf8))
     }
   }
@@ -128,7 +128,7 @@ import Testing
     #expect(bytes == Array("all of it".utf8))
   }
 
-  @Test func `a chunked body may be empty`() async throws {
+  @Test func `a chunked body can be empty`() async throws {
     let (bytes, response) = try await Self.get("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
     #expect(bytes.isEmpty && response.status == 200)
   }
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `who reads a part of a body can send the next request`() async throws {
+  @Test func `a caller that reads only a part of a body can send the next request`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/long"
         ? ServerResponse(body: .generated(pattern, byteCount: 10_000_000, chunked: true)) : .text("ok")

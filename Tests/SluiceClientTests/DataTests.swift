@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `an error status is a result, unless the client was made otherwise`() async throws {
+  @Test func `an error status is a result, or an error if the client does not accept every status`() async throws {
     let server = try LoopbackServer { _ in .text("no such thing", status: 404) }
     defer { server.stop() }
     try await withClient { client in

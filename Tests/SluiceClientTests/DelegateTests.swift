@@ -8,7 +8,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Decides as it is told, and notes what it was asked.
+/// Decides as the test says, and records what it was asked.
 private final class Decider: TransactionDelegate {
   typealias Redirecting = @Sendable (Redirect) async throws -> RedirectDecision
   typealias Challenging = @Sendable (ChallengeOffer) async throws -> ChallengeDecision
@@ -40,7 +40,7 @@ private final class Decider: TransactionDelegate {
   func transactionDidComplete(_ result: TransactionResult) { note("end") }
 }
 
-/// The delegate of a call, beside that of the client.
+/// The delegate of a call, in addition to the client's.
 @Suite struct DelegateTests {
   private struct Refusal: Error, CustomStringConvertible {
     let description = "not this one"
@@ -58,7 +58,7 @@ private final class Decider: TransactionDelegate {
     }
   }
 
-  @Test func `the delegate of the call is asked first, and the client's where it leaves the decision`() async throws {
+  @Test func `the delegate of the call is asked first, then the client's if the first does not decide`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -152,7 +152,7 @@ private final class Decider: TransactionDelegate {
     #expect(log.value == ["call challenge", "call end"])
   }
 
-  @Test func `a delegate is kept until its call has ended, and not longer`() async throws {
+  @Test func `a delegate is retained until its call has ended, and no longer`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -164,7 +164,7 @@ private final class Decider: TransactionDelegate {
         _ = try await client.data(from: server.url("/old"), delegate: delegate)
       }
       #expect(log.value == ["call redirect", "call end"])
-      // The loop lets go of the transaction after it has told the result.
+      // The loop releases the transaction after it has delivered the result.
       await client.shutdown(drain: .zero)
       #expect(kept == nil)
     }
@@ -199,7 +199,7 @@ private final class Decider: TransactionDelegate {
 
   // MARK: What it is told
 
-  /// Notes what it is told.
+  /// Records what it is told.
   private final class Follower: TransactionDelegate {
     struct Told: Sendable {
       var sent: [TransferProgress] = []
@@ -232,7 +232,7 @@ private final class Decider: TransactionDelegate {
     func transactionDidComplete(_ result: TransactionResult) { told.update { $0.results.append(result) } }
   }
 
-  @Test func `the delegates of the call and of the client are told the progress of both bodies`() async throws {
+  @Test func `the delegates of the call and of the client learn the progress of both bodies`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(pattern, byteCount: 200_000, chunked: false))
     }
@@ -255,7 +255,7 @@ private final class Decider: TransactionDelegate {
     }
   }
 
-  @Test func `the metrics of every hop are told: redirect, challenge, and the last one`() async throws {
+  @Test func `the metrics of every hop are reported: redirect, challenge, and the last one`() async throws {
     let server = try LoopbackServer { request in
       switch request.target {
       case "/old": ServerResponse(status: 302, headers: [HeaderLine("Location", "/secret")])
@@ -291,7 +291,7 @@ private final class Decider: TransactionDelegate {
     #expect(hop.timings.tlsHandshake > .zero)
   }
 
-  @Test func `a hop that fails is told too: without a server, in the middle, and cancelled`() async throws {
+  @Test func `a hop that fails is reported too: without a server, in the middle, and cancelled`() async throws {
     let hasBegun = Signal()
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close],
@@ -316,7 +316,7 @@ private final class Decider: TransactionDelegate {
     #expect(follower.told.value.results.count == 3)
   }
 
-  @Test func `an attempt that took too long is told as such`() async throws {
+  @Test func `an attempt that took too long is reported as such`() async throws {
     let server = try ScriptedServer(.receiveHead, .receiveToEnd)
     defer { server.stop() }
     let follower = Follower()
@@ -329,7 +329,7 @@ private final class Decider: TransactionDelegate {
     #expect(follower.told.value.hops.map(\.error?.code) == [.timeout])
   }
 
-  @Test func `informational responses are told, before the response`() async throws {
+  @Test func `informational responses are reported before the response`() async throws {
     let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n"
     let server = try ScriptedServer(
       .receiveHead, .send(hints + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .receiveToEnd)

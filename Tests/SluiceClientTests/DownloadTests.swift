@@ -129,7 +129,7 @@ struct DownloadFolder {
       try await server.waitForConnections(1)
       if byHandle { handle.cancel() } else { task.cancel() }
       #expect(await task.value?.error.code == .cancelled && place.names == [])
-      // Once more, before it begins.
+      // Once more, with a handle that was cancelled before the call.
       let again = await downloadFailure { () throws(DownloadFailure) in
         if byHandle { _ = try await client.download(from: url, to: place.target, cancellation: handle) }
       }
@@ -148,7 +148,7 @@ struct DownloadFolder {
     #expect(error.message == "cannot write the file for /tmp/x: No space left on device; free some space there")
   }
 
-  @Test func `a file that may not grow fails the download, which can be resumed`() async throws {
+  @Test func `a file that cannot grow fails the download, which can be resumed`() async throws {
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
       let server = try LoopbackServer { _ in
@@ -164,7 +164,7 @@ struct DownloadFolder {
         _ = try await client.download(from: url, to: place.target)
       }
       #expect(failure?.error.code == .diskFull)
-      // The first write may have failed.
+      // The first write might have failed.
       #expect(place.names.count == (failure?.resumeData == nil ? 0 : 1))
       #expect(place.content() == nil)
       await client.shutdown()
@@ -172,7 +172,7 @@ struct DownloadFolder {
     }
   }
 
-  @Test func `a folder that is missing, or a folder at the target, is an error before or after the request`()
+  @Test func `an impossible path is an error before the request, and a folder at the target is one after it`()
     async throws
   {
     let server = try LoopbackServer { _ in .text("x") }

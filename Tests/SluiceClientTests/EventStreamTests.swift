@@ -35,19 +35,19 @@ import Testing
     #expect(try Self.events("data:test\n\ndata: test\n\ndata:  test\n\n").map(\.data) == ["test", "test", " test"])
   }
 
-  @Test func `a type holds for one event`() throws {
+  @Test func `an event type applies to one event`() throws {
     let events = try Self.events("event: add\ndata: 7\n\nevent: x\n\ndata: 8\n\n")
     #expect(events.map(\.type) == ["add", "message"])
   }
 
-  @Test func `only digits set the time for connecting again, and only an id without NUL is taken`() throws {
+  @Test func `only digits set the reconnection time, and an id with NUL is ignored`() throws {
     let events = try Self.events(
       "retry: 1500\nid: a\ndata: 1\n\nretry: 1x\nid: b\0\ndata: 2\n\nretry: 99999999999999999999\ndata: 3\n\n")
     #expect(events.map(\.reconnectionTime) == [.milliseconds(1500), .milliseconds(1500), .milliseconds(1500)])
     #expect(events.map(\.lastEventID) == ["a", "a", "a"])
   }
 
-  @Test func `a byte order mark is left out at the beginning alone`() throws {
+  @Test func `a byte order mark is left out only at the beginning`() throws {
     #expect(try Self.events("\u{FEFF}data: 1\n\n\u{FEFF}data: 2\n\n").map(\.data) == ["1"])
   }
 
@@ -55,7 +55,7 @@ import Testing
     #expect(try Self.events("Data: 1\nfoo: bar\ndata: 2\r\r").map(\.data) == ["2"])
   }
 
-  @Test func `an event has a bound`() throws {
+  @Test func `an event that is too large is an error`() throws {
     #expect(throws: EventStreamParser.TooLarge.self) {
       try Self.events(String(repeating: "data: 12345\n", count: 3) + "\n", maximumBytes: 12)
     }

@@ -8,8 +8,8 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Bodies that are far larger than the memory that they may take. The server is in the process of the tests, and the
-/// client in one of its own, so that what is measured is the client's alone.
+/// Bodies that are far larger than the memory that a client may use. The server runs in the process of the tests, and
+/// the client in its own process, so that only the client's memory is measured.
 ///
 /// Scale: 64 MiB; `SLUICE_SOAK=1` takes 1 GiB.
 @Suite struct LargeBodyTests {
@@ -27,7 +27,7 @@ import Testing
       try await LargeBodyTests.withPatientClient { client in
         let place = try DownloadFolder()
         try LargeBodyTests.requireRoom(in: place)
-        // What is allocated only once is allocated before the measurement.
+        // Memory that is allocated only once is allocated before the measurement.
         try await LargeBodyTests.make(call, client, base, place, 1 << 20)
         let memory = try MemoryGrowth()
         try await LargeBodyTests.make(call, client, base, place, LargeBodyTests.byteCount)
@@ -36,8 +36,8 @@ import Testing
     }
   }
 
-  @Test func `a reader that stops holds the server back, and the rest comes when it reads on`() async throws {
-    // One for each mebibyte that the server has sent.
+  @Test func `a reader that stops holds the server back, and the rest comes when it continues`() async throws {
+    // One signal for each mebibyte that the server has sent.
     let steps = (0..<(Self.byteCount >> 20)).map { _ in Signal() }
     let script: [ScriptStep] = steps.flatMap { [.sendPattern(pattern, byteCount: 1 << 20), .signal($0)] }
     let server = try ScriptedServer { head, _ in
@@ -62,7 +62,7 @@ import Testing
           turns = now == last ? turns + 1 : 0
           last = now
         }
-        // The buffers of the kernel take some megabytes, the client one.
+        // The buffers of the kernel take some megabytes, and the client's buffer one.
         let sent = (Int(String(decoding: last, as: UTF8.self)) ?? 0) - 1000
         #expect(sent < 32, "the server has sent \(sent) MiB to a reader that does not read")
         try memory.expect(atMost: LargeBodyTests.maximumGrowthBytes)
@@ -122,7 +122,7 @@ import Testing
       content.expect(count)
     case .fileUpload:
       let path = try place.folder.writeSparse(byteCount: count, to: "body")
-      // The server answers when it has all of it.
+      // The server answers when it has the whole body.
       _ = try await client.upload(for: post, fromFile: path)
     case .sequenceUpload:
       _ = try await client.upload(for: post, from: PatternPieces(byteCount: count), byteCount: count)
@@ -130,13 +130,13 @@ import Testing
   }
 }
 
-/// The growth of this process's memory, at its highest.
+/// How far the memory of this process grows, at its peak.
 private struct MemoryGrowth {
   private let before: Int
 
   init() throws {
     before = try #require(ProcessFacts().residentBytes)
-    // proc(5): sets the highest resident memory to the current one.
+    // proc(5): resets the peak resident memory to the current value.
     let file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
     try #require(file >= 0)
     try FileDescriptor(adopting: file).write(Array("5".utf8))

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceClient
 
 @Suite struct LineTests {
-  /// The lines of a text that arrives in pieces of a size.
+  /// The lines of a text that arrives in pieces of `pieceBytes` bytes.
   private static func lines(_ text: String, pieceBytes: Int, maximumBytes: Int = 100) throws -> [String] {
     var splitter = LineSplitter(maximumBytes: maximumBytes)
     var lines: [String] = []
@@ -28,7 +28,7 @@ import Testing
     #expect(try Self.lines("ä\r\nß", pieceBytes: size) == ["ä", "ß"])
   }
 
-  @Test(arguments: [1, 3, 1000]) func `a line has a bound`(_ size: Int) throws {
+  @Test(arguments: [1, 3, 1000]) func `a line that is longer than the limit is an error`(_ size: Int) throws {
     #expect(try Self.lines("1234\n1234", pieceBytes: size, maximumBytes: 4) == ["1234", "1234"])
     #expect(throws: LineSplitter.TooLong.self) { try Self.lines("12345\n", pieceBytes: size, maximumBytes: 4) }
     #expect(throws: LineSplitter.TooLong.self) { try Self.lines("123456", pieceBytes: size, maximumBytes: 4) }

@@ -44,14 +44,14 @@ import Testing
     #expect(body == Array(start.utf8) + content + Array(end.utf8))
   }
 
-  @Test func `an empty form is only its end, and each form has its own boundary`() async throws {
+  @Test func `an empty form is only the closing boundary, and each form has its own boundary`() async throws {
     let (body, boundary, _) = try await Self.send(MultipartForm())
     #expect(body == Array("--\(boundary)--\r\n".utf8))
     let (_, other, _) = try await Self.send(MultipartForm())
     #expect(boundary != other && boundary.utf8.count == 39)
   }
 
-  @Test func `names cannot end their header`() async throws {
+  @Test func `a name cannot end the header that contains it`() async throws {
     var form = MultipartForm()
     form.append(name: "a\"\r\nX: y", value: "v")
     try form.append(name: "f", bytes: [], filename: "\r\n\r\n\"\u{1F600}")
@@ -64,7 +64,7 @@ import Testing
         """)
   }
 
-  @Test func `a content type that no header may have is refused`() async throws {
+  @Test func `a content type that is no valid header value is refused`() async throws {
     let folder = try TemporaryDirectory()
     let path = try folder.write([1], to: "f")
     var form = MultipartForm()

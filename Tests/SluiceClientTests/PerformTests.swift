@@ -165,7 +165,7 @@ import Testing
     if !isHTTP2 { #expect(server.receivedText.first?.hasSuffix("2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n") == true) }
   }
 
-  @Test func `trailers that may not be sent fail the request`() async throws {
+  @Test func `trailers that must not be sent fail the request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     for (field, engine, code) in [
@@ -189,7 +189,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `what the writer throws is the error of the call, and the body is not whole`() async throws {
+  @Test func `an error that the writer throws is the error of the call, and the body is not complete`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     try await withClient { client in
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `when the closure throws, the writer is cancelled, and has ended`() async throws {
+  @Test func `when the closure throws, the writer is cancelled, and ends before the call`() async throws {
     let hasEnded = Watched(false)
     let server = try ScriptedServer(.receiveHead, .send(Self.answer(.http11)), .receiveToEnd)
     defer { server.stop() }
@@ -343,7 +343,7 @@ import Testing
         }
       }
       try await hasBegun.wait(for: "the response")
-      // The server may have answered before the loop has asked for the body: a call that ends then has no writer.
+      // The server might have answered before the loop asks for the body; a call that ends then has no writer.
       try await isWriting.wait(for: "the body")
       call.cancel()
       await #expect { try await call.value } throws: { ($0 as? TransactionError)?.code == .cancelled }

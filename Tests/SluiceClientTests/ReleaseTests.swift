@@ -8,7 +8,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What a call retains, it retains until its end.
+/// A call retains objects only until it ends.
 @Suite struct ReleaseTests {
   enum Call: CaseIterable { case data, bytes, download, upload }
 

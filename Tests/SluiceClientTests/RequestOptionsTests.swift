@@ -8,7 +8,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What holds for one request in place of the settings.
+/// Options that apply to one request instead of the settings.
 @Suite struct RequestOptionsTests {
   private static func request(
     _ url: HTTPURL, method: String = "GET", _ change: (inout RequestOptions) -> Void
@@ -22,7 +22,7 @@ import Testing
     await failure { () throws(TransactionError) in _ = try await client.data(for: request) }
   }
 
-  @Test func `without options, a request is as small as before`() throws {
+  @Test func `options that were all reset take no space in a request`() throws {
     var request = Request(url: "http://a.example/")
     #expect(request.options == RequestOptions())
     request.options.maximumAttempts = 2
@@ -30,7 +30,7 @@ import Testing
     #expect(request.sharedOptions == nil)
   }
 
-  @Test func `a time beyond all limits does not limit a request`() async throws {
+  @Test func `a timeout that does not fit into 64 bits of nanoseconds does not limit a request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     try await withClient { client in
@@ -107,7 +107,7 @@ import Testing
     try await withClient({ $0.maximumAttempts = 1 }) { client in
       let slow = Self.request(try server.url()) { $0.idleTimeout = .milliseconds(100) }
       let (bytes, _) = try await client.bytes(for: slow)
-      // Meanwhile, the limit of another request passes three times.
+      // The timeout of this other request is three times as long as that of the slow one.
       let probe = Self.request(try stalled.url()) { $0.idleTimeout = .milliseconds(300) }
       #expect(await Self.error(client, probe)?.code == .timeout)
       let count = try await bytes.chunks.reduce(into: 0) { $0 += $1.count }
@@ -133,7 +133,7 @@ import Testing
   // MARK: Bodies, redirects, attempts
 
   @Test(arguments: TransportEngine.allCases)
-  func `a body can stay as it is coded`(_ engine: TransportEngine) async throws {
+  func `a request can ask for a body that is not decoded`(_ engine: TransportEngine) async throws {
     let coded = EncodedBody.bytes(.gzip, Array("hello".utf8))
     let server = try LoopbackServer { _ in
       ServerResponse(headers: [HeaderLine("Content-Encoding", "gzip")], body: .bytes(coded))
@@ -186,7 +186,7 @@ import Testing
 
   // MARK: The line for a connection
 
-  @Test func `those of a higher priority get a connection first, and nobody waits forever`() async throws {
+  @Test func `requests of a higher priority get a connection first, and none waits forever`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -206,7 +206,7 @@ import Testing
       try submit("low", .low)
       for index in 0..<3 { try submit("normal\(index)", .normal) }
       for index in 0..<10 { try submit("high\(index)", .high) }
-      // All are in the line when the loop has run what was posted before, and a turn more.
+      // All requests are in line once the loop has run what was posted before, and one more turn.
       for _ in 0..<2 {
         await withCheckedContinuation { continuation in loop.post { continuation.resume() } }
       }
@@ -217,7 +217,7 @@ import Testing
     #expect(
       order == ["first"] + (0..<7).map { "high\($0)" } + ["low"] + (7..<10).map { "high\($0)" }
         + (0..<3).map { "normal\($0)" })
-    // The time in the line is in the metrics.
+    // The metrics contain the time in line.
     #expect(metrics.value.count == 15)
     #expect(metrics.value.filter { $0.url.path != "/first" }.allSatisfy { $0.timings.queue > .zero })
   }
@@ -277,7 +277,7 @@ import Testing
     }
   }
 
-  @Test func `where libcurl is needed, what it cannot do for one request fails`() async throws {
+  @Test func `over libcurl, an option that libcurl cannot apply to a single request fails`() async throws {
     try await withClient({ $0.transport.engine = .curl }) { client in
       let socket = Self.request("http://127.0.0.1:9/") { $0.unixSocket = "/s" }
       let identity = Self.request("https://127.0.0.1:9/") { $0.identity = RequestOptions.Identity(certificate: "/x") }

@@ -11,7 +11,7 @@ import Testing
 @Suite struct ResumeTests {
   private static let whole = "0123456789"
 
-  /// The answers of a server: the first breaks off after four bytes, then these.
+  /// A server whose first answer breaks off after four bytes, and which then gives these answers.
   private static func server(_ answers: String..., tag: String = "ETag: \"v1\"") throws -> ScriptedServer {
     let first: [ScriptStep] = [
       .receiveHead, .send("HTTP/1.1 200 OK\r\n\(tag)\r\nContent-Length: 10\r\n\r\n0123"), .close,
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `the rest is asked for and appended`() async throws {
+  @Test func `the rest of the body is requested and appended`() async throws {
     let server = try Self.server(Self.part())
     try await Self.resume(server) { _, place, failure in
       #expect(failure == nil && place.names == ["file"] && place.content() == Array(Self.whole.utf8))
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `a part that is missing is named`() async throws {
+  @Test func `the error names a partial file that is missing`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let place = try DownloadFolder()
@@ -107,7 +107,9 @@ import Testing
     "bytes 3-9/10", "bytes 5-9/10", "bytes 0-9/10", "bytes 4-9/11", "bytes 9-4/10", "bytes */10", "items 4-9/10", "",
     "bytes 4-10/10", "bytes +4-9/10", "bytes 4-99999999999999999999/*",
   ])
-  func `a Content-Range that does not fit is not appended; all of it is asked for again`(_ range: String) async throws {
+  func `a part whose Content-Range does not fit is not appended, and the whole body is requested again`(
+    _ range: String
+  ) async throws {
     let server = try Self.server(Self.part(range), Self.full())
     try await Self.resume(server) { _, place, failure in
       #expect(failure == nil && place.names == ["file"] && place.content() == Array(Self.whole.utf8))
@@ -137,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a part that ends before the end is no whole file, and can be resumed`() async throws {
+  @Test func `a part that ends too early does not complete the file, and can be resumed`() async throws {
     try await Self.resume(Self.server(Self.part("bytes 4-6/10", "456"))) { _, place, failure in
       #expect(failure?.error.code == .invalidResponse && failure?.resumeData?.offset == 7 && place.content() == nil)
     }
@@ -149,14 +151,14 @@ import Testing
     }
   }
 
-  @Test func `a part that breaks off too can be resumed from there`() async throws {
+  @Test func `a resumed part that breaks off can be resumed from there`() async throws {
     let cut = Self.part().dropLast(4)
     try await Self.resume(Self.server(String(cut))) { _, place, failure in
       #expect(failure?.error.code == .connectionLost && failure?.resumeData?.offset == 6 && place.content() == nil)
     }
   }
 
-  @Test func `an error of the server keeps the part`() async throws {
+  @Test func `the part is kept if the server answers with an error`() async throws {
     let answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
     try await Self.resume(Self.server(answer)) { _, place, failure in
       #expect(failure?.error.code == .status && failure?.resumeData?.offset == 4 && place.names.count == 1)
@@ -181,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `the document of the data can be stored and read`() async throws {
+  @Test func `resume data can be stored as a document and read again`() async throws {
     let server = try Self.server(Self.part())
     defer { server.stop() }
     let place = try DownloadFolder()
@@ -191,7 +193,7 @@ import Testing
       #expect(read == data)
       _ = try await client.download(resumeFrom: read)
       #expect(place.content() == Array(Self.whole.utf8))
-      // The part is a whole file by now.
+      // The download is complete, so there is no partial file any more.
       let failure = await downloadFailure { () throws(DownloadFailure) in
         _ = try await client.download(resumeFrom: read)
       }
@@ -200,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: ["link", "short", "open", "linked twice"])
-  func `a partial file that is not the one that was left is refused`(_ change: String) async throws {
+  func `a partial file that is not the one that was left behind is refused`(_ change: String) async throws {
     let server = try Self.server(Self.part())
     defer { server.stop() }
     let place = try DownloadFolder()
@@ -221,7 +223,7 @@ import Testing
     }
   }
 
-  @Test func `bytes after the known ones are not part of the file`() async throws {
+  @Test func `extra bytes in the partial file do not become part of the download`() async throws {
     let server = try Self.server(Self.part())
     defer { server.stop() }
     let place = try DownloadFolder()

@@ -12,7 +12,7 @@ import Testing
 @Suite(.enabled(if: NginxServer.isAvailable)) struct ServerTrustTests {
   private typealias Decide = @Sendable (ServerTrust) async throws -> ServerTrustDecision
 
-  /// Decides as it is told, and notes what it was asked.
+  /// Decides as the test says, and records what it was asked.
   private struct Judge: ServerTrustDelegate {
     let asked = Watched<[ServerTrust]>([])
     var decisionTimeout: Duration? = .seconds(240)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a server that nobody vouches for is trusted once a delegate accepts it, and by its calls alone`()
+  @Test func `a server that nobody vouches for is trusted by calls whose delegate accepted it, and by no others`()
     async throws
   {
     try await withServer(.selfSigned) { client, url in
@@ -62,7 +62,7 @@ import Testing
       #expect(trust.certificates == [try await output("x509 -outform DER -in \(identity.certificate)")])
       #expect(trust.keyHash == (try await output("x509 -pubkey -noout -in \(identity.certificate)", hashingKey: true)))
 
-      // A connection is open, but not for those who do not decide.
+      // A connection is open, but calls whose delegate did not accept the server do not get it.
       let other = await get(client, url)
       #expect(other?.code == .tls && other?.message.contains("self-signed certificate") == true)
     }
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `without a decision, the authorities decide`() async throws {
+  @Test func `without a decision of the delegate, the certificate authorities decide`() async throws {
     let judge = Judge(.performDefaultHandling)
     try await withServer { client, url in
       #expect(await get(client, url, judge) == nil)
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `an accepted server may have any fault`() async throws {
+  @Test func `a delegate can accept a server with any fault`() async throws {
     for flaw in TestCertificates.Flaw.allCases {
       try await withServer(flaw) { client, url in
         #expect(await get(client, url, Judge(.accept)) == nil)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal holds where certificates are not verified`() async throws {
+  @Test func `a refusal also holds if certificates are not verified`() async throws {
     try await withServer(.selfSigned, { $0.transport.tls.verify = false }) { client, url in
       #expect(await get(client, url) == nil)
       #expect(await get(client, url, Judge(.refuse))?.code == .tls)
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `many calls at once ask once, on every loop together`() async throws {
+  @Test func `many calls at once ask only once, across all loops`() async throws {
     let judge = Judge(.accept)
     try await withServer(.selfSigned, delegate: judge, { $0.transport.loops = 2 }) { client, url in
       #expect(await get(client, url) == nil)
@@ -242,7 +242,7 @@ import Testing
     #expect(sleeping.asked.value.count == 3)
   }
 
-  @Test func `the delegate of the call is asked first, and the client's where it leaves the decision`() async throws {
+  @Test func `the delegate of the call is asked first, then the client's if the first does not decide`() async throws {
     let common = Judge(.accept)
     try await withServer(.selfSigned, delegate: common) { client, url in
       #expect(await get(client, url, Judge(.refuse))?.code == .tls)
@@ -252,7 +252,7 @@ import Testing
     }
   }
 
-  @Test func `what the delegate of a call accepts, the client's delegate does not`() async throws {
+  @Test func `a server that a call's delegate accepted can still be refused by the client's delegate`() async throws {
     let strict = Judge(.refuse)
     try await withServer(.selfSigned, delegate: strict) { client, url in
       let careless = Judge(.accept)
@@ -263,7 +263,7 @@ import Testing
     }
   }
 
-  @Test func `what a delegate accepts holds for its client, and not for another one of the same engine`() async throws {
+  @Test func `an acceptance holds for the delegate's client, not for another client of its engine`() async throws {
     let first = Judge(.accept)
     try await withServer(.selfSigned, delegate: first) { client, url in
       #expect(await get(client, url) == nil)
@@ -276,7 +276,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect to a server over TLS asks, and clear text does not`() async throws {
+  @Test func `a redirect to a TLS server asks the delegate, and clear text does not`() async throws {
     try await withServer(.selfSigned) { client, url in
       let clear = try LoopbackServer { _ in
         ServerResponse(status: 302, headers: [HeaderLine("Location", url.string)])
@@ -288,7 +288,7 @@ import Testing
     }
   }
 
-  @Test func `where libcurl is needed, such a call fails`() async throws {
+  @Test func `over libcurl, a call whose delegate could decide about the server fails`() async throws {
     try await withServer(nil, { $0.transport.engine = .curl }) { client, url in
       #expect(await get(client, url) == nil)
       let judge = Judge(.accept)

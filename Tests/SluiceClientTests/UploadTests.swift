@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a large body is sent again to a server that refuses to be asked for it`() async throws {
+  @Test func `a large body is sent again, without Expect, to a server that answers 417`() async throws {
     let body = [UInt8](repeating: 65, count: (1 << 20) + 1)
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n"), .receiveToEnd],
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a large body waits for a shorter time than the idle timeout`() async throws {
+  @Test func `a large body waits for 100 Continue for a shorter time than the idle timeout`() async throws {
     let body = [UInt8](repeating: 65, count: (1 << 20) + 1)
     let server = try ScriptedServer(
       .receiveHead, .receive(body.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `an option sends a large body at once`() async throws {
+  @Test func `an option sends a large body without waiting for 100 Continue`() async throws {
     let body = [UInt8](repeating: 65, count: (1 << 20) + 1)
     let server = try ScriptedServer([
       [.receiveHead, .receive(body.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
@@ -75,7 +75,7 @@ import Testing
     #expect(server.receivedText.first?.contains("Expect: ") == false)
   }
 
-  @Test func `what is not a file is refused before anything is sent`() async throws {
+  @Test func `a path that is not a regular file is refused before anything is sent`() async throws {
     let server = try Self.echo()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `an error of the sequence fails the request, which is never taken for whole`() async throws {
+  @Test func `an error of the sequence fails the request, which the server never takes for complete`() async throws {
     struct Broken: Error {}
     let server = try Self.echo()
     defer { server.stop() }

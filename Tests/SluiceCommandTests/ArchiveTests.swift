@@ -247,7 +247,7 @@ import Testing
     withExtendedLifetime([request, response]) {}
   }
 
-  @Test func `what a stage answers itself is no entry`() async throws {
+  @Test func `a request that a stage answers itself has no entry`() async throws {
     let product = try await PluginCompiler.compile("answers")
     chmod(product.path, 0o755)
     let (result, archive) = try await send(
@@ -258,7 +258,7 @@ import Testing
   }
 
   @Test(arguments: [["--http2"], ["-v"], ["-c", "{curl}"]])
-  func `the headers of the wire are there with each transport, and together with -v`(_ words: [String]) async throws {
+  func `the headers are those of the wire with each transport, and together with -v`(_ words: [String]) async throws {
     guard NginxServer.isAvailable else { return }
     let certificates = try await TestCertificates.shared()
     let server = try await NginxServer.start(certificates: certificates)

@@ -64,7 +64,7 @@ import Testing
 
   // MARK: Archives of our own
 
-  @Test func `what --har has written can be sent again, once for each request`() async throws {
+  @Test func `requests that --har has written can be sent again, once each`() async throws {
     let failures = Watched(1)
     let server = try LoopbackServer { request in
       switch request.target {
@@ -184,7 +184,7 @@ import Testing
       "log.entries[0].request.postData.mimeType: "
     ),
   ])
-  func `an entry that is no request has an error that names the place, and the run goes on`(
+  func `an entry that is no request has an error that names the place, and the run continues`(
     _ entry: String, _ message: String
   ) async throws {
     let server = try LoopbackServer()

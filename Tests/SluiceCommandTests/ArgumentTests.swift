@@ -21,7 +21,7 @@ import Testing
     #expect(try ArgumentParser.parse(words[...], for: Self.command)["output"] == "f")
   }
 
-  @Test func `letters without a value are combined, and options stand behind operands`() throws {
+  @Test func `letters without a value are combined, and options can follow operands`() throws {
     let parsed = try parse("word", "-si", "more")
     #expect(parsed.has("silent") && parsed.has("include"))
     #expect(parsed.operands == ["word", "more"])
@@ -35,7 +35,7 @@ import Testing
     #expect(try parse("--output=")["output"] == "")
   }
 
-  @Test func `a letter is one byte, whatever follows it`() throws {
+  @Test func `an option letter is one byte, whatever follows it`() throws {
     // Together they would be one character.
     #expect(try parse("-o\u{301}")["output"] == "\u{301}")
   }
@@ -77,7 +77,7 @@ import Testing
       ([ArgumentWord("-".utf8 + [0xFC])], "send: unknown option -\\xFC"),
       (["-H", ArgumentWord(String(repeating: "a", count: 70_000))], "aaa…\" (70000 bytes)"),
     ] as [([ArgumentWord], String)])
-  func `a word that must be text and is not is refused, and shown readably`(
+  func `a word that must be UTF-8 and is not is refused, and shown readably`(
     _ words: [ArgumentWord], _ message: String
   ) throws {
     let error = try #require(throws: CommandError.self) { try Self.send(words) }
@@ -90,7 +90,7 @@ import Testing
     let configuration = Mirror(reflecting: try SendConfiguration.make(arguments))
     let deadline = configuration.descendant("deadline") as? Duration
     let timeout = configuration.descendant("transport", "timeout") as? Duration
-    // The longest that a configuration can have.
+    // The longest timeout that a configuration can have.
     #expect(deadline == nil && timeout == DurationText.duration("876000h"))
     #expect(DurationText.duration("876001h") == nil)
   }
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: [("--outptu", "--output"), ("--silent1", "--silent"), ("--incl", "--include")])
-  func `the intended word is found`(_ word: String, _ meant: String) {
+  func `a suggestion is the word that was meant`(_ word: String, _ meant: String) {
     #expect(Suggestion.nearest(to: word, among: ["--output", "--silent", "--include"]) == meant)
   }
 

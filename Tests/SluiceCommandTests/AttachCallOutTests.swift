@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachCallOutTests {
   /// Spans are sent soon, and not at the end of the process.
   private static let soon = #", "delay": "1ms", "metrics": false"#
-  /// … and only at its end.
+  /// Spans are sent only at the end of the process.
   private static let late = #", "delay": "1h", "metrics": false"#
 
   private static func run(
@@ -22,7 +22,7 @@ import Testing
     return try await command.wait()
   }
 
-  @Test func `a program that goes on exports while it runs`() async throws {
+  @Test func `a program that keeps running exports its spans meanwhile`() async throws {
     let exporting = try AttachedCollector(Self.soon)
     let program = try await ForeignProgram.compile("call_outs")
     let command = try exporting.start([program.path, exporting.fixture.url])
@@ -51,7 +51,7 @@ import Testing
     #expect(result.errorText.isEmpty)
   }
 
-  @Test func `a process that forks while libcurl waits for the collector has whole children`() async throws {
+  @Test func `children that are forked while libcurl waits for the collector are complete`() async throws {
     let count = Watched(0)
     let exporting = try AttachedCollector(Self.soon) { request in
       let isFirst = count.update { count in
@@ -85,7 +85,7 @@ import Testing
     #expect(Set(exporting.spans) == Set(exporting.sent()))
   }
 
-  @Test func `libcurl stays usable for plugins after the program has ended its use`() async throws {
+  @Test func `libcurl stays usable for plugins after the program has called curl_global_cleanup`() async throws {
     let exporting = try AttachedCollector(Self.late)
     let result = try await Self.run(exporting, ["get", "end"])
     #expect(result.ending == .exited(0), "\(result.errorText)")
@@ -102,7 +102,7 @@ import Testing
     #expect(result.errorText.contains("1 transfer went without the pipeline: the process was ending"))
   }
 
-  @Test func `a program that closes every descriptor keeps what it opens in their places`() async throws {
+  @Test func `a program that closes every descriptor keeps the files that it opens under their numbers`() async throws {
     let exporting = try AttachedCollector(Self.soon, collector: AttachedCollector.silent)
     let program = try await ForeignProgram.compile("call_outs")
     let command = try exporting.start([program.path, exporting.fixture.url])
@@ -115,7 +115,7 @@ import Testing
     #expect(result.outputText.hasSuffix("700 of 700 files are still open\n"), "\(result.outputText)")
   }
 
-  @Test func `memory functions of the program are not used in another thread`() async throws {
+  @Test func `memory functions of the program are not called on another thread`() async throws {
     let exporting = try AttachedCollector(Self.late)
     let result = try await Self.run(exporting, ["get"], "memory")
     #expect(result.ending == .exited(0), "\(result.errorText)")
@@ -146,7 +146,7 @@ import Testing
     withExtendedLifetime(program) {}
   }
 
-  @Test func `a plan that replaces another one loses no span of it`() async throws {
+  @Test func `a plan that replaces another plan loses none of its spans`() async throws {
     let exporting = try AttachedCollector(Self.late)
     let program = try await ForeignProgram.compile("call_outs")
     let command = try exporting.start([program.path, exporting.fixture.url])

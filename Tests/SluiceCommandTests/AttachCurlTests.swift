@@ -7,7 +7,7 @@ import Testing
 @Suite(.enabled(if: !Sanitizer.isOn && CurlCommand.path != nil)) struct AttachCurlTests {
   private let curl = CurlCommand.path ?? ""
 
-  @Test func `curl sends the headers of the stages, and writes what it writes by itself`() async throws {
+  @Test func `curl sends the headers of the stages, and its output is the same as without them`() async throws {
     let fixture = try AttachFixture()
     let requests = try await fixture.compare([curl, "-sS", "\(fixture.url)/a"])
     #expect(requests.each("x-c") == ["plugin"])
@@ -34,7 +34,7 @@ import Testing
     let requests = try await fixture.compare([curl, "-sSL", "-w", "%{num_redirects} %{http_code}", "\(fixture.url)/1"])
     #expect(requests.map(\.target) == ["/1", "/2", "/3", "/4"])
     #expect(requests.map { TraceIDs($0) != nil } == [true, true, false, true])
-    // What a stage adds for the transfer belongs to the origin that it was added for.
+    // A header that a stage adds for the transfer belongs to the origin for which it was added.
     #expect(requests.each("x-c") == ["plugin", "plugin", nil, nil])
     #expect(Set(requests.traceIDs.map(\.trace)).count == 1)
     #expect(Set(requests.traceIDs.map(\.span)).count == 3)
@@ -92,7 +92,7 @@ import Testing
     #expect(requests.each("traceparent") == [own])
   }
 
-  @Test func `headers that the program removes, empties or repeats stay so`() async throws {
+  @Test func `headers that the program removes, empties or repeats are sent that way`() async throws {
     let fixture = try AttachFixture()
     let words = ["-H", "Accept:", "-H", "User-Agent:", "-H", "X-Empty;", "-H", "X-Twice: 1", "-H", "x-twice:  2"]
     let requests = try await fixture.compare([curl, "-sS"] + words + [fixture.url])
@@ -107,7 +107,7 @@ import Testing
     #expect(added.filter { plain.contains($0) } == plain)
   }
 
-  @Test func `a token is not put over the password that curl sends`() async throws {
+  @Test func `a token does not replace the password that curl sends`() async throws {
     let token = #"{"token": "t0k", "hosts": ["127.0.0.1"]}"#
     let fixture = try AttachFixture(
       more: #", "token": {"library": "\#(BuiltProducts.library("bearer-auth"))", "config": \#(token)}"#,
@@ -141,7 +141,7 @@ import Testing
     #expect(withPassword.each("cookie") == ["c=1", "c=1"])
   }
 
-  @Test func `a demand for credentials is a hop of its own`() async throws {
+  @Test func `a challenge is a hop of its own`() async throws {
     let fixture = try AttachFixture { request in
       request.headers.first("authorization")?.hasPrefix("Digest") == true
         ? .text("let in\n")
@@ -154,7 +154,7 @@ import Testing
     #expect(try await fixture.verifiedTransactions() == 1)
   }
 
-  @Test func `transfers that fail end like those of curl by itself`() async throws {
+  @Test func `transfers that fail end as they do without the command`() async throws {
     let fixture = try AttachFixture { _ in .hangUp }
     let port = try Loopback.freePort()
     for words in [
@@ -187,7 +187,7 @@ import Testing
     #expect(try await fixture.verifiedTransactions() == 3)
   }
 
-  @Test func `transfers of other protocols pass by`() async throws {
+  @Test func `transfers of other protocols bypass the pipeline`() async throws {
     let fixture = try AttachFixture()
     let file = try fixture.folder.write("content\n", to: "file")
     let result = try await fixture.attach([curl, "-sS", "file://\(file)"], options: ["--explain"])

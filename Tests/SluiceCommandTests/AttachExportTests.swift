@@ -70,7 +70,7 @@ import Testing
     #expect(texts.allSatisfy { $0.contains(#""stringValue":"unknown_service:curl""#) })
   }
 
-  @Test func `a collector that never answers delays the end by about a second, and takes nothing away`() async throws {
+  @Test func `a collector that never answers delays the end by about a second, and changes no transfer`() async throws {
     let exporting = try AttachedCollector(collector: AttachedCollector.silent)
     let clock = ContinuousClock()
     let start = clock.now
@@ -83,7 +83,7 @@ import Testing
     #expect(result.errorText.contains("1 span is missing"), "\(result.errorText)")
   }
 
-  @Test func `a collector that is down takes nothing away, and the command says so`() async throws {
+  @Test func `a collector that is down changes no transfer, and the command reports it`() async throws {
     let exporting = try AttachedCollector(endpoint: "http://127.0.0.1:\(try Loopback.freePort())")
     let result = try await exporting.fixture.attach([curl, "-sS", "\(exporting.fixture.url)/a"])
     #expect(result.ending == .exited(0))
@@ -129,7 +129,7 @@ import Testing
     #expect(result.errorText.contains("response_too_large"), "\(result.errorText)")
   }
 
-  @Test func `a collector is reached by the proxy of the program's environment, with a key from there`() async throws {
+  @Test func `a collector is reached through the proxy of the environment, with a key from there`() async throws {
     let exporting = try AttachedCollector(
       #", "metrics": false, "headers": {"api-key": {"env": "KEY"}}"#, endpoint: "http://collector.invalid:4318")
     let result = try await exporting.fixture.attach(

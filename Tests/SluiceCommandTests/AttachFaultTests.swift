@@ -15,7 +15,7 @@ import Testing
     "rm $H", "truncate -s 4096 $H", "truncate -s 0 $H", "touch $H", "mv $H $H.2; cp $H.2 $H", "rm $H; mkdir $H",
     "mv $H $H.2; ln -s /dev/zero $H",
   ])
-  func `a host library that is not the one of the command is not opened`(_ fault: String) async throws {
+  func `a host library that does not belong to the command is not opened`(_ fault: String) async throws {
     let program = try await ForeignProgram.compile("reused")
     let folder = try TemporaryDirectory()
     for name in ["sluice", "libsluice-attach.so", "libsluice-attach-host.so"] {
@@ -100,7 +100,7 @@ import Testing
     #expect(runs.passed.isEmpty)
   }
 
-  @Test func `where the configuration says so, a transfer without a pipeline fails and sends nothing`() async throws {
+  @Test func `if the configuration says so, a transfer without a pipeline fails and sends nothing`() async throws {
     let runs = try await AttachedComparison.run(
       { ["curl", "-sS", "\($0)/a", "\($0)/b"] }, configuration: String(Self.failing),
       setUp: "rm $F/plan-1; export SLUICE_ATTACH=-1:fail:$F")
@@ -128,7 +128,7 @@ import Testing
     #expect(!runs.passed.isEmpty)
   }
 
-  @Test func `plugins are loaded in a program that may have little memory`() async throws {
+  @Test func `plugins are loaded in a program with little memory`() async throws {
     let program = try await ForeignProgram.compile("reused")
     let memory = try await ForeignProgram.compileLibrary("small_memory", [])
     let library = BuiltProducts.library("static-headers")
@@ -144,7 +144,7 @@ import Testing
     #expect(runs.attachedRequests.allSatisfy { $0.headers.first("x-count") == "1" })
   }
 
-  @Test func `without memory, no request goes by a pipeline that is required`() async throws {
+  @Test func `without memory, no request bypasses a pipeline that is required`() async throws {
     let runs = try await runWithFailingMemory("reused", String(Self.failing))
     #expect(runs.isTraced.allSatisfy { $0 })
     #expect(runs.isTraced.count < runs.plainRequests.count)
@@ -159,19 +159,19 @@ import Testing
     try await AttachedComparison.run { [program.path, $0, "256"] }.expectSameButTraced()
   }
 
-  @Test func `a thread may end when no descriptor is left`() async throws {
+  @Test func `a thread can end when no descriptor is left`() async throws {
     let program = try await ForeignProgram.compile("small_stack")
     try await AttachedComparison.run { [program.path, $0, "256", "used-up"] }.expectSameButTraced()
   }
 
-  @Test func `a library may make a transfer while a thread loads it`() async throws {
+  @Test func `a library can make a transfer while a thread loads it`() async throws {
     let library = try await ForeignProgram.compileLibrary("early")
     let program = try await ForeignProgram.compile("loads_early", ["-ldl"])
     try await AttachedComparison.run { [program.path, $0, library.path] }.expectSameButTraced()
   }
 
   @Test(arguments: ["closed", "replaced"])
-  func `a program may close every descriptor`(_ what: String) async throws {
+  func `a program can close every descriptor`(_ what: String) async throws {
     let program = try await ForeignProgram.compile("descriptors")
     try await AttachedComparison.run { [program.path, what, $0] }.expectSameButTraced()
   }
@@ -184,7 +184,7 @@ import Testing
     #expect(runs.passed.count == 1 && runs.passed[0].hasPrefix("1 transfer went without"), "\(runs.passed)")
   }
 
-  @Test func `a program with functions of the names of libjansson keeps them`() async throws {
+  @Test func `a program whose functions are named like libjansson's keeps them`() async throws {
     let program = try await ForeignProgram.compile("exports_json", ["-rdynamic", "-lcurl"])
     let runs = try await AttachedComparison.run { [program.path, $0] }
     runs.expectSameAndPassed(1, "the program exports functions with the names of libjansson")

@@ -3,8 +3,8 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// The folders of commands that were killed, and what a later command does with them. One test after the other, because
-/// a program whose folder nobody can know keeps every folder.
+/// The folders of commands that were killed, and what a later command does with them. The tests run one after the
+/// other, because a program whose folder cannot be determined prevents the removal of every folder.
 @Suite(.serialized, .enabled(if: !Sanitizer.isOn)) struct AttachFolderTests {
   private let fixture: AttachFixture
   /// Where the folders are.
@@ -18,7 +18,7 @@ import Testing
   private var environment: [String: String?] { ["XDG_RUNTIME_DIR": place] }
   private var folders: [String] { FileTree.names(in: place) }
 
-  /// Runs commands until one has found the folder unused: a process that starts or ends just then may be in the way.
+  /// Runs commands until one has found the folder unused: a process that starts or ends just then might prevent that.
   private func runUntil(_ isRemoved: () -> Bool) async throws {
     for _ in 0..<50 where !isRemoved() { try await runLater() }
   }
@@ -31,11 +31,11 @@ import Testing
   }
 
   @Test(arguments: [
-    // With the folder in its environment.
+    // A program with the folder in its environment.
     #"echo ready; read line"#,
-    // With the page mapped, as after a transfer.
+    // A program that has mapped the page, as after a transfer.
     #"exec env -i python3 -c "$MAPPING" "$SLUICE_ATTACH""#,
-    // With an environment that the program has written over.
+    // A program that has overwritten its environment.
     #"exec perl -e '$| = 1; $0 = "x" x 100000; print "ready\n"; <STDIN>'"#,
   ])
   func `a folder that a killed command has left is removed when no program uses it any more`(script: String)
@@ -93,7 +93,7 @@ import Testing
     .compactMap { ProcessRecord(of: $0) }.filter { $0.parent == 2 }.map(\.startTicks).max()
 
   @Test(.enabled(if: geteuid() == 0 && newestKernelThread != nil))
-  func `a thread of the kernel is no user of a folder`() async throws {
+  func `a thread of the kernel does not count as a user of a folder`() async throws {
     let start = try #require(Self.newestKernelThread)
     let script = #"""
       cd "$XDG_RUNTIME_DIR"

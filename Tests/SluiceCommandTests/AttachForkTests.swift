@@ -2,11 +2,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Programs under `sluice attach` may fork at any moment.
+/// Programs under `sluice attach` can fork at any moment.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachForkTests {
   private static let childCount = Tool.isSoak ? 5_000 : 40
 
-  /// A child of which the pipeline could not be made whole goes without, and is counted.
+  /// A child in which the pipeline could not be restored makes its transfers without it, and these are counted.
   private func expectCounted(_ runs: AttachedComparison) {
     let passed = runs.passed.compactMap { Int($0.prefix { $0 != " " }) }.reduce(0, +)
     #expect(runs.attachedRequests.count - runs.tracedCount == passed)
@@ -39,7 +39,7 @@ import Testing
     #expect(collector.requestCount > 0)
   }
 
-  @Test func `a stage may fork`() async throws {
+  @Test func `a stage can fork`() async throws {
     let plugin = try await PluginCompiler.compile("forks-in-stages")
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run(

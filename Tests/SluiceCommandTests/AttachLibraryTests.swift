@@ -18,7 +18,7 @@ import Testing
       .subtracting(["__bss_start", "_edata", "_end"])
   }
 
-  @Test func `the preloaded library needs nothing but libc, and exports only what takes the place of others`()
+  @Test func `the preloaded library needs only libc, and exports only functions that replace others`()
     async throws
   {
     // The loader is a part of libc.
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: ["a b", "a:b"])
-  func `a folder that the loader would take for several is refused`(name: String) throws {
+  func `a folder whose path the loader would read as several paths is refused`(name: String) throws {
     let folder = try TemporaryDirectory()
     for inner in ["plain", name] {
       try folder.makeFolder(inner)

@@ -29,7 +29,7 @@ import Testing
     ("/usr", 126, "sluice: attach: /usr: Is a directory\n"),
     ("/etc/passwd", 126, "sluice: attach: /etc/passwd: Permission denied\n"),
   ])
-  func `a program is looked at without running it`(_ program: String, _ status: Int32, _ words: String) async throws {
+  func `a program is examined without running it`(_ program: String, _ status: Int32, _ words: String) async throws {
     let answer = try await list(program)
     #expect(answer.status == status)
     #expect(answer.text.contains(words), "\(answer.text)")
@@ -46,7 +46,7 @@ import Testing
     #expect(answer.text.contains(Self.notLinked))
   }
 
-  @Test func `a script for a static interpreter, a missing one or itself is not reached`() async throws {
+  @Test func `a script whose interpreter is static, missing or the script itself is not reached`() async throws {
     let program = folder.path("program")
     for (line, reason) in [
       ("#!/sbin/ldconfig", "linked statically"), ("#!/no/such", "a script for /no/such, which cannot be run"),
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a setgid program and one for another machine are not reached`() async throws {
+  @Test func `a setgid program and a program for another machine are not reached`() async throws {
     _ = try await Command.check("cp", ["/bin/true", folder.path("program")])
     try #require(chmod(folder.path("program"), 0o2755) == 0)
     let privileged = try await list("program")

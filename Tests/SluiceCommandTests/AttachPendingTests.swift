@@ -4,8 +4,8 @@ import Testing
 
 /// Stages that suspend in programs with a multi handle: the program does not wait in curl_multi_add_handle.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachPendingTests {
-  /// A request for `/held` or `/refused` waits for one for `/release`, `/never` for ever; `/early` is resumed before the
-  /// call has returned. Each request that waited has `x-waited`.
+  /// A request for `/held` or `/refused` waits for one for `/release`, one for `/never` waits forever, and one for
+  /// `/early` is resumed before the call has returned. Each request that waited has `x-waited`.
   private static func stage() async throws -> PluginCompiler.Product {
     try await PluginCompiler.compile(
       source: """
@@ -88,7 +88,7 @@ import Testing
 
     """
 
-  /// Which of two that run at once is done first is not certain.
+  /// Of two transfers that run at once, either can finish first.
   private static func sorted(_ text: String) -> [String] {
     text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("answer") }.sorted()
   }
@@ -104,14 +104,14 @@ import Testing
     #expect(result.ending == .exited(0))
     #expect(fixture.server.requests.filter { $0.path == "/held" }.each("x-waited") == ["yes"])
     #expect(fixture.server.requests.filter { $0.path == "/early" }.each("x-waited") == ["yes"])
-    // The child goes without the pipeline where the parent has not decided.
+    // The child makes its transfer without the pipeline, because the parent's stage has not decided.
     #expect(fixture.server.requests.filter { $0.path == "/never" }.each("x-waited") == [nil])
     #expect(!fixture.server.requests.contains { $0.path == "/refused" })
     #expect(result.errorText.contains("1 transfer went without the pipeline"))
     _ = try await fixture.verifiedTransactions()
   }
 
-  @Test func `where requests must not leave without a pipeline, a suspended one does not leave a forked child`()
+  @Test func `if requests must not leave without a pipeline, a forked child does not send a suspended one`()
     async throws
   {
     let plugin = try await Self.stage()

@@ -124,7 +124,7 @@ import Testing
     """
 
   @Test(.enabled(if: FileTree.exists("/usr/bin/git")))
-  func `git clone is reached, and clones what it clones by itself`() async throws {
+  func `git clone is reached, and clones the same as without the command`() async throws {
     let root = Watched("")
     let fixture = try AttachFixture { request in
       guard let bytes = try? FileTree.read("\(root.value)\(request.path)") else { return .text("", status: 404) }

@@ -8,7 +8,7 @@ import Testing
 
   // MARK: The server
 
-  /// What is odd about a response is the same in both runs of a program.
+  /// Responses, some of them odd, that are the same in both runs of a program.
   private static func answer(_ head: MessageHead) -> String {
     let words = head.startLine.split(separator: " ")
     let path = words.count > 1 ? String(words[1]) : ""
@@ -160,7 +160,7 @@ import Testing
   // MARK: Nothing changes
 
   @Test(arguments: ["", suspending])
-  func `a program gets each response as it is from stages that change nothing`(_ body: String) async throws {
+  func `stages that change nothing leave each response as it is`(_ body: String) async throws {
     let program = try await ForeignProgram.compile("responses")
     let run = try await Self.run(try await Self.stage(body)) { [program.path, $0] }
     Self.expectSame(run)
@@ -172,7 +172,7 @@ import Testing
     ["--digest", "-u", "me:pw", "-i", "/digest"], ["--digest", "-u", "me:pw", "-i", "-d", "a=1", "/digest"],
     ["-o", "/dev/null", "-w", "%{http_code} %{size_download} %{header_json}", "/plain"],
   ])
-  func `curl writes what it writes by itself`(words: [String]) async throws {
+  func `curl's output is the same as without the command`(words: [String]) async throws {
     let plugin = try await Self.stage("")
     Self.expectSame(
       try await Self.run(plugin) { url in
@@ -186,7 +186,7 @@ import Testing
     }
     Self.expectSame(try await Self.run(try await Self.stage(""), words))
     let refused = try await Self.run(try await Self.stage(Self.failing), words)
-    // Each one opens a tunnel.
+    // Each request opens a tunnel.
     let tunnel = "HTTP/1.1 200 Connection established\r\nX-Proxy: 1\r\n\r\n"
     #expect(refused.attached.outputText == tunnel + tunnel)
     #expect(refused.attached.ending == .exited(42))
@@ -207,12 +207,12 @@ import Testing
     ["/plain"], ["-i", "/plain"], ["-I", "/plain"], ["-D", "-", "/empty"], ["-i", "/big"], ["-iL", "/redirect"],
     ["-i", "-d", "a=1", "/empty"], ["-i", "/trailer"], ["-Z", "--no-progress-meter", "-i", "/plain"],
   ])
-  func `of a response that a stage refuses, the program gets nothing`(words: [String]) async throws {
+  func `the program gets nothing of a response that a stage refuses`(words: [String]) async throws {
     let plugin = try await Self.stage(Self.failing)
     let run = try await Self.run(plugin) { url in [curl, "-sS"] + words.map { $0.hasPrefix("/") ? url + $0 : $0 } }
     #expect(run.attached.ending == .exited(42))
     let isRedirected = words.contains("-iL")
-    // The head of a hop that libcurl left behind came before.
+    // The head of the earlier hop, which libcurl has left behind, came before.
     #expect(run.attached.outputText.hasPrefix("HTTP/1.1 302 Found") == isRedirected)
     #expect(run.attached.outputText.isEmpty != isRedirected)
     #expect(!run.attached.outputText.contains("X-Plain"))
@@ -238,7 +238,7 @@ import Testing
         + " != SLUICE_STATUS_UNSUPPORTED) return SLUICE_VERDICT_CONTINUE;\n\(failing)", "the shop is closed"
     ),
   ])
-  func `what a stage cannot change ends the transfer`(_ body: String, _ reason: String) async throws {
+  func `a change that a stage cannot make ends the transfer`(_ body: String, _ reason: String) async throws {
     let run = try await fetch(try await Self.stage(body), "-i", "/plain")
     #expect(run.attached.ending == .exited(42))
     #expect(run.attached.outputText == "")
@@ -247,7 +247,7 @@ import Testing
   }
 
   @Test(arguments: [(forgetting, "0"), ("usleep(100000);\(failing)", "SLUICE_FLAG_BLOCKING")])
-  func `a stage that suspends keeps the program waiting within its deadline`(_ body: String, _ flags: String)
+  func `the program waits for a stage that suspends, until its deadline`(_ body: String, _ flags: String)
     async throws
   {
     let plugin = try await Self.stage(body, flags: flags)
@@ -270,7 +270,7 @@ import Testing
     #expect(run.attached.errorText.contains("no valid head to show to the stages"))
   }
 
-  @Test func `of a head that does not end, the program gets nothing`() async throws {
+  @Test func `the program gets nothing of a head that does not end`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write(Self.configuration(try await Self.stage("")), to: "c.json")
     let long = String(repeating: "X-Long: \(String(repeating: "x", count: 90_000))\r\n", count: 5)
@@ -312,7 +312,7 @@ import Testing
     #expect(!session.attached.outputText.contains("plain"))
   }
 
-  @Test func `URLSession gets what stages leave alone, over HTTP/2 curl too`() async throws {
+  @Test func `URLSession, and curl over HTTP/2, get what stages leave alone`() async throws {
     let plugin = try await Self.stage("")
     Self.expectSame(try await Self.run(plugin) { [BuiltProducts.executable("url-session"), $0] })
     let certificates = try await TestCertificates.shared()

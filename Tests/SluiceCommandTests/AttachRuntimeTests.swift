@@ -42,7 +42,7 @@ import Testing
     return String(try #require(id))
   }
 
-  @Test func `a plugin on another runtime than that of the program is refused, and both build ids are named`()
+  @Test func `a plugin on a runtime other than the program's is refused, and both build ids are named`()
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -68,7 +68,7 @@ import Testing
     #expect(runs.attached.errorText.contains(Self.otherBuildID), "\(runs.attached.errorText)")
   }
 
-  @Test func `a plugin on the shared runtime works in a program without one`() async throws {
+  @Test func `a plugin on the shared runtime works in a program without a Swift runtime`() async throws {
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run({ [program.path, $0] }, configuration: Self.configuration("pass"))
     #expect(!runs.attachedRequests.isEmpty)

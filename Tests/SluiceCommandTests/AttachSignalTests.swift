@@ -1,13 +1,14 @@
 import SluiceTestKit
 import Testing
 
-/// What reaches the program of the signals that the command gets. A program in Python counts them under the command,
+/// Which of the signals that the command gets reach the program. A program in Python counts them under the command,
 /// which has a terminal of its own.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachSignalTests {
   private static let python = "/usr/bin/python3"
 
-  /// SIGUSR1 ends it. At SIGUSR2, it and a program that it starts signal the command, which also a signal to their
-  /// process group does. It waits for signals, because a handler would run once for two that come together.
+  /// SIGUSR1 ends the program. At SIGUSR2, the program and a child of it each send the command a signal, as a signal to
+  /// their process group would. The program uses `sigwait`, because a handler would run once for two signals that
+  /// arrive together.
   private static let counter = """
     import os, signal, subprocess, sys
     pipe, counts = int(sys.argv[1]), {}
@@ -31,7 +32,8 @@ import Testing
     say('counts %s' % sorted(counts.items()))
     """
 
-  /// The command forwards in the order of the numbers: what it forwards beside SIGUSR1 has come before.
+  /// The command forwards signals in the order of their numbers, so any other signal that it forwards arrives before
+  /// SIGUSR1.
   private static let terminal = """
     import os, pty, signal, sys
     signal.alarm(300)
@@ -78,7 +80,7 @@ import Testing
     #expect(try await counts(after: "hang up") == "counts [(1, 1), (10, 1)]")
   }
 
-  @Test func `a signal of the program, or of one that it started, does not come back to it`() async throws {
+  @Test func `a signal from the program, or from its child, does not come back to the program`() async throws {
     #expect(try await counts(after: "signal the command") == "counts [(10, 1), (12, 1)]")
   }
 

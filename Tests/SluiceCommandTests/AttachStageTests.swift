@@ -53,7 +53,7 @@ import Testing
     #expect(try await fixture.verifiedTransactions() == 1)
   }
 
-  @Test func `a stage that may be passed over does not end the transfer`() async throws {
+  @Test func `a stage with onFault "skip" does not end the transfer`() async throws {
     let plugin = try await Self.stage("(void)exchange; return (sluice_verdict)77;")
     let fixture = try Self.fixture(plugin, member: #", "onFault": "skip""#)
     let result = try await fixture.attach([curl, "-sS", fixture.url])
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(arguments: [["-T", "{file}"], ["-F", "a=1"]])
-  func `a transfer whose body comes while it is sent fails if a stage wants the body`(words: [String]) async throws {
+  func `a transfer that produces its body while sending fails if a stage wants the body`(words: [String]) async throws {
     let plugin = try await Self.stage(Self.reading, wants: "SLUICE_WANTS_REQUEST_BODY")
     let fixture = try Self.fixture(plugin)
     let file = try fixture.folder.write("content", to: "file")

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["-Z", "--no-progress-meter"]])
-  func `a Swift stage that waits is waited for`(options: [String]) async throws {
+  func `the program waits for a Swift stage that waits`(options: [String]) async throws {
     let fixture = try AttachFixture(
       more: #", "s": {"library": "\#(BuiltProducts.library("sleeps-statically"))"}"#, stages: #""request": ["s"]"#)
     let requests = try await fixture.compare(["curl", "-sS"] + options + ["\(fixture.url)/a"])
@@ -86,7 +86,7 @@ import Testing
     #expect(fixture.server.requestCount == 0)
   }
 
-  @Test func `an error of a plugin is said before the program starts`() async throws {
+  @Test func `an error of a plugin is reported before the program starts`() async throws {
     let fixture = try AttachFixture(
       more: #", "bad": {"library": "\#(BuiltProducts.library("static-headers"))", "config": {"nonsense": 1}}"#,
       stages: #""request": ["bad"]"#)

@@ -28,7 +28,7 @@ import Testing
     #expect(unusable.errorText == "sluice: attach: \(file): Permission denied\n")
   }
 
-  @Test func `a script whose interpreter is missing is not called missing itself`() async throws {
+  @Test func `a script whose interpreter is missing is not reported as missing itself`() async throws {
     let fixture = try AttachFixture()
     let file = try fixture.folder.write("#!/no/such\n", to: "script")
     try #require(chmod(file, 0o700) == 0)
@@ -109,7 +109,7 @@ import Testing
     "ls -l /proc/self/fd/1 >&- 2>/dev/null; echo $?", "trap '' PIPE; grep SigIgn /proc/self/status",
     "grep SigBlk /proc/self/status",
   ])
-  func `a closed stream and ignored signals stay so`(_ script: String) async throws {
+  func `a closed stream stays closed, and ignored signals stay ignored`(_ script: String) async throws {
     let fixture = try AttachFixture()
     let attach = "\(Tool.path) attach -c \(fixture.configuration) --"
     // What the shell itself does around the program is the same in both runs.
@@ -123,7 +123,7 @@ import Testing
     #expect(Self.signals(one.outputText) == Self.signals(other.outputText))
   }
 
-  /// Without the two that glibc keeps for itself, and ignores in each program that it spawns.
+  /// Without the two signals that glibc reserves for itself, and ignores in each program that it spawns.
   private static func signals(_ text: String) -> String {
     guard let digits = text.split(separator: "\t").last, text.hasPrefix("Sig"),
       let mask = UInt64(digits.trimmed, radix: 16)
@@ -166,7 +166,7 @@ import Testing
     }
     """
 
-  @Test func `a library that the caller preloads stays, and comes after`() async throws {
+  @Test func `a library that the caller preloads is kept, behind that of the command`() async throws {
     let fixture = try AttachFixture()
     let other = try await PluginCompiler.compile(source: Self.counter, name: "counts-performs")
     let result = try await fixture.attach([curl, "-sS", fixture.url], environment: ["LD_PRELOAD": other.path])
@@ -206,7 +206,7 @@ import Testing
     ),
     (2, #"{"request": ["s"], "plugins": {"s": {"library": "{static-headers}", "config": {"request": 1}}}}"#, "\"s\""),
     (2, #"{"request": ["s"], "plugins": {"s": {"library": "nowhere.so"}}}"#, "nowhere.so"),
-  ]) func `a configuration that cannot hold is refused before the program starts`(
+  ]) func `a configuration that cannot be used is refused before the program starts`(
     status: Int32, text: String, reason: String
   ) async throws {
     let fixture = try AttachFixture()
@@ -237,7 +237,7 @@ import Testing
     #expect(try await Tool.run(arguments: ["attach", "-q"] + words.dropFirst()).errorText == "end\n")
   }
 
-  @Test func `settings that requests of plugins follow have an effect in a program`() async throws {
+  @Test func `settings that apply to the requests of plugins have an effect in a program`() async throws {
     let fixture = try AttachFixture()
     let plugin = "{\"library\": \"\(BuiltProducts.library("static-headers"))\"}"
     let transport = #"{"tls": {"verify": false}, "userAgent": "mine", "timeout": "1s"}"#
@@ -294,7 +294,7 @@ import Testing
 
   // MARK: What is left and what is said
 
-  @Test func `nothing is left of a run, and others cannot read its folder`() async throws {
+  @Test func `nothing is left of a run, and other users cannot read its folder`() async throws {
     let fixture = try AttachFixture()
     let place = try fixture.folder.makeFolder("runtime")
     let result = try await fixture.attach(
@@ -304,7 +304,7 @@ import Testing
     #expect(FileTree.names(in: place).isEmpty)
   }
 
-  @Test func `--explain says at the end what was sent and why not`() async throws {
+  @Test func `--explain says at the end what was sent, and why other headers were not`() async throws {
     let fixture = try AttachFixture()
     let result = try await fixture.attach(
       ["sh", "-c", "\(curl) -sS \(fixture.url); \(curl) -sS \(fixture.otherURL); echo end >&2"],

@@ -3,7 +3,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Programs that use libcurl in every way behave under `sluice attach` as without it.
+/// Programs that use libcurl in many ways behave the same with and without `sluice attach`.
 ///
 /// Not under a sanitizer: its runtime must be in the program itself.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachTransparencyTests {
@@ -26,7 +26,7 @@ import Testing
     let runs = try await AttachedComparison.run { [program.path, $0] }
     #expect(runs.attached.outputText == runs.plain.outputText)
     #expect(runs.attached.ending == runs.plain.ending)
-    // A request that was dropped may reach the server at any time, also one of the run before.
+    // A request that was dropped might reach the server at any time, and might be one of the previous run.
     let again = runs.attachedRequests.filter { $0.path == "/again" }
     #expect(again.count == 4)
     #expect(again.allSatisfy { $0.headers.first("traceparent") != nil })

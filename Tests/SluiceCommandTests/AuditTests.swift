@@ -6,7 +6,7 @@ import Testing
 /// The event log of `sluice run`, under faults, checked by two programs that share no code: `verify-trace`, and
 /// ``EventLogAudit``, which was written from the rules in `docs/command.md`.
 @Suite struct AuditTests {
-  /// Scale: 2,000 lines; `SLUICE_SOAK=1` takes 200,000. What fails names its seed, with which `SLUICE_SEED` repeats it.
+  /// Scale: 2,000 lines; `SLUICE_SOAK=1` takes 200,000. A failure names its seed; `SLUICE_SEED` repeats it.
   @Test func `with 30 % faults each line has one result, and two checkers find no fault in the events`()
     async throws
   {
@@ -43,7 +43,7 @@ import Testing
     #expect(number("did_configure") == results.attemptCount, "\(all)")
     #expect(number("did_configure") == run.count + number("will_retry"), "\(all)")
     #expect(number("did_validate_payload") == results.codes["none"], "\(all)")
-    // If the server has closed a kept connection, a request on it may never have been read.
+    // If the server has closed a kept connection, it might never have read a request on it.
     #expect(number("did_issue") >= run.served.requests && run.served.requests >= number("did_receive"), "\(all)")
     let faults = run.served.faults.values.reduce(0, +)
     #expect((0.25...0.35).contains(Double(faults) / Double(run.served.decisions)), "\(all)")
@@ -117,7 +117,7 @@ import Testing
     return try document.serializedText()
   }
 
-  /// The lines of one transaction for each list of events that occurs, up to 25 of these.
+  /// For each form of a transaction that occurs, the lines of one transaction; at most 25 forms.
   private static func oneOfEachForm(_ text: String) throws -> [String] {
     var forms: [String: String] = [:]
     var all: [(transaction: String, text: String)] = []

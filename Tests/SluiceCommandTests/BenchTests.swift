@@ -17,7 +17,7 @@ import Testing
       """, to: "pipeline.json")
   }
 
-  @Test func `it sends the warm-up and every round through the pipeline and without its stages`() async throws {
+  @Test func `bench sends the warm-up and every round through the pipeline and without its stages`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -74,7 +74,7 @@ import Testing
     #expect(result.outputText.contains("The pipeline has no stages."))
   }
 
-  @Test func `without a URL it sends to a server of its own`() async throws {
+  @Test func `without a URL bench sends to a server of its own`() async throws {
     let result = try await Tool.run("bench", "-n", "4", "--rounds", "1")
     #expect(result.status == 0, "\(result.errorText)")
     #expect(result.outputText.hasPrefix("GET http://127.0.0.1:"))
@@ -100,7 +100,7 @@ import Testing
     #expect(result.errorText.contains("bench: 2 of 2 requests failed; the first: http_status"))
   }
 
-  @Test func `an interrupt ends it, even if no request is answered`() async throws {
+  @Test func `an interrupt ends bench, even if no request is answered`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()

@@ -104,7 +104,7 @@ import Testing
     #expect(try await end(own).status == 0)
     let other = try start(["-c", file, "--control", folder.path("other.sock")])
     try await other.waitForError(containing: "control socket: \(folder.path("other.sock"))")
-    // The same file again changes nothing that only a start can change.
+    // Reading the same file again changes nothing that only a start can change.
     other.send(signal: SIGHUP)
     try await other.waitForError(containing: "reload 1: ")
     #expect(!other.errorSoFar.contains("refused"), "\(other.errorSoFar)")
@@ -132,7 +132,7 @@ import Testing
     #expect(try await Tool.run("send", url).status == 7)
   }
 
-  @Test(arguments: ["link", "file", "none/c.sock"]) func `an unsuitable path ends it with 2`(_ name: String)
+  @Test(arguments: ["link", "file", "none/c.sock"]) func `an unsuitable path ends the run with 2`(_ name: String)
     async throws
   {
     let folder = try TemporaryDirectory()

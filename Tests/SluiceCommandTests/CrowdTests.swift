@@ -10,8 +10,8 @@ import Testing
     Tool.isSoak ? 10_000 : min(1_000, DescriptorLimit.raise(to: 3_000) / 2)
   private static let limitBytes = Tool.isSoak ? 300_000_000 : 100_000_000
 
-  @Test func `a crowd in flight takes no thread each and little memory, and every answer arrives`() async throws {
-    // One connection each, in both processes, in addition to the descriptors of the test run.
+  @Test func `a crowd in flight takes little memory and not a thread each, and every answer arrives`() async throws {
+    // Each transaction takes a descriptor in both processes, in addition to the descriptors of the test run.
     let descriptors = DescriptorLimit.raise(to: Self.count + 2000)
     try #require(descriptors >= Self.count * 3 / 2, "the descriptor limit is \(descriptors); raise it with ulimit -n")
     let server = try LoopbackServer(recording: .countOnly)

@@ -8,14 +8,14 @@ import Testing
 @Suite(.enabled(if: CurlCommand.path != nil)) struct CurlComparisonTests {
   @Test(arguments: CurlInvocations.all)
   func `curl and send do the same`(_ words: String) async throws {
-    // What does the opposite in curl has no name there.
+    // Curl follows no redirects by default, so `--no-location` is left out for it.
     let curl = try await CurlFixture().run(
       "\(CurlCommand.path ?? "curl") \(Self.additions(words))", words.replacing("--no-location ", with: ""))
     let send = try await CurlFixture().run("\(Tool.path) send", words)
     #expect(send == curl, "\(words)")
   }
 
-  /// Curl's signature is made again, for the time that it has.
+  /// `send` gets the date of curl's signature, so that both signatures must be equal.
   @Test(arguments: CurlInvocations.signed)
   func `curl and send sign in the same way`(_ words: String) async throws {
     let fixture = try CurlFixture()

@@ -65,7 +65,7 @@ import Testing
     #expect(result.outputText == "\(server.baseURL) \(server.baseURL)/")
   }
 
-  @Test func `a server that says nothing has the status 52`() async throws {
+  @Test func `a server that sends nothing ends send with status 52`() async throws {
     let server = try ScriptedServer(.receiveHead, .close)
     defer { server.stop() }
     #expect(try await Tool.run("send", server.baseURL).status == 52)

@@ -49,7 +49,7 @@ import Testing
     #expect(try await run.request()["snapshot"]?.integer == 2, "the build before serves")
 
     try Self.edit(source, "self = contxt;", "self = context; // mended")
-    // It was built; depending on debug information, a changed comment may or may not change the library.
+    // It was built. Whether a changed comment changes the library depends on debug information.
     try await run.next("built")
     try Self.edit(source, "\"0.2.0\"", "\"0.3.0\"")
     try await run.next("swapped")

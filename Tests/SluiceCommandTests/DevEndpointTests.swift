@@ -10,7 +10,7 @@ import Testing
     try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
   }
 
-  /// With a plugin that crashes at the path `/crash`.
+  /// A session with a plugin that crashes at the path `/crash`.
   private static func crashing() async throws -> (run: DevRun, port: UInt16) {
     let product = try await PluginCompiler.compile("crashes-on-request", defines: ["BUILD=1", "CRASHES=1"])
     let build = try withExtendedLifetime(product) { try FileTree.read(product.path) }
@@ -45,7 +45,7 @@ import Testing
       "--listen", "0", configuration: { _ in DevRun.configuration(server.baseURL) },
       prepare: { try library.install(1, at: $0.path("a.so")) })
     let client = try RawClient(port: Self.port(of: try await run.start()))
-    // In one piece, so that the server has read it all when it closes.
+    // The requests are sent in one piece, so that the server has read them all when it closes.
     try client.send(
       "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nContent-Length: 43\r\n\r\n"
         + "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -137,7 +137,7 @@ import Testing
         try StampedLibrary.install(FileTree.read(product.path), at: folder.path("a.so"))
       }
     }
-    // For both directions, so that opening does not wait for the other end.
+    // The pipe is open for both directions, so that opening it does not wait for the other end.
     func open() -> FileDescriptor { FileDescriptor(adopting: Glibc.open(run.folder.path("gate"), O_RDWR | O_CLOEXEC)) }
     try await run.next("log") { $0["message"]?.string == "waits=1" }
     let first = open()

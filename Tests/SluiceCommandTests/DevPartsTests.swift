@@ -116,7 +116,7 @@ import Testing
 
   // MARK: Crashes
 
-  @Test func `a crash of the same builds is forgiven twice in a minute, one at the start never`() {
+  @Test func `a crash of the same builds is forgiven twice in a minute, but never at the start`() {
     var ledger = CrashLedger()
     #expect(ledger.note(at: .seconds(1), goesBack: false, wasReady: true) == .restart)
     #expect(ledger.note(at: .seconds(2), goesBack: false, wasReady: true) == .restart)
@@ -233,7 +233,7 @@ import Testing
 
   // MARK: Good builds
 
-  @Test func `the session returns to the newest good build, and keeps the last one`() {
+  @Test func `the session returns to the newest good build, and always keeps the last one`() {
     func build(_ hash: String) -> GoodBuilds.Build {
       GoodBuilds.Build(library: "l", plugins: ["a"], version: "1", hash: hash, generation: 1)
     }

@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// `sluice dev`: what a new build does differently with the requests so far.
+/// `sluice dev`: what a new build does differently with the requests that were sent so far.
 @Suite struct DevReplayTests {
   @Test func `after a swap the last requests are replayed, and the difference is shown stage by stage`()
     async throws

@@ -56,7 +56,7 @@ import Testing
     // A build for the later change shows that the configuration was read.
     try run.folder.write("two", to: "source")
     try await run.next("building")
-    // For both directions, so that nobody waits for the other end.
+    // The pipe is open for both directions, so that nobody waits for the other end.
     let gate = FileDescriptor(adopting: open(run.folder.path("gate"), O_RDWR | O_CLOEXEC))
     try await run.start()
     let reloaded = try await run.next("reloaded")
@@ -130,7 +130,7 @@ import Testing
     #expect(kill(pid_t(process), 0) != 0)
   }
 
-  @Test func `a closed standard output ends it with 141`() async throws {
+  @Test func `a closed standard output ends dev with 141`() async throws {
     let library = try await StampedLibrary.inC()
     let folder = try TemporaryDirectory()
     try library.install(1, at: folder.path("a.so"))

@@ -20,7 +20,7 @@ import Testing
     #expect(run.events.last?["event"]?.string == "stopped")
   }
 
-  @Test func `a library in Swift is swapped as one in C is`() async throws {
+  @Test func `a library in Swift is swapped like a library in C`() async throws {
     let library = try StampedLibrary.inSwift()
     let run = try await DevRun("--listen", "0") { try library.install(1, at: $0.path("a.so")) }
     let address = try await run.start()
@@ -115,8 +115,8 @@ import Testing
     try await run.end()
   }
 
-  /// At its own pace, and so with `SLUICE_SOAK=1`: as gold does it, over two seconds; closed at the end, or before anything
-  /// is in it.
+  /// Runs at the real speed, and therefore only with `SLUICE_SOAK=1`: over two seconds, as gold writes a library. The
+  /// file is closed at the end, or before anything is in it.
   @Test(.enabled(if: Tool.isSoak), arguments: [false, true])
   func `dev waits for a writer that sets the size first and fills the file over two seconds`(_ isMapped: Bool)
     async throws
@@ -150,7 +150,7 @@ import Testing
     try await run.end()
   }
 
-  /// At its own pace, and so with `SLUICE_SOAK=1`.
+  /// Runs at the real speed, and therefore only with `SLUICE_SOAK=1`.
   @Test(.enabled(if: Tool.isSoak))
   func `a thousand touches per second for five seconds cause no storm, and the next build serves`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
@@ -221,7 +221,7 @@ import Testing
     try bad.install(2, at: run.folder.path("a.so"))
     try library.install(2, at: run.folder.path("b.so"))
     #expect(try await run.next("swapped").plugins == ["b"])
-    // Before or after it, as the two are taken together or one after the other.
+    // This comes before or after the swap, depending on whether the two are taken together or one after the other.
     try await run.find("refused") { $0.plugins.contains("a") }
     try await run.end()
   }

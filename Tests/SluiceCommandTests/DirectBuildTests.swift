@@ -101,7 +101,7 @@ import Testing
     #expect(result.status == 0 && result.errorText.contains("/my/Package.swift has changed"), "\(result.errorText)")
     #expect(try library(result, has: "other-text"))
 
-    // The sources of the first direct build again: nothing of it is left over.
+    // The sources are those of the first direct build again: nothing of the changes is left over.
     unlink(folder.path("my/Sources/My/More.swift"))
     try writePackage()
     try folder.write(Self.source("first-text"), to: "my/Sources/My/My.swift")
@@ -126,7 +126,7 @@ import Testing
       #expect(document["needed"]?.elements.contains { $0.string == "libswiftCore.so" } == !isStatic)
       return result
     }
-    // Enough to need the runtime of tasks, too.
+    // The code is enough to need the runtime of tasks, too.
     func source(_ text: String) -> String {
       Self.source(text) + "public func work() { Task { print(await value()) } }\nfunc value() async -> Int { 1 }\n"
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// `sluice echo`.
 @Suite struct EchoTests {
-  @Test func `it prints its URL, answers with the request, and ends on SIGINT`() async throws {
+  @Test func `echo prints its URL, answers with the request, and ends on SIGINT`() async throws {
     let running = try Tool.start("echo")
     try await running.waitForOutput(containing: "\n")
     let url = running.outputSoFar.trimmed
@@ -31,7 +31,7 @@ import Testing
     #expect(try await running.wait().status == 130)
   }
 
-  @Test func `without descriptors it waits instead of spinning, and answers when there are some again`() async throws {
+  @Test func `without descriptors echo waits instead of spinning, and answers when some are free again`() async throws {
     let running = try Tool.start("echo")
     try await running.waitForOutput(containing: "\n")
     let port = try #require(running.outputSoFar.trimmed.split(separator: ":").last.flatMap { UInt16($0) })

@@ -130,7 +130,7 @@ import Testing
     #expect((decision?["value"] != nil) == (item.reason == "sent"))
   }
 
-  @Test func `an invalid parent is named for the trace that begins instead`() async throws {
+  @Test func `the reason why an invalid parent is not used is shown`() async throws {
     let environment = ["TRACEPARENT": Self.valid.uppercased(), "TRACESTATE": "a=1"]
     let text = try await Self.send("\"hosts\": [\"*\"]", "--explain", environment: environment)
     #expect(text.result.errorText.contains("not used: traceparent: "))

@@ -57,7 +57,7 @@ import Testing
     #expect(shown.count == 3 && shown[1] == shown[0] && shown[2] == shown[0], "\(shown)")
   }
 
-  @Test func `there are thirty of them`() { #expect(Self.commands.count >= 30) }
+  @Test func `there are at least thirty copied commands`() { #expect(Self.commands.count >= 30) }
 
   @Test(.enabled(if: CurlCommand.path != nil), arguments: commands)
   func `the command that --curl prints sends the same`(_ command: String) async throws {
@@ -105,7 +105,7 @@ import Testing
     ("curl --nosuch http://h/", "unknown option --nosuch"),
     ("curl http://h/ -X", "needs a value"),
   ])
-  func `what is not one curl command is refused`(_ text: String, _ message: String) async throws {
+  func `a text that is not a single curl command is refused`(_ text: String, _ message: String) async throws {
     let result = try await Tool.run("send", "--from-curl", text)
     #expect(result.status == 2 && result.errorText.contains(message), "\(result.errorText)")
   }
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: ["a", "", "a b", "it's", "\"", "a\nb\t\\", "ü", "$x `y`", "\u{1}\u{7F}", "*", "-x", "é\n"])
-  func `a quoted word is the word`(_ word: String) throws {
+  func `a quoted word is read back as the same word`(_ word: String) throws {
     #expect(try ShellWords.parse(ShellWords.quoted(Array(word.utf8)).utf8).map(\.bytes) == [Array(word.utf8)])
   }
 

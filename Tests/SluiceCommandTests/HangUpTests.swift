@@ -53,7 +53,7 @@ import Testing
   @Test func `of two reloads the file that was read last serves`() async throws {
     let run = try await ControlledRun()
     let file = run.folder.path("c.json")
-    // To read it takes as long as the test wants.
+    // Reading it takes as long as the test wants.
     try #require(mkfifo(run.folder.path("slow"), 0o600) == 0)
     try #require(rename(run.folder.path("slow"), file) == 0)
     run.running.send(signal: SIGHUP)
@@ -80,7 +80,7 @@ import Testing
     // Requests from now on wait for the swap.
     run.running.send(signal: SIGHUP)
     func isSaid() -> Bool { run.running.errorSoFar.contains("superseded by a newer one") }
-    // One that comes before the SIGHUP has to give its own place away, and the next one takes the other's.
+    // A swap that is requested before the SIGHUP is superseded by its reload; the next swap supersedes that reload.
     for _ in 0..<10 where !isSaid() {
       let newer = try Self.ctl(run, "swap", "-c", run.folder.path("c.json"))
       try await Self.wait(for: "one of the two to be superseded") { isSaid() || newer.hasEnded }
@@ -93,7 +93,7 @@ import Testing
 
   // MARK: Support
 
-  /// A library `s.so` that stops at a place of its life while the file `armed` is there.
+  /// A library `s.so` that stops at a point of its lifecycle while the file `armed` exists.
   private static func installStopping(at place: String, in folder: TemporaryDirectory) async throws {
     let product = try await PluginCompiler.compile(
       "stops", defines: ["PLACE=\"\(folder.path)\"", "BUILD=\"\(place)\"", "NEVER=-1", "AT=\(place)"])

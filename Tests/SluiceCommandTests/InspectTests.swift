@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a jansson of its own is refused in plain words`() async throws {
+  @Test func `a library with its own jansson is refused in plain words`() async throws {
     let result = try await inspect("own-jansson", ["LINKAGE="])
     #expect(result.status == 3)
     #expect(result.errorText.contains("carries its own jansson"))

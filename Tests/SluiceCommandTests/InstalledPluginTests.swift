@@ -39,7 +39,8 @@ import Testing
 
   private var isTrapped: Bool { access(mark, F_OK) == 0 }
 
-  /// Runs a command in the working folder, which is also wherever a loader or a shell would look.
+  /// Runs a command in the working folder, which is also named by every variable with which a loader or a shell
+  /// searches.
   private func run(_ arguments: String..., as command: String? = nil) async throws -> CommandResult {
     var environment = Tool.cleared
     for name in ["LD_LIBRARY_PATH", "PATH", "PREFIX", "SLUICE_PLUGINS"] {

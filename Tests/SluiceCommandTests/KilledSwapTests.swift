@@ -26,7 +26,7 @@ struct KilledSwapTests {
     #expect((stopped == first.processID) == (new != "TRIAL"))
     first.send(signal: SIGKILL)
     _ = try await first.wait()
-    // If the new build served when the engine was killed, the answer may have come before.
+    // If the new build served when the engine was killed, the answer might have arrived before.
     let status = try await swap.wait(upTo: Patience.limit).status
     #expect(status == 1 || status == 0 && ["DEACTIVATE", "DESTROY"].contains(old))
     // The trial ends with its engine.

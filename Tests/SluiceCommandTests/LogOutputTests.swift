@@ -24,7 +24,7 @@ import Testing
     #expect(!LogOutput.isWanted(swap, LogOutput.Settings(least: .warning)))
   }
 
-  @Test func `with a level everything from there on is shown`() {
+  @Test func `with a level, messages of this level and above are shown`() {
     #expect(Self.wanted(.debug) == [.debug, .info, .warning, .error])
     #expect(Self.wanted(.info) == [.info, .warning, .error])
     #expect(Self.wanted(.error) == [.error])

@@ -61,7 +61,7 @@ import Testing
     #expect(PathState(files: [], folders: [], trees: [folder.path("tree")]) == nil)
   }
 
-  @Test func `changes since a time are known from the kernel's times, not from those that touch sets`() throws {
+  @Test func `changes since a time are known from the kernel's times, not from the times that touch sets`() throws {
     let state = try state()
     var old = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
     try #require(utimensat(AT_FDCWD, folder.path("file"), &old, 0) == 0)

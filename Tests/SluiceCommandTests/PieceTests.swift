@@ -29,7 +29,7 @@ import Testing
     let facts = ProcessFacts(of: running.processID)
     let early = try await Self.read(reader, Self.byteCount / 8)
     let earlyPeak = try #require(facts.peakResidentBytes)
-    // More than a pipe holds is left, so that the process is still there.
+    // More than a pipe holds is not read yet, so the process still exists.
     let middle = try await Self.read(reader, Self.byteCount - Self.byteCount / 8 - (4 << 20))
     let latePeak = try #require(facts.peakResidentBytes)
     let end = try await Self.read(reader, (4 << 20) + 1)
@@ -48,7 +48,7 @@ import Testing
     var last: UInt8 = 0
   }
 
-  /// Reads `count` bytes on a thread that may block; gives up when nothing comes for half a minute.
+  /// Reads `count` bytes on a thread that can block; gives up when nothing comes for half a minute.
   private static func read(_ reader: FileDescriptor, _ count: Int) async throws -> Piece {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(with: Result { try readBlocking(reader, count) }) }

@@ -62,7 +62,7 @@ import Testing
     let running = try Tool.start("run", "-q", "-c", pipeline.file, "-o", "/dev/null")
     let facts = ProcessFacts(of: running.processID)
     try running.write(ShippedPipeline.input(0..<2_000))
-    // A pipe holds less than a block: when the next one is written, most of those before it are done.
+    // A pipe holds less than a block: when the next block is written, most lines of the previous ones are done.
     let blocks = Tool.isSoak ? 49 : 5
     var early = 0
     for block in 1...blocks {

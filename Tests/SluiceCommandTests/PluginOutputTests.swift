@@ -68,6 +68,6 @@ import Testing
 }
 
 extension String {
-  /// How often it contains a text.
+  /// How often this text contains another one.
   fileprivate func occurrences(of text: String) -> Int { ranges(of: text).count }
 }

@@ -124,7 +124,7 @@ import Testing
     #expect(verdict["ok"]?.bool == false)
   }
 
-  @Test func `check reads its configuration once, so it may come from a pipe`() async throws {
+  @Test func `check reads its configuration once, so it can come from a pipe`() async throws {
     let folder = try TemporaryDirectory()
     let library = BuiltProducts.library("bearer-auth")
     let text =

@@ -42,7 +42,7 @@ import Testing
     #expect(try result.documents.map(\.errorCode) == ["shutdown", "shutdown"])
   }
 
-  @Test func `a second signal ends it at once`() async throws {
+  @Test func `a second signal ends the run at once`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -50,7 +50,7 @@ import Testing
     try running.write(lines(0..<2, server.baseURL))
     try await server.waitForHeld(2)
     running.send(signal: 2)
-    // Two of one kind that are pending at the same time would be one.
+    // Two signals of one kind that are pending at the same time would count as one.
     running.send(signal: 15)
     #expect([130, 143].contains(try await running.wait(upTo: Patience.limit).status))
   }
@@ -69,7 +69,7 @@ import Testing
     #expect(result.errorText == "closed\n141\n")
   }
 
-  @Test func `with too few descriptors there is a warning, and only requests without one fail`() async throws {
+  @Test func `with too few descriptors there is a warning, and only requests that get none fail`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -79,8 +79,8 @@ import Testing
     try await server.waitForHeld(20)
     try await running.waitForOutput(containing: "Too many open files")
     // Connections leave the last descriptors free for libdispatch, which would end the process if it got none.
-    // A socket with such a number is closed at once, but a single look may see it. Numbers above the limit come from the
-    // process that started this one.
+    // A socket with such a number is closed at once, but a single look might see it. Numbers above the limit come from
+    // the process that started this one.
     let counts = (0..<20).map { _ in
       FileTree.names(in: "/proc/\(running.processID)/fd").compactMap { Int($0) }.count { $0 < 64 }
     }
@@ -94,7 +94,7 @@ import Testing
     #expect(documents.contains { $0.status == 200 } && documents.contains { $0.errorCode == "resources" })
   }
 
-  @Test func `an output that is full ends it with 1 and the reason`() async throws {
+  @Test func `an output that is full ends the run with 1 and the reason`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run("run", "-q", "-o", "/dev/full", input: lines(0..<50, server.baseURL))
@@ -104,7 +104,7 @@ import Testing
 
   /// ThreadSanitizer maps a file of its own at the start, which the limit cuts short.
   @Test(.enabled(if: !Sanitizer.isOn))
-  func `an output that becomes larger than files may be ends it with 1 and the reason`() async throws {
+  func `an output that exceeds the limit for files ends the run with 1 and the reason`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -117,7 +117,7 @@ import Testing
     #expect(result.errorText.contains("cannot write \(output): File too large"), "\(result.errorText)")
   }
 
-  @Test func `an output that is a folder is named as one`() async throws {
+  @Test func `the error for an output that is a folder says that it is a folder`() async throws {
     let folder = try TemporaryDirectory()
     let result = try await Tool.run("run", "-q", "-o", folder.path, input: "")
     #expect(result.status == 1)
@@ -125,7 +125,7 @@ import Testing
       result.errorText.contains("cannot write \(folder.path): it is a folder; name a file"), "\(result.errorText)")
   }
 
-  @Test func `an output file that is removed while the run writes it ends it with 1`() async throws {
+  @Test func `an output file that is removed while the run writes it ends the run with 1`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -142,7 +142,7 @@ import Testing
     #expect(result.errorText.contains("\(output) was removed or replaced while it was written"), "\(result.errorText)")
   }
 
-  @Test func `after a signal, an output that nobody reads does not keep the run`() async throws {
+  @Test func `after a signal, an output that nobody reads does not keep the run from ending`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -174,7 +174,7 @@ import Testing
     let script = "exec 3<&0; \(Tool.path) run -q -i \(file) | { read -r go <&3; wc -l; }"
     let running = try Command("bash", ["-c", script], environment: Tool.cleared).start()
     try await server.waitForRequests(100)
-    // 4 MiB of results wait, and those in flight come on top: the other requests are not begun.
+    // 4 MiB of results wait, and the results of requests in flight are added: the other requests are not begun.
     #expect(server.requestCount < 500)
     try running.write("go\n")
     #expect(try await running.wait().outputText.trimmed == "1000")

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--rate", "100000/s"]])
-  func `a host gets its number of requests at a time, and others pass it`(_ more: [String]) async throws {
+  func `a host gets its number of requests at a time, and other hosts overtake it`(_ more: [String]) async throws {
     let slow = try LoopbackServer(recording: .countOnly)
     let fast = try LoopbackServer(recording: .countOnly)
     defer {
@@ -24,7 +24,7 @@ import Testing
     let running = try Command(
       Tool.path, ["run", "-q", "--max-per-host", "3", "--concurrency", "8"] + more, environment: Tool.cleared
     ).start()
-    // Many more lines for the slow host than requests may be in flight, and before all others.
+    // There are many more lines for the slow host than requests can be in flight, and they come before all others.
     running.writeAndClose(Array((lines(2_000, slow.baseURL) + lines(500, fast.baseURL)).utf8))
     try await slow.waitForHeld(3)
     try await fast.waitForRequests(500)
@@ -36,8 +36,8 @@ import Testing
     #expect(slow.requestCount == 2_000 && fast.requestCount == 500)
   }
 
-  /// With a free slot for nobody, the rest of a host that has long ended must not keep the run from its other work.
-  @Test func `the rate of a host waits for free slots`() async throws {
+  /// While no slot is free, the pause of a host ends. That must not keep the run from its other work.
+  @Test func `a host whose pause ends while no slot is free does not hold up the run`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     server.hold()
@@ -46,7 +46,7 @@ import Testing
     ).start()
     running.writeAndClose(Array(lines(20, server.baseURL).utf8))
     try await server.waitForHeld(2)
-    // The rest of the second request ends while both are held.
+    // The pause after the second request ends while both are held.
     let clock = ContinuousClock()
     let start = clock.now
     while clock.now - start < .milliseconds(20) { await Task.yield() }
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--rate", "100000/s"]])
-  func `a signal drops what waits for its host`(_ more: [String]) async throws {
+  func `a signal drops requests that wait for their host`(_ more: [String]) async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     server.hold()
@@ -135,7 +135,7 @@ import Testing
     #expect(queue.isEmpty)
   }
 
-  @Test func `a queue is full of what waits, and empty after all was dropped`() throws {
+  @Test func `a queue is full at its limit, and empty after all jobs were dropped`() throws {
     var queue = RunQueue(HostLimits(inFlight: 1))
     let one = try job(1, "a")
     for _ in 0..<8_192 {
@@ -147,7 +147,7 @@ import Testing
     #expect(queue.isEmpty && queue.isHalfEmpty && queue.popFirst() == nil)
   }
 
-  @Test func `after a start a host rests, also with no job waiting`() throws {
+  @Test func `after a start a host pauses, even if no job waits`() throws {
     var queue = RunQueue(HostLimits(interval: .seconds(3600)))
     let jobs = try [job(1, "a"), job(2, "a"), job(3, "b")]
     #expect(queue.nextRestEnd == nil)

@@ -71,7 +71,8 @@ import Testing
     try #require(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 0)
     let whole = try FileTree.read(output)
     let end = try #require(whole.dropLast().lastIndex(of: 0x0A)) + 1
-    // Nothing of it, a part of its beginning, all but a byte, all but its line end, all of it.
+    // The output has nothing of the last result, a part of its beginning, all but a byte, all but its line end, or all
+    // of it.
     for (size, sent) in [
       (end, 1), (end + 1, 1), (end + 8, 1), (whole.count - 2, 1), (whole.count - 1, 0), (whole.count, 0),
     ] {
@@ -105,7 +106,7 @@ import Testing
     #expect(try lines(output) == [1, 2, 3])
   }
 
-  @Test func `without an output file a run begins at the first line, and a pipe may be the input`() async throws {
+  @Test func `without an output file a run begins at the first line, and a pipe can be the input`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -123,7 +124,7 @@ import Testing
 
   private static let result = #"{"id":"r1","line":2,"attempts":1,"durationMs":1}"# + "\n"
 
-  /// What an output has, and what is said of it.
+  /// The content of an output, and the message about it.
   private static let refused: [(String, String)] = [
     ("\(result){\"id\":\"r2\",\"line\n\(result)", "line 2 of <output> is damaged: column"),
     ("\(result)\n", "line 2 of <output> is damaged: it is blank"),
@@ -134,7 +135,7 @@ import Testing
     ("\(result)\(result)", "line 2 of <output> is a second result for line 2 of the input; remove one of the two"),
     (#"{"id":"r1","line":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of <input> is blank"),
     ("\u{FEFF}\(result)", "line 1 of <output> is damaged: it begins with a byte order mark"),
-    // The id of a line without one.
+    // The id that a line without one would have.
     (
       #"{"id":2,"line":2,"attempts":1,"durationMs":1}\#n"#,
       "its result for line 2 has another id than line 2 of <input>"
@@ -185,7 +186,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a pipe that is another input ends the run where it differs`() async throws {
+  @Test func `a pipe that does not belong to the output ends the run at the first difference`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -201,7 +202,7 @@ import Testing
     #expect(try FileTree.readText(output) == Self.result)
   }
 
-  @Test func `the event log is no second name of the output`() async throws {
+  @Test func `an event log that is also the output is refused`() async throws {
     let folder = try TemporaryDirectory()
     let input = try folder.write(input(3, "http://127.0.0.1:9"), to: "in.jsonl")
     let output = try folder.write(Self.result, to: "out.jsonl")

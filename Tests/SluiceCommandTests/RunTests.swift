@@ -47,7 +47,7 @@ import Testing
     #expect(result.status == 0)
   }
 
-  /// What a stage answers costs the loop no waiting; a loop that only began such requests would read nothing.
+  /// A request that a stage answers never waits; a loop that only began such requests would never read from the wire.
   @Test func `a request on the wire is answered while many others are answered by a stage`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -107,12 +107,12 @@ import Testing
   @Test func `from file to file, many lines take no more memory than few`() async throws {
     let (few, many) = Tool.isSoak ? (10_000, 1_000_000) : (2_000, 50_000)
     let (early, late) = (try await peakBytes(of: few), try await peakBytes(of: many))
-    // A byte for each line more would be noticed at full size, a hundred bytes at this one.
+    // At full size, one byte more for each line would be noticed; at this size, a hundred bytes.
     let room = Tool.isSoak ? 1 << 20 : 4 << 20
     #expect(Sanitizer.isOn || late - early < room, "\(early >> 10) KiB, then \(late >> 10) KiB")
   }
 
-  /// The peak memory of a run with so many lines, read while its last request waits for the answer.
+  /// The peak memory of a run with this many lines, read while its last request waits for the answer.
   private func peakBytes(of count: Int) async throws -> Int {
     let last = Watched<DeferredResponse?>(nil)
     let server = try LoopbackServer(recording: .countOnly) { request in
@@ -220,7 +220,7 @@ import Testing
   @Test func `a result that cannot be written is an error, and counts as one`() async throws {
     let run = try await SpillingRun()
     defer { run.server.stop() }
-    // Its file cannot be opened for reading.
+    // The file of the result cannot be opened for reading.
     _ = try await Command.run("prlimit", ["--pid", "\(run.running.processID)", "--nofile=1:1"])
     run.hasRest.set()
     let result = try await run.running.wait(upTo: Patience.limit)
@@ -284,7 +284,7 @@ private struct SpillingRun {
     bodies = try folder.makeFolder("bodies")
     running = try Tool.start("run", "-c", file, environment: ["TMPDIR": bodies])
     running.writeAndClose(Array(#"{"url": "\#(server.baseURL)"}"#.utf8))
-    // Before that a sanitizer may have a file of its own there.
+    // Before that, a sanitizer might have a file of its own there.
     try await hasRequest.wait()
     let end = ContinuousClock.now + Patience.limit
     while !hasOpenBody, ContinuousClock.now < end { await Task.yield() }

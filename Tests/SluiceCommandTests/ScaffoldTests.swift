@@ -62,7 +62,7 @@ struct ScaffoldTests {
     try #require(await Readiness.hasWritten(folder.path("linked"), by: whole), "\(whole.errorSoFar)")
     let half = try await build("fails.sh").start().wait(upTo: Patience.limit)
     #expect(half.status == 1, "\(half.errorText)")
-    // For both directions, so that nobody waits for the other end.
+    // The pipe is open for both directions, so that nobody waits for the other end.
     let gate = FileDescriptor(adopting: open(folder.path("gate"), O_RDWR | O_CLOEXEC))
     let result = try await whole.wait(upTo: Patience.limit)
     gate.close()

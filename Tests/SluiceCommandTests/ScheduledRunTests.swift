@@ -25,7 +25,7 @@ import Testing
     let line = #"{"url": "\#(server.baseURL)/"}"# + "\n"
     try running.write(line)
     try await server.waitForRequests(1)
-    // The work goes on between requests, and while they flow.
+    // The work continues between requests, and while they flow.
     for text in [
       "scheduled-take=", #"ended the scheduled work "fail" with failed after"#,
       #"ended the scheduled work "never" with missed-deadline after"#,

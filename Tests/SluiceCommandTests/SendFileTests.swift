@@ -94,7 +94,7 @@ import Testing
     #expect(Set(FileTree.names(in: folder.path)) == ["other.txt", "taken.txt"])
   }
 
-  @Test func `a jar is private, and keeps what it had when it cannot be written`() async throws {
+  @Test func `a jar is private, and one that cannot be written is an error`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(headers: [HeaderLine("Set-Cookie", "a=1")]) }
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: ["mkfifo jar", "ln -s other jar", "mkdir jar"])
-  func `a jar takes the place of no link and no device`(_ prepare: String) async throws {
+  func `a jar does not replace a link, a pipe or a folder`(_ prepare: String) async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -129,7 +129,7 @@ import Testing
     ["-o", "f", "-F", "x=<f"],
     ["-D", "link", "--data-urlencode", "n@f"],
   ])
-  func `a file has one use`(_ words: [String]) async throws {
+  func `a file cannot be used for two options`(_ words: [String]) async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("silent\n", to: "f")
     #expect(try await Command.run("ln", ["-s", "f", folder.path("link")]).status == 0)
@@ -196,7 +196,7 @@ import Testing
     #expect(!FileTree.exists(folder.path("kept.txt")))
   }
 
-  @Test func `a file that is larger than the server's is not taken for whole`() async throws {
+  @Test func `a file that is larger than the server's is not taken for complete`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 416, headers: [HeaderLine("Content-Range", "bytes */3")])
     }

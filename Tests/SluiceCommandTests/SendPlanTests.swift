@@ -2,7 +2,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// Which requests the arguments of `send` stand for.
+/// The requests that the arguments of `send` describe.
 @Suite struct SendPlanTests {
   private static func urls(_ text: String) throws -> [String] {
     let glob = try URLGlob(text)
@@ -54,7 +54,7 @@ import Testing
     (["get", "h"], ["get", "h"]), (["M-SEARCH", "h"], ["M-SEARCH", "h"]), (["localhost", "h"], ["localhost"]),
     (["GET"], ["GET"]),
   ])
-  func `a first word that is a method is one`(_ words: [String], _ first: [String]) throws {
+  func `a first word that is a method is used as the method`(_ words: [String], _ first: [String]) throws {
     let plan = try SendPlan(ArgumentParser.parse(words.map { ArgumentWord($0) }[...], for: SendCommand.description))
     #expect(plan[0].operands == first)
   }

@@ -122,12 +122,12 @@ import Testing
   @Test(arguments: [
     ("-R", "-R is not available: files get"), ("-U", "-U is not available: a proxy"), ("-V", "use \"sluice version\""),
   ])
-  func `a letter of curl that is absent is explained`(_ letter: String, _ message: String) async throws {
+  func `an option letter that curl has and send lacks is explained`(_ letter: String, _ message: String) async throws {
     let result = try await Tool.run("send", letter, "http://127.0.0.1:1/")
     #expect(result.status == 2 && result.errorText.contains(message), "\(result.errorText)")
   }
 
-  @Test func `documents are one for each URL`() async throws {
+  @Test func `each URL has its own document`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let documents = try await Tool.run("send", "--document", "\(server.baseURL)/[1-3]").documents
@@ -142,7 +142,7 @@ import Testing
     let start = ContinuousClock.now
     let result = try await Tool.run(arguments: ["send"] + options + [server.baseURL])
     #expect(result.status == 0)
-    // A second, but for what the buffers took at the end.
+    // This takes a second, except for what the buffers took at the end.
     #expect(ContinuousClock.now - start > .milliseconds(400))
   }
 
@@ -225,7 +225,7 @@ import Testing
   }
 
   @Test(arguments: [["--resolve", "h:80:127.0.0.1"], ["-4"], ["--interface", "lo"], ["--connect-to", "::h:1"]])
-  func `what libcurl does not do is refused over a proxy`(_ options: [String]) async throws {
+  func `options that are not supported over libcurl are refused with a proxy`(_ options: [String]) async throws {
     let result = try await Tool.run(arguments: ["send", "-x", "http://127.0.0.1:9"] + options + ["http://h/"])
     #expect(result.status == 1 && result.errorText.contains("does not do over libcurl"), "\(result.errorText)")
   }

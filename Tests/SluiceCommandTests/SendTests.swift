@@ -28,7 +28,7 @@ import Testing
     withExtendedLifetime(product) {}
   }
 
-  @Test func `data makes it a form by POST, joined by ampersands`() async throws {
+  @Test func `data is sent as a form by POST, joined by ampersands`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     _ = try await Tool.run("send", server.baseURL, "-d", "a=1", "-d@-", input: "b=2\r\n")
@@ -106,7 +106,7 @@ import Testing
     #expect(silent.errorText.isEmpty)
   }
 
-  @Test func `a status that the configuration has repeated leaves nothing in the output`() async throws {
+  @Test func `a response that the configuration retries leaves nothing in the output`() async throws {
     let isFirst = Watched(true)
     let server = try LoopbackServer { _ in
       let isBusy = isFirst.update { isFirst in
@@ -126,7 +126,7 @@ import Testing
     #expect(server.requestCount == 2)
   }
 
-  @Test func `a result document is that of a run`() async throws {
+  @Test func `a result document has the form of a run's`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let document = try #require(try await Tool.run("send", "--document", server.baseURL).documents.first)

@@ -34,7 +34,7 @@ import SluiceConfiguration
   }
 
   @Test(arguments: ["cret\r\nX-A: b\r\n\r\n", "", "\r\n", "a b c\r\n"])
-  func `what is not the beginning of a head is not shown`(_ text: String) {
+  func `a text that is not the beginning of a head is not shown`(_ text: String) {
     #expect(Self.lines(text) == ["(\(text.utf8.count) more bytes of the head)"])
   }
 }

@@ -60,7 +60,7 @@ import Testing
     #expect(result.status == 0, "\(example): \(result.errorText)")
   }
 
-  @Test func `no option is there twice, and no letter stands for two`() {
+  @Test func `no option is listed twice, and no letter belongs to two options`() {
     for command in CommandLineTool.commands {
       #expect(Set(command.options.map(\.name)).count == command.options.count)
       let letters = command.options.compactMap(\.letter)
@@ -76,7 +76,7 @@ import Testing
     ("send -i /us", ""), ("attach --ex", "--explain"), ("attach -c /us", "/usr"), ("attach -c f /us", "/usr"),
     ("attach -c f -- prog --explain /us", "/usr"), ("attach -c f prog --ex", ""),
   ])
-  func `bash finds what was begun`(_ typed: String, _ completed: String) async throws {
+  func `bash completes words that were begun`(_ typed: String, _ completed: String) async throws {
     let words = (["sluice"] + typed.split(separator: " ").map(String.init)).joined(separator: " ")
     let script = """
       source \(RepositoryRoot.path("share/completions/sluice.bash"))

@@ -11,7 +11,7 @@ import Testing
       loop: loop, plugin: "a", pluginID: "org.a", generation: 2, callback: "on_request", transaction: "t")
   }
 
-  /// Sends a pulse and looks every 250 ms, from one quarter of a second to another; returns the first stall.
+  /// Sends a pulse and looks for a stall every 250 ms, in the given quarters of a second; returns the first stall.
   private static func watch(
     _ watch: inout StallWatch, _ quarters: ClosedRange<Int>, turns: (Int) -> [Int64]?, calls: [StallWatch.Call] = []
   ) -> StallWatch.Stall? {

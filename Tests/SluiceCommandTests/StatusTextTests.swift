@@ -5,7 +5,7 @@ import Testing
 
 /// The text of `sluice ctl status`.
 @Suite struct StatusTextTests {
-  @Test func `design 2: a stage that keeps its loop stands at the top, and its name is harmless`() throws {
+  @Test func `a stage that blocks its loop is shown at the top, and its name is harmless`() throws {
     let status = try JSONValue(
       parsing: Array(
         #"""

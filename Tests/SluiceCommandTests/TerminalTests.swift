@@ -7,7 +7,7 @@ import Testing
 
 /// Output that appears only on a terminal.
 @Suite struct TerminalTests {
-  /// Runs a shell line with `$TTY` as a terminal, and gives what was written there.
+  /// Runs a shell line with `$TTY` as a terminal, and returns what was written there.
   private func onTerminal(_ line: String, environment: [String: String?] = [:]) async throws -> String {
     let (terminal, name) = try Self.makeTerminal()
     let all = Tool.cleared.merging(["TTY": name, "TERM": "xterm"]) { $1 }.merging(environment) { $1 }
@@ -19,7 +19,7 @@ import Testing
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The end that reads, and the path of the other one. By ioctl, because Swift does not see `posix_openpt`.
+  /// The end that reads, and the path of the other end. It uses ioctl, because Swift does not see `posix_openpt`.
   private static func makeTerminal() throws -> (FileDescriptor, String) {
     let terminal = FileDescriptor(adopting: open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC))
     let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
@@ -60,7 +60,7 @@ import Testing
     let server = try slowServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
-    // The first one fails at once, and so has a latency while the other is in flight.
+    // The first request fails at once, and so has a latency while the other is in flight.
     let lines = #"{"url": "http://127.0.0.1:1/"}"# + "\n" + #"{"url": "\#(server.baseURL)/slow"}"# + "\n"
     let file = try folder.write(lines, to: "in.jsonl")
     let text = try await onTerminal(

@@ -157,7 +157,7 @@ struct ValidateTests {
     #expect(try await Tool.run("plugin", "validate").status == 2)
   }
 
-  /// A plugin with that schema whose create requires that `key` is `open sesame`.
+  /// A plugin with that schema, whose create requires that `key` is `open sesame`.
   private func wanting(_ schema: String) async throws -> PluginCompiler.Product {
     let literal = schema.replacing("\"", with: "\\\"")
     let product = try await PluginCompiler.compile(

@@ -21,14 +21,14 @@ import Testing
     return timings
   }
 
-  /// - Parameter marks: with the milliseconds since the beginning.
+  /// - Parameter marks: the marks, each with the milliseconds since the beginning.
   private static func rows(_ marks: [(Int, Mark)], stages: [StageSnapshot] = []) -> [Waterfall.Row] {
     var timeline = RequestTimeline()
     for (time, mark) in marks { timeline.append(mark, at: .milliseconds(time)) }
     return Waterfall(timeline, stages: stages).rows
   }
 
-  /// `name milliseconds` of the rows that took any time, after a look at whether they follow one another.
+  /// `name milliseconds` of the rows that took any time, after checking that they follow one another.
   private static func table(_ marks: [(Int, Mark)], stages: [StageSnapshot] = []) -> [String] {
     let rows = rows(marks, stages: stages)
     var end = Duration.zero

@@ -103,7 +103,7 @@ import Testing
     #expect(ContentCodings("identity").isEmpty)
   }
 
-  @Test func `an unknown coding is refused by name, and a sixth one by number`() {
+  @Test func `an unknown coding is refused, and so is a sixth coding`() {
     #expect(Self.code([1], "compress") == .unknownCoding)
     #expect(Self.code([1], "gzip, gzip, gzip, gzip, gzip, gzip") == .tooManyCodings)
     #expect(throws: ContentDecodingError.self) { try ContentDecoder(ContentCodings("gzip, compress")) }

@@ -38,9 +38,9 @@ import Testing
     await end()
   }
 
-  @Test func `a request with two possible ends is refused, and the one after it is not answered`() async throws {
+  @Test func `a request with two possible ends is refused, and the next request is not answered`() async throws {
     let client = try RawClient(port: metrics.port)
-    // In one piece, so that the server has read it all when it closes.
+    // The requests are sent in one piece, so that the server has read them all when it closes.
     try client.send(
       "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n"
         + "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -49,7 +49,7 @@ import Testing
     await end()
   }
 
-  @Test func `it serves nothing else, and changes nothing`() async throws {
+  @Test func `the server serves nothing else, and changes nothing`() async throws {
     for target in ["/", "/v1/status", "/metrics/"] { #expect(try await ask("GET", target).status == 404) }
     let refusal = try await ask("POST")
     #expect(refusal.status == 405 && refusal.headers.first("Allow") == "GET, HEAD")
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["attacker.example", "attacker.example:80", "127.0.0.1.attacker.example"])
-  func `a name that leads to this machine is refused`(_ host: String) async throws {
+  func `a foreign host name that leads to this machine is refused`(_ host: String) async throws {
     #expect(try await ask(headers: ["Host: \(host)"]).status == 421)
     #expect(try await ask(headers: ["Host: localhost:\(metrics.port)"]).status == 200)
     await end()

@@ -50,7 +50,7 @@ import Testing
     #expect(Self.cookies(server) == ["/: ", "/login: ", "/: sid=1", "/de/x: lang=en; sid=1"])
   }
 
-  @Test func `cookies over a redirect: each hop sends its own host's cookies, and may set some`() async throws {
+  @Test func `cookies over a redirect: each hop sends its own host's cookies, and can set some`() async throws {
     let ports = Watched<UInt16>(0)
     let server = try LoopbackServer { request in
       switch request.target {
@@ -118,7 +118,7 @@ import Testing
     try await withClient(jar) { client in
       let headers: HeaderFields = ["Cookie": "mine=1"]
       _ = try await client.data(for: Request(url: HTTPURL(server.baseURL + "/go"), headers: headers))
-      // An empty one, too.
+      // An empty field wins, too.
       _ = try await client.data(for: Request(url: HTTPURL(server.baseURL + "/none"), headers: ["Cookie": ""]))
     }
     #expect(Self.cookies(server).prefix(2) == ["/go: mine=1", "/end: b=1"])

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluiceTestKit
 import Testing
 
-/// What holds whatever a server sends.
+/// Properties that hold whatever a server sends.
 @Suite struct CookiePropertyTests {
   private static let hosts: [HTTPURL] = [
     "http://a.example/x/y", "https://a.example/", "https://x.a.example/x", "http://x.a.example/", "https://b.example/",
@@ -46,7 +46,7 @@ import Testing
       #expect(secret.allSatisfy { left.contains($0) }, "\(seed)/\(number): \(field)")
     }
     #expect(set > 100)
-    // What is kept can be written and read again, except for SameSite, and is a valid field.
+    // A kept cookie can be written and read again, except for SameSite, and is sent in a valid field.
     let read = try? CookieFileText.read(CookieFileText.write(store.cookies), now: noon)
     #expect(read?.map(\.key) == store.cookies.map(\.key))
     for url in Self.hosts {

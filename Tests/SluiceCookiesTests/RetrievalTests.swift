@@ -67,11 +67,11 @@ import Testing
 
   // MARK: Limits
 
-  @Test mutating func `a domain has at most 180 cookies: those that http can read go first, the unused ones before`() {
+  @Test mutating func `a domain has at most 180 cookies: those that http reads go first, unused ones before others`() {
     for number in 0..<180 {
       store.set("c\(number)=1; path=/\(number)\(number < 5 ? "; secure" : "")", from: "https://a.example/")
     }
-    // Now the last one was not used for longer than this one.
+    // This cookie was used just now, so the next one is the one that was unused for the longest time.
     #expect(store.sent(to: "https://a.example/5") == "c5=1")
     store.set("more=1; path=/more", from: "https://a.example/")
     store.set("other=1", from: "https://b.example/")

@@ -73,13 +73,13 @@ import Testing
     #expect(store.set("sid=2; path=/login/en", from: "http://x.a.example/") == .hidesSecure)
     #expect(store.set("sid=2; path=/login; domain=a.example", from: "http://a.example/") == .hidesSecure)
     #expect(store.set("sid=; path=/login; domain=a.example; max-age=0", from: "http://a.example/") == .hidesSecure)
-    // Not one of those that step 16 names.
+    // This cookie is not one of those that step 16 names.
     #expect(store.set("sid=2; path=/", from: "http://x.a.example/") == nil)
     #expect(store.set("SID=2; path=/login", from: "http://x.a.example/") == nil)
     #expect(store.sent(to: "https://x.a.example/login") == "sid=1; SID=2; sid=2")
   }
 
-  @Test mutating func `step 16: https may replace a Secure cookie`() {
+  @Test mutating func `step 16: https can replace a Secure cookie`() {
     store.set("sid=1; secure", from: "https://a.example/")
     #expect(store.set("sid=2", from: "https://a.example/") == nil)
     #expect(store.sent(to: "http://a.example/") == "sid=2")
@@ -126,7 +126,7 @@ import Testing
     #expect(store.count == 3)
   }
 
-  @Test mutating func `an expired cookie removes the one in whose place it would be`() {
+  @Test mutating func `an expired cookie removes the one that it would replace`() {
     store.set("a=1; path=/", from: "http://a.example/")
     store.set("a=; path=/x; max-age=0", from: "http://a.example/")
     #expect(store.count == 1)

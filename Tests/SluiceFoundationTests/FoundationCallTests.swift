@@ -177,7 +177,7 @@ import Testing
       request.httpBody = Data(count: bodyBytes)
       let error = await failure { () throws(URLError) in _ = try await client.data(for: request) }
       #expect(error?.code == .timedOut && error?.engineCode == "timeout")
-      // Not the limit of the attempt, which has the same code.
+      // It was not the limit of the attempt, which has the same code.
       #expect(error?.localizedDescription.contains("idle timeout") == true)
       try await server.waitForScripts()
     }

@@ -36,7 +36,7 @@ func failure(_ body: () async throws(URLError) -> Void) async -> URLError? {
 }
 
 extension URLError {
-  /// The code of the engine's error behind it.
+  /// The code of the engine's error behind this one.
   var engineCode: String? {
     switch errorUserInfo[NSUnderlyingErrorKey] {
     case let error as TransactionError: error.code.rawValue
@@ -46,5 +46,5 @@ extension URLError {
   }
 }
 
-/// Bytes whose order shows.
+/// Bytes that show their order.
 let pattern = BytePattern(Array("0123456789abc\n".utf8))

@@ -20,7 +20,7 @@ import Testing
   ) async throws {
     try await withClient {
       $0.addStage("mark", Self.mark)
-      // Nothing but a cancellation ends a request.
+      // Only a cancellation ends a request.
       $0.deadline = nil
       $0.transport.timeout = .seconds(3600)
       $0.addCookies(CookieJar())
@@ -218,7 +218,7 @@ import Testing
   }
 }
 
-/// Notes what a session's delegate is told, and answers every challenge with credentials.
+/// Records what a session's delegate is told, and answers every challenge with credentials.
 private final class Recorder: NSObject, URLSessionDataDelegate {
   let events = Watched<[String]>([])
 

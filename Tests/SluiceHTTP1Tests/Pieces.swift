@@ -60,8 +60,8 @@ func read(
   return reading
 }
 
-/// Reads a response in pieces of every size; the results are the same. What does not begin like HTTP is refused at once,
-/// so the reason quotes only the bytes that have come by then; it is left out here.
+/// Reads a response in pieces of every size; the results are the same. Bytes that do not begin like HTTP are refused at
+/// once, so the reason quotes only those that have arrived by then; the reason is left out here.
 func readings(
   _ text: String, method: String = "GET", _ limits: MessageLimits = MessageLimits()
 ) -> Set<Result<String, MessageViolation>> {

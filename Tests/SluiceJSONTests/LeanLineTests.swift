@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceJSON
 
-/// The ways without a document, against those with one.
+/// Lines that are written and read without a document, compared with the document's.
 struct LeanLineTests {
   // MARK: Results
 
@@ -86,8 +86,8 @@ struct LeanLineTests {
     }
   }
 
-  /// What is left in memory must not show in what is written later.
-  @Test func `what was removed is gone, and what follows is whole`() {
+  /// Bytes that remain in memory must not appear in what is written later.
+  @Test func `removed bytes are gone, and what is written after them is complete`() {
     var json = JSONBytes(capacity: 0)
     json.append(quoting: String(repeating: "a", count: 5000))
     json.truncate(to: 3)
@@ -116,7 +116,7 @@ struct LeanLineTests {
     #"{"url":"http://u:p@h/","headers":{"accept":""},"body":{"text":""}}"#,
   ]
 
-  /// Everything that a line can say, and everything of it that plain lines do not have.
+  /// Lines with everything that plain lines do not have.
   private static let others = [
     #"{"url":"http://h/","id":null}"#, #"{"url":"http://h/","id":1.5}"#, #"{"url":"http://h/","id":-0}"#,
     #"{"url":"http://h/","id":"\u0041"}"#, #"{"url":"/relative"}"#, #"{"url":"HTTP://h/"}"#, #"{"url":"http://ä/"}"#,
@@ -183,7 +183,7 @@ struct LeanLineTests {
   }
 
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
-  func `a changed line is read as with a document, or left to it`(_ seed: UInt64) throws {
+  func `a changed line is read as with a document, or left to the document`(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let lines = [Self.plain, Self.others + Self.invalid].map { $0.map { Array($0.utf8) } }
     let pieces = #"{}[]:,"\ \u{9}09-.ea"#.utf8 + [0, 0x1F, 0x7F, 0x80, 0xC3]

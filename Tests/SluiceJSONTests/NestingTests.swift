@@ -18,7 +18,7 @@ struct NestingTests {
     return nil
   }
 
-  @Test func `the depth that a text may have can be written and copied, and one level more cannot`() throws {
+  @Test func `the depth that a text can have can be written and copied, and one level more cannot`() throws {
     let deepest = Self.nested(JSONValue.depthLimit)
     #expect(try JSONValue(parsing: deepest.serialized()) == deepest)
     #expect(try deepest.deepCopy() == deepest)
@@ -74,7 +74,7 @@ struct NestingTests {
     #expect(Self.code { _ = try value.serialized() } == .tooLarge)
   }
 
-  @Test func `a value may contain many values with other references`() throws {
+  @Test func `a value can contain many values with other references`() throws {
     let parts = (0..<300_000).map { _ in JSONValue.array() }
     let whole = JSONValue.array()
     for part in parts { whole.append(part) }

@@ -148,7 +148,7 @@ struct RequestDocumentTests {
     #expect(throws: MessageError.self) { try RequestDocument.update(&changed, from: document, bodyWasFilled: true) }
   }
 
-  @Test func `a URL may be an IRI, whose host needs an encoder`() throws {
+  @Test func `a URL can be an IRI, whose host needs an encoder`() throws {
     let hosts = HostEncoder { _ in "xn--bcher-kva.example" }
     let document = try request(#"{"url": "http://bücher.example/ä"}"#)
     let url = "http://xn--bcher-kva.example/%C3%A4"
@@ -235,7 +235,7 @@ struct LiveDocumentTests {
     (#"{"headers": {"content-type": "text/plain"}, "body": {"json": null}}"#, ["text/plain"]),
     (#"{"body": {"text": "{}"}}"#, []), (#"{"body": {"base64": "e30="}}"#, []), ("{}", []),
   ])
-  func `a body that is given as JSON says so, unless the document names a media type`(
+  func `a body that is given as JSON gets its media type, unless the document names one`(
     _ text: String, _ types: [String]
   ) throws {
     let document = try JSONValue(parsing: text)
@@ -246,7 +246,7 @@ struct LiveDocumentTests {
     #expect(try ResponseDocument.read(document, rules: .line).headers[values: "content-type"] == types)
   }
 
-  @Test func `JSON that a stage puts into a document names its media type, and the mark of a stage is not on it`()
+  @Test func `JSON that a stage puts into a document names its media type, in a field without the mark of a stage`()
     throws
   {
     var changed = try sample(.empty)
@@ -255,7 +255,7 @@ struct LiveDocumentTests {
     try RequestDocument.update(&changed, from: document, bodyWasFilled: true)
     let index = try #require(changed.headers.indices.first { changed.headers.name(at: $0) == "content-type" })
     #expect(changed.headers.value(at: index) == "application/json")
-    // It stays with the body when a redirect leaves the origin.
+    // Without the mark, the field stays with the body when a redirect leaves the origin.
     #expect(changed.headers.marks(at: index) == [])
     #expect(changed.body.bytes == Array(#"{"name":"a"}"#.utf8))
   }
@@ -311,7 +311,7 @@ struct LiveDocumentTests {
     #expect(changed.body.bytes == original.body.bytes)
   }
 
-  @Test func `a new field is marked as added, and a secret that changed stays one`() throws {
+  @Test func `a new field is marked as added, and a secret that changed stays a secret`() throws {
     var changed = try sample()
     let document = RequestDocument.make(changed)
     document["headers"]?["x-new"] = "1"

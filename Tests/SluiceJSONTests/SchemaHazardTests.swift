@@ -41,7 +41,7 @@ struct SchemaHazardTests {
     #expect(try !JSONSchema(["pattern": JSONValue("^\(composed)$")]).allows(JSONValue(decomposed)))
   }
 
-  @Test func `an object with a member more is not the same`() throws {
+  @Test func `an object with one more member is not equal`() throws {
     let schema = try JSONSchema(["enum": [["a": 1, "b": ["c": .null]], [], ""]])
     #expect(schema.allows(["b": ["c": .null], "a": 1.0]) && schema.allows([]))
     #expect(!schema.allows(["a": 1]) && !schema.allows(["a": 1, "b": ["c": .null], "d": 1]))
@@ -104,7 +104,7 @@ struct SchemaHazardTests {
     #expect(!schema.allows(["choice 20000"]))
   }
 
-  @Test func `of forms that contain one another endlessly the two that fit are named`() throws {
+  @Test func `if a form contains itself endlessly, the two other forms that fit are named`() throws {
     let schema = try JSONSchema(["oneOf": [["type": "integer"], ["minimum": 0], ["$ref": "#"]]])
     #expect(schema.violations(in: 5).map(\.message) == ["fits forms 1 and 2 at once, expected exactly one"])
   }

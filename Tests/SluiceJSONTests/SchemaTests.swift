@@ -41,7 +41,7 @@ struct SchemaTests {
       ])
   }
 
-  @Test func `a text that fails a pattern is not repeated, because it may be a secret`() throws {
+  @Test func `a text that fails a pattern is not repeated, because it might be a secret`() throws {
     let found = try violations(["pattern": "^tok_"], "hunter2")
     #expect(found == [": expected a text that matches /^tok_/"])
   }

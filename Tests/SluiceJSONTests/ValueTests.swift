@@ -13,7 +13,7 @@ struct ValueTests {
     #expect(all.map(\.count) == [1, 1, 0, 0, 0, 0, 0])
   }
 
-  @Test func `members keep the order in which they were added, and a changed one its place`() {
+  @Test func `members keep the order in which they were added, and a changed member keeps its place`() {
     let value: JSONValue = ["z": 1, "a": 2, "m": 3]
     value["a"] = "two"
     value["z"] = nil

@@ -22,7 +22,7 @@ struct BodyTests {
     #expect(Body.stream(BodyStream(byteCount: 3) { _ in nil }).byteCount == 3)
   }
 
-  /// Each wrapper around the function would need stack. A sanitizer has local variables elsewhere.
+  /// Each wrapper around the function would need stack. A sanitizer keeps local variables elsewhere.
   @Test(.enabled(if: !Sanitizer.isOn)) func `a stream that was woken often calls its reader directly, as at first`() {
     let stream = BodyStream { _ in nil }
     let place = Places()

@@ -45,7 +45,7 @@ struct FieldSyntaxTests {
     }
   }
 
-  @Test func `a token has at least one character, a value may be empty`() {
+  @Test func `a token has at least one character, a value can be empty`() {
     #expect(!isToken([]))
     #expect(isFieldValue([]))
   }
@@ -63,7 +63,7 @@ struct FieldSyntaxTests {
   }
 
   @Test(arguments: ["", "accept", "authorization", "trailing", "www-authenticate", "connectiom", "proxy-authentic"])
-  func `stages may set other fields`(_ name: String) {
+  func `stages can set other fields`(_ name: String) {
     #expect(!isHopByHop(name) && !isTransportField(name))
   }
 

@@ -52,7 +52,7 @@ struct HeaderFieldsTests {
     #expect(fields.indices.allSatisfy { fields.marks(at: $0) == .sensitive })
   }
 
-  @Test func `removing from a position on leaves what stands before it`() {
+  @Test func `removing from a position on keeps the fields before it`() {
     var fields: HeaderFields = ["a": "1", "b": "2", "A": "3", "c": "4"]
     fields.append("a", "5")
     fields.remove(named: "a".utf8.span, from: 1)
@@ -155,7 +155,7 @@ struct HeaderFieldsTests {
     #expect(fields != ["a": "x"])
   }
 
-  @Test func `marks belong to one field and go with it`() {
+  @Test func `marks belong to one field and are removed with it`() {
     var fields = HeaderFields()
     fields.append("authorization", "secret", marks: .sensitive)
     fields.append("x-a", "1")

@@ -8,7 +8,7 @@ struct RequestRuleTests {
     "[::1]:8080", "h",
     "xn--mnchen-3ya.example",
   ])
-  func `a request may have one Host, which need not be that of its URL`(_ host: String) throws {
+  func `a request can have one Host, which need not be that of its URL`(_ host: String) throws {
     try request(["accept": "*/*", "hOsT": host]).validate()
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceMessages
 
-/// A URL that is read by the help of another one, against the same URL read alone.
+/// A URL that is read with the help of another one, compared with the same URL read alone.
 @Suite struct SiblingURLTests {
   private static let first = [
     "http://h/", "http://127.0.0.1:18080/items/1", "https://user:word@h.example:8443/a?b=c", "http://[::1]:80/a",
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test(arguments: first) func `any other text is left alone`(_ text: String) throws {
+  @Test(arguments: first) func `any other text is not read`(_ text: String) throws {
     let first = try HTTPURL(text)
     let start = Array(text.utf8.prefix(first.pathRange.lowerBound))
     let long = "/" + String(repeating: "a", count: HTTPURL.maximumBytes)

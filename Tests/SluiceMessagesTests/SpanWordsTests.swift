@@ -2,7 +2,7 @@ import Testing
 
 @testable import SluiceMessages
 
-/// Functions that take eight bytes at once, compared with the same byte by byte.
+/// Functions that process eight bytes at once, compared with the same operation byte by byte.
 struct SpanWordsTests {
   /// Around the ends of the ranges of letters, in both halves of a byte's values.
   private static let bytes: [UInt8] = [
@@ -34,7 +34,7 @@ struct SpanWordsTests {
     left.span.isIdenticalInContent(to: right.span)
   }
 
-  /// In memory that ends with the text.
+  /// The text in lower case, in memory that ends where the text ends.
   private static func lowercased(_ text: [UInt8]) -> [UInt8] {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
     defer { memory.deallocate() }

@@ -6,7 +6,7 @@ import Testing
 
 /// The parts of the policy, each tested separately.
 @Suite struct RetryPolicyTests {
-  @Test func `the wait is anything up to a bound that doubles, and stops growing at the maximum`() {
+  @Test func `each wait is random up to a bound that doubles, and stops growing at the maximum`() {
     let backoff = Backoff(base: .milliseconds(100), maximum: .seconds(1))
     var random = SeededRandom(seed: 1)
     for (attempt, bound) in [100, 200, 400, 800, 1000, 1000].enumerated() {
@@ -50,7 +50,7 @@ import Testing
     #expect(RetryAfter.delay(headers, wallClock: .milliseconds(784_111_777_250)) == .milliseconds(750))
   }
 
-  @Test func `only failures of the connection are repeated, and none that a stage gave`() {
+  @Test func `only failures of the connection are retried, not those that a stage reports`() {
     func wanted(_ errors: RetryPolicy.ConnectionErrors) -> [ErrorCode] {
       let policy = RetryPolicy(connectionErrors: errors)
       return [
@@ -84,7 +84,7 @@ import Testing
     #expect(taken(500) == 100)
   }
 
-  @Test func `without a share there are only the ten`() {
+  @Test func `without a share, only the ten retries are allowed`() {
     var budget = RetryBudget()
     let now = Instant(nanoseconds: 0)
     let taken = (1...1000).filter { budget.take(ratio: 0, transactions: UInt64($0), now: now) }

@@ -13,12 +13,12 @@ import Testing
   private static let lost = TransportError(.connectionLost, "gone")
   private static let refused = TransportError(.connect, "refused", isBeforeSending: true)
 
-  @Test func `a listed status is repeated within the bound of the back-off`() throws {
+  @Test func `a listed status is retried within the bound of the back-off`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503, 429]))
     let outcome = try fixture.begin()
     #expect(fixture.transport.issued.count == 1)
     fixture.loop.advance(by: .seconds(1))
-    // The second wait may be over as well.
+    // The second wait might be over as well.
     #expect(fixture.transport.issued.count >= 2)
     fixture.loop.advance(by: .seconds(2))
     let result = try #require(outcome.result)
@@ -30,7 +30,7 @@ import Testing
     #expect(fixture.log.entries.allSatisfy { $0.delay <= .seconds(2) })
   }
 
-  @Test func `a status that is not listed is not repeated`() throws {
+  @Test func `a status that is not listed is not retried`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([500]))
     let result = try fixture.run()
     #expect(result.attempts == 1)
@@ -87,7 +87,7 @@ import Testing
     #expect(fixture.log.entries.map(\.code) == ["connection_lost", "connection_lost"])
   }
 
-  @Test func `a POST is repeated only if nothing can have reached the server`() throws {
+  @Test func `a POST is retried only if nothing can have reached the server`() throws {
     #expect(try RetryFixture(Self.policy, answer: RetryFixture.answers([503])).run("POST").attempts == 1)
     #expect(try RetryFixture(Self.policy) { _, _ in .failure(Self.lost) }.run("POST").attempts == 1)
     #expect(try RetryFixture(Self.policy) { _, _ in .connectFailure(Self.refused) }.run("POST").attempts == 3)
@@ -106,7 +106,7 @@ import Testing
     #expect(try fixture.run("GET").attempts == 1)
   }
 
-  @Test func `the policy does not repeat a body that can be produced only once, and adds no note`() throws {
+  @Test func `the policy does not retry a body that can be produced only once, and adds no note`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503]))
     let result = try fixture.run("PUT", body: .stream(BodyStream { _ in nil }))
     #expect(result.attempts == 1)
@@ -134,7 +134,7 @@ import Testing
     #expect(try fixture.run().attempts == 1)
   }
 
-  @Test func `a response that a stage made is not repeated`() throws {
+  @Test func `a response that a stage made is not retried`() throws {
     let fixture = RetryFixture(
       Self.policy,
       request: StubStage(.request) {
@@ -155,7 +155,7 @@ import Testing
     #expect(result.response?.status == 503)
   }
 
-  @Test func `by default a kept connection that was dead is replaced at once, and nothing else is repeated`() throws {
+  @Test func `by default a kept connection that was dead is replaced at once, and nothing else is retried`() throws {
     let resent = TransportError(.resent, "again")
     let fixture = RetryFixture(RetryPolicy()) { number, _ in
       number == 0 ? .failure(resent) : .response(Response(status: 200))
@@ -227,7 +227,7 @@ import Testing
     #expect(fixture.transport.issued.map { $0.headers[values: "x-attempt"] } == [["0"], ["1"], ["2"]])
   }
 
-  @Test func `a wait may be longer than one attempt, which has ended`() throws {
+  @Test func `a wait can be longer than one attempt, which has ended`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503], headers: ["Retry-After": "45"]))
     let outcome = try fixture.begin()
     fixture.loop.advance(by: .milliseconds(44_999))
@@ -264,7 +264,7 @@ import Testing
     #expect(result.response?.body.bytes == Array("2".utf8))
   }
 
-  @Test func `in a storm the budget bounds the repetitions, and says what it refused`() throws {
+  @Test func `in a storm the budget bounds the retries, and the error says what was refused`() throws {
     var policy = Self.policy
     policy.backoff = Backoff(base: .zero, maximum: .zero)
     let fixture = RetryFixture(policy, answer: RetryFixture.answers(Array(repeating: 503, count: 5000)))

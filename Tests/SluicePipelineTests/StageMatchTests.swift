@@ -34,7 +34,7 @@ import Testing
     ("/%76%31/%2A", "/v1/%2A", true), ("/a%2fb", "/a%2Fb", true), ("/%7Ea", "/~a", true), ("/é/*", "/%C3%A9/x", true),
     ("/a b", "/a%20b", true), ("/%2a", "/x", false),
   ])
-  func `escapes of a pattern stand for what they are`(pattern: String, path: String, expected: Bool) {
+  func `escapes in a pattern are compared by what they encode`(pattern: String, path: String, expected: Bool) {
     #expect(PathGlob(pattern).matches(path) == expected)
   }
 
@@ -42,7 +42,7 @@ import Testing
     ("/v1/../x", true), ("/./x", true), ("/v1/%2E%2e", true), ("..", true), ("/v1/..*", false),
     ("/.well-known/*", false),
   ])
-  func `a pattern with a dot segment is known`(pattern: String, expected: Bool) {
+  func `a pattern with a dot segment is recognized`(pattern: String, expected: Bool) {
     #expect(PathGlob(pattern).hasDotSegment == expected)
   }
 
@@ -71,7 +71,7 @@ import Testing
     ("/v1/a;b", "/v1/a;b"),
     ("/api/projects/*/files", "/api/projects/group%2Fname/files"),
   ])
-  func `no spelling that a server may read as the path gets past a stage`(pattern: String, path: String) throws {
+  func `no spelling that a server might read as the path gets past a stage`(pattern: String, path: String) throws {
     #expect(StageMatch(paths: [PathGlob(pattern)]).matches(Request(url: try HTTPURL("http://h\(path)"))))
   }
 

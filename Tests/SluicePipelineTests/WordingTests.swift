@@ -48,27 +48,27 @@ import Testing
     #expect(error.message.hasSuffix("/items?page=REDACTED&sig=REDACTED"))
   }
 
-  @Test func `a status that a request stage answered is not said to be the server's`() throws {
+  @Test func `a status that a request stage answered is not reported as the server's`() throws {
     let error = try #require(try Self.run(.response(Response(status: 200)), request: Self.answer(403)).error)
     #expect(error.message == "it answered 403 to GET \(Self.shown)")
     #expect(error.stage == "first")
     #expect(error.description.hasPrefix("http_status: stage \"first\": it answered 403 to GET "))
   }
 
-  @Test func `a status that a response stage answered is not said to be the server's`() throws {
+  @Test func `a status that a response stage answered is not reported as the server's`() throws {
     let error = try #require(try Self.run(.response(Response(status: 200)), response: Self.answer(502)).error)
     #expect(error.message == "it answered 502 to GET \(Self.shown)")
     #expect(error.stage == "second")
   }
 
-  @Test func `a status that a stage answered in place of a failure is that stage's`() throws {
+  @Test func `a status that a stage answered in place of a failure is reported as that stage's`() throws {
     let refused = StubTransport.Reply.connectFailure(TransportError(.connect, "refused", isBeforeSending: true))
     let error = try #require(try Self.run(refused, response: Self.answer(504)).error)
     #expect(error.message == "it answered 504 to GET \(Self.shown)")
     #expect(error.stage == "second")
   }
 
-  @Test func `a status that a stage changed is told with the one that the server answered`() throws {
+  @Test func `a status that a stage changed is reported with the one that the server answered`() throws {
     let stage = StubStage(.response) {
       $0.nativeResponse?.status = 500
       return .proceed
@@ -78,7 +78,7 @@ import Testing
     #expect(error.stage == nil)
   }
 
-  @Test func `after a retry the answer of a stage in the attempt before is forgotten`() throws {
+  @Test func `after a retry, the answer of a stage in the previous attempt is forgotten`() throws {
     let stage = StubStage([.request, .response]) { exchange in
       guard exchange.attempt == 0 else { return .proceed }
       guard exchange.hasResponse else {
@@ -95,7 +95,7 @@ import Testing
     #expect(error.stage == nil)
   }
 
-  @Test func `a failure of the transport is told with the whole URL`() throws {
+  @Test func `a failure of the transport is reported with the whole URL`() throws {
     let lost = TransportError(.connectionLost, "the connection broke", to: try HTTPURL(Self.url))
     #expect(lost.message == "http://example.com: the connection broke")
     let error = try #require(try Self.run(.failure(lost)).error)
@@ -108,7 +108,7 @@ import Testing
     #expect(try Self.run(.failure(full)).error?.message == "the disk is full")
   }
 
-  @Test func `an attempt and a transaction that take too long are told with the whole URL`() throws {
+  @Test func `an attempt and a transaction that take too long are reported with the whole URL`() throws {
     let attempt = try Self.run(
       .silence, PipelineSettings(deadline: nil, attemptTimeout: .seconds(1), maximumAttempts: 1))
     #expect(attempt.error?.message == "no whole response from \(Self.shown) within 1.0 seconds (transport.timeout)")
@@ -127,7 +127,7 @@ import Testing
     #expect(many.error?.message.hasSuffix("raise --max-redirs") == true)
   }
 
-  @Test func `a redirect that is not followed is told with the whole URL`() throws {
+  @Test func `a redirect that is not followed is reported with the whole URL`() throws {
     let redirect = Response(status: 302, headers: ["Location": "/items?page=2&sig=secret"])
     let error = try #require(try Self.run(.response(redirect), to: "http://example.com/items?page=2&sig=secret").error)
     #expect(error.code == "redirect_loop")

@@ -10,7 +10,7 @@ struct BackgroundThreadTests {
     return mask
   }
 
-  @Test func `no signal is delivered on it, and its creator's signal mask does not change`() throws {
+  @Test func `no signal is delivered on a background thread, and its creator's signal mask does not change`() throws {
     let isBlocked = Watched<[Int32: Bool]>([:])
     let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGCHLD, SIGUSR1]
     var before = Self.blocked

@@ -44,7 +44,7 @@ struct CallTaskTests {
     #expect(instance.host.log.value.count == 1)
   }
 
-  @Test func `a context that the plugin has kept tells the facts of its own call`() throws {
+  @Test func `a context that the plugin has kept has the facts of its own call`() throws {
     let kept = Locked<[RequestContext]>([])
     let keepsThem = Locked(true)
     let instance = try Scripted.instance { _, context in
@@ -58,7 +58,8 @@ struct CallTaskTests {
       exchange.context.parent_baggage = exchange.lend(Array(repeating: UInt8(ascii: "b"), count: baggage))
       #expect(instance.request(exchange) == Self.goesOn)
     }
-    // Longer and shorter texts than those of the call before, beyond what is kept for the next one too.
+    // The texts are longer and shorter than those of the previous call, also beyond the memory that is kept for the
+    // next.
     let calls = [("a", 0), ("bb", 300), ("ccc", 10_000), ("dddd", 5), ("", 5)]
     for (id, baggage) in calls { call(id, baggage: baggage) }
     keepsThem.withLock { $0 = false }
@@ -146,7 +147,7 @@ struct CallTaskTests {
     #expect(seen.withLock { $0.count } == 5)
   }
 
-  /// At the most pieces that a call runs at once, too.
+  /// Around the largest number of pieces that a call runs at once.
   @Test(arguments: 28...38) func `a method that yields often ends, suspended or not`(_ pieces: Int) async throws {
     let instance = try Scripted.instance(named: "yields \(pieces) times") { _, _ in
       for _ in 0..<pieces { await Task.yield() }
@@ -161,7 +162,7 @@ struct CallTaskTests {
     }
   }
 
-  @Test func `a call that may not wait leaves nothing behind`() async throws {
+  @Test func `a call that must not wait leaves nothing behind`() async throws {
     let kept = Locked<StageRequest?>(nil)
     let ended = Signal()
     let instance = try Scripted.instance { request, _ in

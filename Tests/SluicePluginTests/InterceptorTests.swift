@@ -188,7 +188,7 @@ struct InterceptorTests {
         },
         response: { response, _ in
           #expect(response.mayCall(.retry) && response.request.mayCall(.retry))
-          // A token was taken before: only waiting goes on.
+          // A token was taken before, so the call can only continue to wait.
           #expect(response.mayCall(.suspend) && !response.mayCall(.writeResponse))
         }))
     let exchange = StubExchange()

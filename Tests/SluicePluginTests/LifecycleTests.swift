@@ -19,7 +19,7 @@ struct LifecycleTests {
     #expect(scriptedEntry(nil, 1, nil) == scriptedEntry(nil, 7, nil))
   }
 
-  @Test func `a host that speaks no ABI of ours is refused with both numbers`() {
+  @Test func `a host that speaks no ABI of the plugin is refused with both numbers`() {
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance.call { scriptedEntry(nil, 0, $0) } }
     #expect(refusal?.message == "built for ABI 1, this host speaks 0; use a newer host")
   }
@@ -56,7 +56,7 @@ struct LifecycleTests {
   func `a further table of the host that is shorter than in revision 1 counts as absent`(_ further: FurtherTable) {
     let host = StubHost()
     #expect(!further.isFound(host.table))
-    // As long as a later host's.
+    // The table is as long as a later host's.
     let table = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 8)
     defer { table.deallocate() }
     host.tables[further.id] = UnsafeRawPointer(table)

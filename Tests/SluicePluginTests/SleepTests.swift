@@ -88,7 +88,7 @@ struct SleepTests {
     #expect(timers.started.value.isEmpty)
   }
 
-  @Test func `a host without timers says so, an ended instance too`() async throws {
+  @Test func `a sleep without timers of the host, or after the end of the instance, is an error`() async throws {
     let host = host
     let missing = await #expect(throws: StageFailure.self) { try await host.sleep(for: .seconds(1)) }
     #expect(missing?.code == "unsupported")

@@ -5,7 +5,7 @@ import Testing
 
 /// Methods that wait, against a host whose loop is another thread.
 struct SuspensionTests {
-  @Test func `a method that waits is resumed on its loop, and may change the request there`() async throws {
+  @Test func `a method that waits is resumed on its loop, and can change the request there`() async throws {
     let gate = Signal()
     let instance = try Scripted.instance { request, _ in
       request.headers["x-before"] = "1"
@@ -61,7 +61,7 @@ struct SuspensionTests {
     #expect(exchange.token == nil)
   }
 
-  @Test func `a task that runs endlessly without waiting is suspended and does not keep the loop`() async throws {
+  @Test func `a task that runs endlessly without waiting is suspended and does not block the loop`() async throws {
     let mayStop = Signal()
     let instance = try Scripted.instance { _, _ in
       while !mayStop.isSet { await Task.yield() }
@@ -72,7 +72,7 @@ struct SuspensionTests {
     #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_VERDICT_CONTINUE))
   }
 
-  @Test func `child tasks run on the loop and may touch the request`() async throws {
+  @Test func `child tasks run on the loop and can touch the request`() async throws {
     let instance = try Scripted.instance { request, _ in
       await withTaskGroup(of: Void.self) { group in
         for index in 0..<100 {
@@ -155,7 +155,7 @@ struct SuspensionTests {
     #expect(exchange.resumption.value == nil)
   }
 
-  @Test func `waiting where the host allows none fails the call`() async throws {
+  @Test func `waiting where the host does not allow it fails the call`() async throws {
     let ended = Signal()
     let instance = try Scripted.instance { _, _ in
       defer { ended.set() }

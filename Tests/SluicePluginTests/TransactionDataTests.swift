@@ -28,7 +28,7 @@ struct TransactionDataTests {
     #expect(isGone.value)
   }
 
-  @Test func `a new value releases the old one, and nil the last`() throws {
+  @Test func `a new value releases the old value, and nil releases the last`() throws {
     let (first, second) = (Watched(false), Watched(false))
     let instance = try Scripted.instance { request, _ in
       #expect(request.transactionData == nil)

@@ -17,7 +17,7 @@ import Testing
       try client.send("GET /\(number) HTTP/1.1\r\nHost: x\r\n\r\n")
     }
     try await server.waitForHeld(500)
-    // A thread for each request would be 500; the task pool may still start a few.
+    // A thread for each request would be 500; the task pool might still start a few.
     #expect(ProcessFacts().threadCount < threadsBefore + 100)
 
     server.release()

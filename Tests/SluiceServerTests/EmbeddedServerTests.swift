@@ -88,14 +88,14 @@ import Testing
     }
   }
 
-  @Test func `a handler may hang up without a byte`() throws {
+  @Test func `a handler can hang up without a byte`() throws {
     let server = try LoopbackServer { _ in .hangUp }
     let client = try RawClient(port: server.port)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(try client.readToEnd().isEmpty)
   }
 
-  @Test func `it listens on IPv6 and puts the address in brackets`() throws {
+  @Test func `the server listens on IPv6 and puts the address in brackets`() throws {
     let server = try EmbeddedServer(on: .tcp(host: "::1")) { .text($0.peer) }
     let response = try RawClient(host: "::1", port: server.port).request()
     #expect(server.baseURL == "http://[::1]:\(server.port)")
@@ -118,7 +118,7 @@ import Testing
     #expect(error?.subject == "\(host):0")
   }
 
-  @Test func `stop frees the port and may be called twice`() throws {
+  @Test func `stop frees the port and can be called twice`() throws {
     let first = try EmbeddedServer { _ in .text("") }
     first.stop()
     first.stop()

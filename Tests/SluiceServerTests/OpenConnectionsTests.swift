@@ -13,7 +13,7 @@ import Testing
     return connections
   }
 
-  @Test func `one connection too many closes the one that was idle for the longest, each only once`() {
+  @Test func `a connection beyond the limit closes the one that was idle for the longest, each only once`() {
     var connections = full()
     #expect(connections.open(4, descriptor: 104) == 101)
     #expect(connections.open(5, descriptor: 105) == 102, "though the first is not closed yet")
@@ -77,7 +77,7 @@ import Testing
     #expect(try RawClient(port: server.port).request().bodyText == "ok")
   }
 
-  @Test func `if all are busy, a further request is refused, and no running one is lost`() async throws {
+  @Test func `if all connections are busy, a further request is refused, and no running one is lost`() async throws {
     let answers = Watched<[DeferredResponse]>([])
     let server = try Self.server(4) { _ in .deferred { answer in answers.update { $0.append(answer) } } }
     let busy = try (0..<4).map { _ in

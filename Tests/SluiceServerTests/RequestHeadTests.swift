@@ -55,7 +55,8 @@ import Testing
   func `a length that is not a number ends the connection with a refusal`(_ length: String) throws {
     let server = try LoopbackServer()
     let answers = try answers("Content-Length: \(length)", "hi", on: server)
-    // These libmicrohttpd refuses itself, one too large for it with 413. It may write the head of its answer twice.
+    // Libmicrohttpd refuses these itself, a number too large for it with 413. It might write the head of its answer
+    // twice.
     #expect(!answers.isEmpty && answers.allSatisfy { $0.hasPrefix("400 ") || $0.hasPrefix("413 ") }, "\(answers)")
     #expect(server.requestCount == 0)
   }

@@ -36,7 +36,7 @@ import Testing
     #expect(UnixSocket.find(at: path) == .abandoned)
   }
 
-  @Test func `it answers its own user, and names the user`() throws {
+  @Test func `the server answers its own user, and names the user`() throws {
     let server = try serve()
     #expect(server.endpoint.description == path)
     #expect(try RawClient(unixSocket: path).request().bodyText == "ok \(geteuid())")
@@ -145,7 +145,7 @@ import Testing
     #expect(ServerError(errorNumber: EADDRINUSE, .unix(path: "/a.sock")).advice?.contains("port") == false)
   }
 
-  @Test func `at its end it does not remove the socket of another`() throws {
+  @Test func `at its end a server does not remove the socket of another one`() throws {
     let server = try serve()
     unlink(path)
     let other = try serve(nil, "other")

@@ -28,7 +28,7 @@ import Testing
     await #expect(throws: TestKitError.self) { try await task.value }
   }
 
-  @Test func `a manual clock wakes those whose time has come`() async throws {
+  @Test func `a manual clock wakes the sleepers whose time has come`() async throws {
     let clock = ManualClock()
     let short = Task { try await clock.sleep(for: .seconds(1)) }
     let long = Task { try await clock.sleep(for: .seconds(3)) }

@@ -40,14 +40,14 @@ import Testing
   }
 
   @Test(arguments: ["0", "SLUICE_FLAG_BLOCKING"])
-  func `a stage reads what another one has set, the last value wins, and it survives retries`(_ flags: String)
+  func `a stage reads what another one has set, and the last value wins and survives retries`(_ flags: String)
     async throws
   {
     let run = try await run(flags: flags)
     #expect(run.result.error == nil && run.result.attempts == 2)
     #expect(run.told("first.set") == ["0", "0"])
     #expect(run.told("first.remove") == ["0", "0"] && run.told("first.remove-again") == ["1", "1"])
-    // In the second attempt, the value that the other stage left in the first.
+    // In the second attempt it is the value that the other stage has set in the first.
     #expect(run.told("first.http.route") == ["status 1", "1 0 0 0 /second"])
     #expect(run.told("second.http.route") == ["1 0 0 0 /items/{id}", "1 0 0 0 /items/{id}"])
     #expect(run.told("second.tries") == ["2 0 1 0 ", "2 0 2 0 ", "2 0 2 0 "])
@@ -58,7 +58,7 @@ import Testing
     #expect(run.told("second.count") == ["5", "5"])
   }
 
-  @Test func `the result has them in order, secrets marked`() async throws {
+  @Test func `the result has the attributes in order, with secrets marked`() async throws {
     let attributes = try await run().result.attributes
     #expect(attributes.map(\.name) == ["http.route", "tries", "share", "is-new", "user.id"])
     #expect(attributes["http.route"] == "/second" && attributes["tries"] == 2)
@@ -90,7 +90,7 @@ import Testing
     #expect(queued.told("second.no-exchange") == ["1"] && queued.told("second.tries").count == 2)
   }
 
-  @Test func `a stage of the program reads and sets them, and a value that is not allowed is not set`() async throws {
+  @Test func `a stage of the program reads and sets attributes, and an invalid value is not set`() async throws {
     let kept = Watched<TransactionAttributes?>(nil)
     let run = try await run { configuration in
       configuration.addStage(
@@ -112,7 +112,7 @@ import Testing
     }
     #expect(run.result.attributes["seen"] == "/second" && run.result.attributes["user.id"] == nil)
     #expect(run.result.attributes["token"] == "t0ken" && run.result.attributes["status.seen"] == 6)
-    // Not on the loop.
+    // This is not on the loop.
     let left = try #require(kept.value)
     #expect(left.names.isEmpty && left["seen"] == nil)
     let isSet = try left.set("late", 1)

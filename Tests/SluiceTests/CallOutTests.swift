@@ -92,7 +92,7 @@ import Testing
       let setup = try await Setup("calls-out", defines)
       _ = try await setup.engine.perform(setup.request())
       #expect(setup.told("completed") == ["1"])
-      // Without a parent there may be another loop; here there is one.
+      // Without a parent, another loop might be used; here there is only one.
       #expect(setup.told("entered") == ["1"])
       #expect(setup.origin.requests.first?.value(of: "x-called") == "200")
       await setup.stop()
@@ -137,7 +137,7 @@ import Testing
     let setup = try await Setup("calls-out", ["TIMEOUT=3600000000000"])
     setup.target.hold()
     let result = try await setup.engine.transaction(setup.request(timeout: .milliseconds(100)))
-    // Both ends come at the same moment; either may be first.
+    // Both ends come at the same moment; either can be first.
     if let error = result.error { #expect(error.code == "deadline") }
     try await setup.wait(for: "resume")
     let code = try #require(setup.told("code").first)

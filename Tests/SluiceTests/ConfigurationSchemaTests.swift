@@ -254,7 +254,7 @@ import Testing
     "{\"plugins\": {\"a\": {\"builtin\": \"headers\", \"config\": \(config)}}, \"issue\": [\"a\"]}"
   }
 
-  /// What making the stage says, which reads its settings.
+  /// The error of creating the stage, which reads its settings; nil if there is none.
   private static func making(_ text: String) async -> String? {
     do {
       let engine = try Engine(Configuration(text: Array(text.utf8)))
@@ -303,7 +303,7 @@ import Testing
     #expect(try !Self.schema.get().allows(JSONValue(parsing: text)))
   }
 
-  @Test func `the settings of a plugin from a library stay its own business`() throws {
+  @Test func `the schema does not restrict the settings of a plugin from a library`() throws {
     let text =
       #"{"plugins": {"a": {"library": "a.so", "config": {"host": 1}}, "b": {"builtin": {"env": "B"}, "config": 1}}}"#
     #expect(try Self.schema.get().allows(JSONValue(parsing: text)))

@@ -60,7 +60,7 @@ import Testing
     #expect(Configuration().stallKillLimit == .seconds(5))
   }
 
-  @Test func `a base URL may be an IRI`() throws {
+  @Test func `a base URL can be an IRI`() throws {
     let configuration = try Self.read(#"{"transport": {"baseURL": "https://bücher.example/ä/"}}"#)
     #expect(configuration.baseURL?.string == "https://xn--bcher-kva.example/%C3%A4/")
   }

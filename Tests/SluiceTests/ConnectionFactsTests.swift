@@ -20,7 +20,7 @@ import Testing
       lines.filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
     }
 
-    /// The value behind a word of a line.
+    /// The value after a word of a line.
     static func value(_ word: String, in line: String) -> String? {
       let words = line.split(separator: " ", omittingEmptySubsequences: false)
       return words.firstIndex { $0 == word }.flatMap { $0 + 1 < words.count ? String(words[$0 + 1]) : nil }
@@ -55,7 +55,7 @@ import Testing
     defer { server.stop() }
     let run = try await run([server.baseURL + "/a", server.baseURL + "/b"], transport: #"{"loops": 1}"#)
     #expect(run.results.allSatisfy { $0.error == nil })
-    // Nothing before the issue, and no version before the head.
+    // There are no facts before the issue, and there is no version before the head.
     #expect(run.told("request") == ["status 1", "status 1"])
     #expect(run.told("issue").map { Run.value("version", in: $0) } == ["0", "0"])
     let ends = run.told("end")

@@ -108,7 +108,7 @@ import Testing
         #expect(run.told("request-file") == ["0"])
         #expect(run.result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "from a file")
       }
-      // After the result is released, which has the request as it was sent.
+      // The result is released by now; it has the request as it was sent.
       #expect(FileTree.names(in: folder.path).contains("body-\(flags)") == (flags == 0))
     }
   }

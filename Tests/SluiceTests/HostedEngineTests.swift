@@ -21,7 +21,7 @@ import Testing
     try ForeignThread(waitingFor: hosted.descriptor) { [hosted] in (try? hosted.turn()) ?? false }
   }
 
-  @Test func `transactions run there, through plugins in C and in Swift that suspend on timers`() async throws {
+  @Test func `transactions run on a hosted loop, through plugins in C and Swift that suspend on timers`() async throws {
     let product = try await PluginCompiler.compile("resumes-by-timer")
     chmod(product.path, 0o755)
     let text = """
@@ -85,7 +85,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `a configuration that is read again may ask for any number of loops`() async throws {
+  @Test func `a configuration that is read again can ask for any number of loops`() async throws {
     let thread = try drive()
     let engine = try Engine(Configuration(), on: hosted)
     var configuration = Configuration()

@@ -67,7 +67,7 @@ import Testing
     #expect(throws: ConfigurationError.self) { try plugins.path(of: "alpha\u{301}") }
   }
 
-  @Test func `a name may have 64 characters and no more`() throws {
+  @Test func `a name can have 64 characters and no more`() throws {
     let longest = String(repeating: "a", count: 64)
     try prefix.write("", to: "lib/sluice/plugins/lib\(longest).so")
     #expect(try library(longest) != nil)
@@ -95,7 +95,7 @@ import Testing
     ("/opt/a b/bin/my program", "/opt/a b/lib/sluice/plugins"), ("/home/me/.build/release/sluice", nil),
     ("/sluice", nil), ("/usr/binaries/sluice", nil), ("/usr/bin/sub/sluice", nil), ("", nil), (nil, nil),
   ])
-  func `a program has the plugins of its prefix if it is in its bin`(_ program: String?, _ folder: String?) {
+  func `a program in the folder bin of a prefix has the plugins of that prefix`(_ program: String?, _ folder: String?) {
     #expect(InstalledPlugins(program: program).folder == folder)
   }
 

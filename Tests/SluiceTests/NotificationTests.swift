@@ -79,7 +79,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `without a handler it is logged and reported as not taken`() async throws {
+  @Test func `without a handler a notification is logged and reported as not taken`() async throws {
     let setup = try await Setup([])
     let result = await setup.engine.notify(topic: "x-unknown")
     #expect(result.outcome == .notTaken && "\(result.outcome)" == "not-taken")

@@ -25,7 +25,7 @@ import Testing
     ]
   }
 
-  /// The answers, with another one to `suspend`.
+  /// The answers, with another answer for `suspend`.
   private static func answers(_ answers: [String], suspend: Int) -> [String] {
     answers.map { $0.hasPrefix("11=") ? "11=\(suspend),\(suspend)" : $0 }
   }
@@ -73,13 +73,13 @@ import Testing
     let server = try ScriptedServer(
       .receiveRequest,
       .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n"))
-    // In on_response it would replace the body, and with it the trailers.
+    // In on_response the plugin would replace the body, and with it the trailers.
     let lines = try await lines(server.baseURL, ["ONLY=\"trailer\""])
     // SUSPENDED is no answer to a trailer (body.h).
     #expect(Self.told("trailer", in: lines) == Self.answers(Self.piece, suspend: -2))
   }
 
-  @Test func `a BLOCKING call may do the same, except suspend`() async throws {
+  @Test func `a BLOCKING call can do the same, except suspend`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let blocking = ["FLAGS=SLUICE_FLAG_BLOCKING"]
@@ -95,7 +95,7 @@ import Testing
     #expect(Self.told("response-piece", in: lines) == Self.piece && lines.contains("response-piece-again=2"))
   }
 
-  @Test func `inside enter the suspended call may do what it could before, and has its token`() async throws {
+  @Test func `inside enter the suspended call can do what it could before, and has its token`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let lines = try await lines(server.baseURL, ["ENTERS=1"])

@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// Sends them 64 at a time; returns what failed.
+  /// Sends the requests 64 at a time; returns what failed.
   private static func send(
     _ method: String, _ base: String, over engine: Engine, expecting version: HTTPVersion
   ) async throws -> [String] {

@@ -53,7 +53,7 @@ import Testing
     #expect(server.requests.map(\.method) == [method, method, method])
   }
 
-  @Test func `a POST is not repeated after a 503`() async throws {
+  @Test func `a POST is not retried after a 503`() async throws {
     let server = try Self.server([ServerResponse(status: 503)])
     defer { server.stop() }
     let result = try await Self.one(Self.configuration(.standard), server.baseURL, "POST", body: .text("pay"))
@@ -72,7 +72,7 @@ import Testing
   @Test func `Retry-After as a date is waited for`() async throws {
     let (asked, came) = (Watched<Int64>(0), Watched<Int64>(0))
     let server = try LoopbackServer { _ in
-      // Not time(), which may be a tick behind.
+      // Not time(), which might be a tick behind.
       var clock = timespec()
       clock_gettime(CLOCK_REALTIME, &clock)
       let now = Int64(clock.tv_sec)
@@ -136,7 +136,7 @@ import Testing
     #expect(result.response?.body.bytes == Array("0123456789".utf8))
   }
 
-  @Test func `an attempt that takes too long is repeated`() async throws {
+  @Test func `an attempt that takes too long is retried`() async throws {
     let never = Signal()
     let server = try ScriptedServer([[.receiveRequest, .wait(never)], ScriptStep.respond(body: "well")])
     var configuration = Self.configuration(.standard)
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(arguments: [TransportEngine.wire, .curl])
-  func `by default a GET on a kept connection that died is repeated at once`(_ engine: TransportEngine) async throws {
+  func `by default a GET on a kept connection that died is retried at once`(_ engine: TransportEngine) async throws {
     let server = try Self.dyingServer()
     var configuration = Configuration()
     configuration.transport.engine = engine

@@ -168,7 +168,7 @@ import Testing
     let run = try await run(server.baseURL + "/a", count: 2)
     #expect(run.told("begun") == ["0", "0"])
     #expect(run.told("ok") == Array(repeating: "0", count: 6))
-    // After its end; then the one of the first transaction, three times, and an invented one.
+    // A span after its end; the span of the first transaction, three times; and an invented span.
     #expect(run.told("stale") == Array(repeating: "3", count: 6))
     #expect(run.told("invalid") == Array(repeating: "-1", count: 18))
     #expect(run.told("refused") == Array(repeating: "-2", count: 4))

@@ -13,7 +13,7 @@ import Testing
     let product = try await PluginCompiler.compile("resumes-at-the-last-moment", defines: ["BLOCK_NS=700000000"])
     // Whatever the umask: nobody else may write a plugin.
     chmod(product.path, 0o755)
-    // The transaction's own deadline ends a loop that only fires its timer.
+    // The transaction's own deadline ends the test if the loop does nothing but fire its timers.
     let text = """
       {"plugins": {"stage": {"library": "\(product.path)", "deadline": "500ms"}}, "request": ["stage"],
        "deadline": "20s", "transport": {"loops": 1}}
@@ -22,7 +22,7 @@ import Testing
     let engine = try Engine(Configuration(text: Array(text.utf8))) { line in told.withLock { $0.append(line.message) } }
     let urls = [try HTTPURL(server.baseURL + "/waits"), try HTTPURL(server.baseURL + "/blocks")]
     let results = ResultLog()
-    // Both are in the loop's inbox before the loop handles either of them.
+    // Both requests are in the loop's inbox before the loop handles either of them.
     for url in urls { engine.submit(Request(url: url)) { results.append($0) } }
     await engine.shutdown()
     withExtendedLifetime(product) {}

@@ -54,7 +54,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `both suspend on timers, cast and do scheduled work; a swap replaces one runtime by the other`()
+  @Test func `plugins with either runtime suspend, cast and do scheduled work, and a swap replaces the runtime`()
     async throws
   {
     try await run()

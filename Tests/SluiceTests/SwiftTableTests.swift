@@ -185,7 +185,7 @@ import Testing
   @Test(arguments: Home.allCases)
   func `a child task that waits for the reader of its body can be cancelled`(_ home: Home) async throws {
     let run = try await run("/stream-child", in: home, deadline: "3s", sink: PausedSink())
-    // Before the deadline, which cancels the task itself.
+    // This is before the deadline, which cancels the task itself.
     #expect(run.told("child") == ["true false"] && run.results.first?.error?.code == "deadline")
   }
 

@@ -35,7 +35,7 @@ import Testing
       try await wait(for: 3, of: "ended the scheduled work \"\(name)\" with \(outcome) after")
     }
     try await wait(for: 1, of: "scheduled work \"throw\": the moon is down")
-    // On a busy machine some have not begun when their deadline passes.
+    // On a busy machine some calls have not begun when their deadline passes.
     try await wait(for: 1, of: "hangs")
     await engine.shutdown(deactivation: .seconds(240))
     // The end of the instance has cancelled the calls that hung; its `deactivate` waits for that.

@@ -26,7 +26,7 @@ import Testing
     steps.filter { !kinds.contains($0) }
   }
 
-  /// Runs one against a server with that answer; returns its result and the events.
+  /// Runs a transaction against a server with that answer; returns its result and the events.
   private static func run<Payload>(
     _ answer: ServerResponse, configuration text: String = "{}",
     _ make: (TypedTransaction<Response>) -> TypedTransaction<Payload>
@@ -46,7 +46,7 @@ import Testing
     .text(text, status: status, type: "application/json")
   }
 
-  @Test func `a payload is decoded, and both validations see it pass`() async throws {
+  @Test func `a payload is decoded, and the validations of response and payload are called`() async throws {
     let (outcome, events) = try await Self.run(Self.json(#"{"id": 1, "name": "a", "more": true}"#)) {
       $0.validating { #expect($0.status == 200) }.decoding(Item.self).validatingPayload { #expect($0.id == 1) }
     }
@@ -94,7 +94,7 @@ import Testing
     #expect(events == Self.without(.didValidatePayload))
   }
 
-  @Test func `an own validation replaces the check of accepted statuses`() async throws {
+  @Test func `a transaction's own validation replaces the check of accepted statuses`() async throws {
     let (missing, events) = try await Self.run(Self.json("{}", status: 404)) {
       $0.validating { if $0.status != 404 { throw Refusal(description: "found") } }
     }
@@ -109,7 +109,7 @@ import Testing
     #expect(foundEvents == Self.without(.didValidateResponse, .didExtract, .didValidatePayload))
   }
 
-  @Test func `without an own validation the configuration's statuses apply`() async throws {
+  @Test func `without a validation of its own, the configuration's statuses apply`() async throws {
     let (outcome, _) = try await Self.run(
       Self.json("{}", status: 201), configuration: #"{"validate": {"statuses": [200]}}"#
     ) { $0.extracting { try $0.json().kind } }
@@ -117,7 +117,7 @@ import Testing
     #expect(outcome.payload == nil)
   }
 
-  @Test func `an own extraction replaces the configured one`() async throws {
+  @Test func `a transaction's own extraction replaces the configured one`() async throws {
     let (outcome, _) = try await Self.run(.text("plain"), configuration: #"{"validate": {"extract": "json"}}"#) {
       $0.extracting { try $0.text() }
     }

@@ -49,7 +49,7 @@ import Testing
     await end()
   }
 
-  @Test func `several fields of one request are one line`() async throws {
+  @Test func `several unsent fields of one request are one line of the log`() async throws {
     _ = try await send(["TE": "a", "Connection": "te", "te": "b", "Content-Length": "5"])
     #expect(log.value.count == 1)
     #expect(log.value.first?.message.contains("the headers \"te\", \"connection\", \"content-length\" are") == true)

@@ -18,12 +18,12 @@ import Testing
       (.parentBasedAlwaysOff, .accepted, true), (.parentBasedAlwaysOff, .debug, true),
       (.parentBasedAlwaysOff, .deferred, false),
     ] as [(Sampler.Kind, SamplingState?, Bool)])
-  func `always, never, and as the parent says`(kind: Sampler.Kind, parent: SamplingState?, isSampled: Bool) {
+  func `sampling is always, never, or as the parent says`(kind: Sampler.Kind, parent: SamplingState?, isSampled: Bool) {
     #expect(Self.samples(kind, parent: parent) == isSampled)
   }
 
   /// The vectors follow the rule of TraceIdRatioBased in the SDKs of OpenTelemetry. `Tests/Cases/trace-id-ratio/vectors.py`
-  /// computed them, says which rule that is, and holds them against the SDK for Python.
+  /// computed them, says which rule that is, and compares them with the SDK for Python.
   @Test(arguments: [Sampler.Kind.traceIDRatio, .parentBasedTraceIDRatio])
   func `a ratio samples the trace ids that the SDKs of OpenTelemetry sample`(kind: Sampler.Kind) throws {
     let text = try FileTree.readText(RepositoryRoot.path("Tests/Cases/trace-id-ratio/vectors.txt"))
@@ -44,7 +44,7 @@ import Testing
     (0.0, false), (1e-30, false), (1.0, true), (-1, false), (2, true), (.nan, false), (.infinity, true),
     (-.infinity, false),
   ])
-  func `nothing and everything are exact`(ratio: Double, isSampled: Bool) {
+  func `ratios of 0 and 1, and those outside of this range, are exact`(ratio: Double, isSampled: Bool) {
     for low: UInt64 in [0, 1, 1 << 63, .max] {
       #expect(Self.samples(.traceIDRatio, ratio: ratio, low: low) == isSampled)
     }

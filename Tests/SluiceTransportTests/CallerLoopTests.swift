@@ -5,7 +5,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// A loop that runs only inside the calls of those who enter it.
+/// A loop that runs only inside the calls of the threads that enter it.
 @Suite struct CallerLoopTests {
   private let loop = CallerLoop(index: 3)
 
@@ -28,7 +28,7 @@ import Testing
     #expect(loop.index == 3)
   }
 
-  @Test func `a thread that does not wait enters a free loop only`() async throws {
+  @Test func `a thread that does not wait enters only a free loop`() async throws {
     #expect(loop.enterIfFree() && loop.isCurrent)
     let loop = loop
     #expect(try await blocking { loop.enterIfFree() } == false)
@@ -160,7 +160,7 @@ import Testing
     #expect(counter.value == 16_000)
   }
 
-  @Test func `what is posted while the thread inside leaves is not left lying`() {
+  @Test func `what is posted while the thread inside leaves still runs`() {
     let (loop, calls) = (loop, Watched<[Instant]>([]))
     loop.onWork = { deadline in
       calls.update { $0.append(deadline) }

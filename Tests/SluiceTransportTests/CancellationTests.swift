@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A transfer may be cancelled at any moment; its end comes once, later, as cancelled.
+/// A transfer can be cancelled at any moment; its end comes once, later, as cancelled.
 @Suite(.overEachTransport) struct CancellationTests {
   enum Moment: CaseIterable, Sendable { case atOnce, whileResolving, onIssue, waiting, onHead, held, onPiece, afterEnd }
 

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: ["gzip", "deflate", "br", "zstd"])
-  func `an empty body that was announced as empty may have a coding, another one not`(_ coding: String) async throws {
+  func `a body that is announced as empty can have a coding, another empty body cannot`(_ coding: String) async throws {
     let record = try await Self.get(Self.answer(coding, []))
     #expect(record.error == nil)
     #expect(record.ends.first?.body.isEmpty == true)
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .brotli, .zstd])
-  func `a small body that becomes large comes in bounded pieces, each of which may pause`(
+  func `a small body that becomes large comes in bounded pieces, each of which can pause`(
     _ coding: EncodedBody.Coding
   ) async throws {
     let bytes = 8 << 20

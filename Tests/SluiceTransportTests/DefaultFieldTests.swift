@@ -8,7 +8,7 @@ import Testing
 @Suite(.overEachTransport) struct DefaultFieldTests {
   private static let codings = "Accept-Encoding: deflate, gzip, br, zstd\r\n"
 
-  /// Sends the requests over one connection; gives what the server got, without the start that they have in common.
+  /// Sends the requests over one connection; returns what the server got, without the start that they have in common.
   private static func send(_ requests: [(HeaderFields, DefaultFields)]) async throws -> [String] {
     let server = try ScriptedServer([requests.flatMap { _ in ScriptStep.respond() }])
     defer { server.stop() }
@@ -47,7 +47,7 @@ import Testing
     #expect(try await Self.send([(["User-Agent": ""], .acceptEncoding)]) == ["Accept: */*\r\nUser-Agent:\r\n\r\n"])
   }
 
-  @Test func `an issue stage may set what the request omits`() async throws {
+  @Test func `an issue stage can set what the request omits`() async throws {
     let server = try ScriptedServer([ScriptStep.respond()])
     var settings = TransportSettings.patient
     settings.userAgent = "test/1"

@@ -7,7 +7,7 @@ import Testing
 
 /// Where a response ends on a connection that is kept, and what happens to the request behind it.
 @Suite(.overEachTransport) struct FramingTests {
-  /// One connection answers with `answer`, which comes second on it; the next connection answers as it should.
+  /// The first connection gives `answer` as its second response; the next connection answers as it should.
   private func records(
     _ answer: String, method: String = "GET"
   ) async throws -> (bad: Probe.Record, next: Probe.Record, connections: Int) {

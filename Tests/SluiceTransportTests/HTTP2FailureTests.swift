@@ -87,7 +87,7 @@ import Testing
       (2, "INTERNAL_ERROR (err 2); the server's log may say why"), (8, "CANCEL (err 8); the server's log may say why"),
       (11, "ENHANCE_YOUR_CALM (err 11); the server wants fewer requests"),
     ] as [(UInt32, String)])
-  func `a stream that the server resets says so, with the name of the error`(
+  func `the error for a stream that the server resets has the name of the HTTP/2 error`(
     _ code: UInt32, _ words: String
   ) async throws {
     let (record, place) = try await end(HTTP2Frame.settings + HTTP2Frame.reset(code))
@@ -133,7 +133,7 @@ import Testing
     #expect(record.error == nil && record.bodyText == body, "\(name): \(String(describing: record.error))")
   }
 
-  /// A stream ends with a flag (RFC 9113 §8.1), for which the other transport waits: trailers may come before it.
+  /// A stream ends with a flag (RFC 9113 §8.1), for which the other transport waits: trailers might come before it.
   @Test(.overCurl) func `libcurl takes a response as whole when all of its length has come`() async throws {
     let head = HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "2"))
     let (record, _) = try await end(HTTP2Frame.settings + head + HTTP2Frame.data("hi"))
@@ -143,7 +143,7 @@ import Testing
   @Test func `a response whose stream is reset without an error before its end is cut short`() async throws {
     let (record, _) = try await end(
       HTTP2Frame.settings + HTTP2Frame.head + HTTP2Frame.data("x") + HTTP2Frame.reset(0))
-    // Libcurl 7.88 may lose the head over it, so that either code fits.
+    // Libcurl 7.88 might lose the head then, so that either code fits.
     #expect([.connectionLost, .invalidResponse].contains(record.code), "\(record.bodyText)")
   }
 

@@ -47,7 +47,7 @@ import Testing
     }
     #expect(try await wire.get(nginx.secureBaseURL + "/connection").bodyText == first.bodyText)
     #expect(paused.record.value.ends.isEmpty)
-    // What has come meanwhile is bounded by the window of the stream.
+    // The bytes that have arrived meanwhile are bounded by the window of the stream.
     #expect(paused.record.value.streamedBytes < 100_000)
 
     await wire.onLoop {
@@ -143,7 +143,7 @@ import Testing
     #expect(record.timings.bytesSent > 9 && record.timings.bytesReceived == 2)
   }
 
-  @Test func `head, informational responses and trailers are told in order`() async throws {
+  @Test func `head, informational responses and trailers are reported in order`() async throws {
     let early = HTTP2Frame.headers(HTTP2Frame.field(":status", "103") + HTTP2Frame.field("link", "</a>"))
     let head = HTTP2Frame.headers([0x88] + HTTP2Frame.field("x-a", "1") + HTTP2Frame.field("x-a", "2"))
     let trailers = HTTP2Frame.headers(HTTP2Frame.field("x-sum", "3"), endsStream: true)
@@ -202,7 +202,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func `a connection that breaks ends all its requests, whole responses aside`() async throws {
+  @Test func `a connection that breaks ends all its requests, except those with a whole response`() async throws {
     let isHeld = Signal()
     let server = try ScriptedServer([
       Self.request + [
@@ -309,7 +309,7 @@ import Testing
     let slot = TransferSlot()
     let answers = Watched<[[UInt8]]>([])
     probe.disposition = .stream
-    // The request goes on with what the response brings.
+    // The request continues with the bytes of the response.
     probe.onPiece = { piece in
       answers.update { $0.append(piece) }
       slot.transfer?.resumeSending()
@@ -497,7 +497,7 @@ import Testing
     }
   }
 
-  @Test func `an upload is no reason to take updates of windows for a flood`() {
+  @Test func `window updates during an upload are no flood`() {
     var flood = HTTP2FloodGuard(at: Instant(nanoseconds: 0))
     for _ in 0..<1_000_000 {
       flood.noteBytes(26, at: Instant(nanoseconds: 0))

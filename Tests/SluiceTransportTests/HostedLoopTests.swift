@@ -92,7 +92,7 @@ import Testing
     thread.join()
   }
 
-  @Test func `transfers run on it`() async throws {
+  @Test func `transfers run on a hosted loop`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let transport = try CurlTransport(loop: hosted.loop)

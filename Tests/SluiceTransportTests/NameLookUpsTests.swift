@@ -117,7 +117,7 @@ import Testing
     #expect(lookUps.ask("a", 2, at: at(10 + memory)) == .needsThread)
   }
 
-  @Test func `a question that this process could not ask is asked again at once`() {
+  @Test func `a look-up that this process could not make is tried again at once`() {
     var lookUps = lookUps()
     _ = lookUps.ask("a", 0, at: at(0))
     _ = lookUps.next(at: at(0))
@@ -126,7 +126,7 @@ import Testing
     #expect(lookUps.ask("a", 1, at: at(1)) == .needsThread)
   }
 
-  @Test func `a full line refuses another name, and names those that wait`() throws {
+  @Test func `a full queue refuses another name, and the error says how many wait`() throws {
     var lookUps = lookUps(threads: 1, waiting: 2)
     _ = lookUps.ask("a", 0, at: at(0))
     _ = lookUps.next(at: at(0))
@@ -134,7 +134,7 @@ import Testing
     #expect(lookUps.ask("c", 2, at: at(0)) == .joined)
     guard case .failed(let error) = lookUps.ask("d", 3, at: at(0)) else { throw Unexpected() }
     #expect(error.kind == .notAsked && error.reason.hasPrefix("2 names already wait to be looked up; send"))
-    // Who waits for the same name takes no place.
+    // A caller that waits for the same name takes no place.
     #expect(lookUps.ask("c", 4, at: at(0)) == .joined)
     #expect(lookUps.ask("a", 5, at: at(0)) == .joined)
   }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SluiceCurl
 
-/// Names are resolved once for all who wait.
+/// Names are resolved once for all transfers that wait.
 @Suite(.overEachTransport) struct NameTests {
   @Test func `500 transfers to one unresolvable name ask once and all say so`() async throws {
     let asked = Watched<[String]>([])
@@ -24,7 +24,8 @@ import Testing
     for probe in probes { wire.start(Request(url: HTTPURL("http://nowhere.test/")), probe) }
     try await asked.wait(for: "the look-up") { $0.count == 1 }
     await wire.onLoop {}
-    // Not one for each transfer. Other tests of this process have resolvers too, with at most 32 threads each.
+    // There is not one resolver for each transfer. Other tests of this process have resolvers too, with at most 32
+    // threads each.
     #expect(ProcessFacts.threads(named: "sluice-dns") < 400)
     mayAnswer.set()
     var ends: [String: Int] = [:]
@@ -118,7 +119,7 @@ import Testing
     mayAnswer.set()
     #expect(try await probe.waitForEnd().error == nil)
     server.stop()
-    // The first of them learns that the address does not work, the second asks for it.
+    // The first request learns that the address does not work, and the second one looks the name up.
     for _ in 0..<2 { #expect(try await wire.get(url).code == .connect) }
   }
 
@@ -153,7 +154,7 @@ import Testing
     #expect(server.requests.first?.headers.first("Host") == "\(name):\(server.port)")
   }
 
-  /// Asks for as many names without an address as the transport remembers, and so for one host more.
+  /// Requests as many hosts as the transport remembers, so that with the earlier host there is one more.
   private func crowdOut(_ wire: Wire) async throws {
     let urls = try (0..<CurlTransport.rememberedRoutes).map { try HTTPURL("http://n\($0).test/") }
     let probe = Probe()

@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `a HEAD may announce more than is allowed`() async throws {
+  @Test func `a HEAD response can announce more than is allowed`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"))
     let record = try await Wire().send(Request(method: "HEAD", url: HTTPURL(server.baseURL)))
     #expect(record.error == nil)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SluiceCurl
 
-/// What a response may bring along, whichever version of libcurl hands it over.
+/// The limits of a response, whichever version of libcurl hands it over.
 @Suite struct ResponseReaderTests {
-  @Test func `a head takes its limit, informational heads included, and no byte more`() {
+  @Test func `a head can fill its limit, informational heads included, and have no byte more`() {
     var reader = ResponseReader()
     var left = ResponseReader.maximumHeadBytes
     for line in ["HTTP/1.1 103 Early Hints\r\n", "\r\n", "HTTP/1.1 200 OK\r\n"] {
@@ -29,7 +29,7 @@ import Testing
     #expect(refusals == ["a head of more than 307200 bytes; only the server can fix it"])
   }
 
-  @Test func `trailers take their own limit and no byte more`() {
+  @Test func `trailers can fill their own limit, and have no byte more`() {
     var reader = ResponseReader()
     _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
     _ = reader.refusal(of: Self.line(byteCount: 200_000))

@@ -31,7 +31,7 @@ import Testing
       let big = Probe()
       wire.start(Request(url: try HTTPURL(nginx.baseURL + "/big")), big, options: TransferOptions(spillBytes: 100_000))
       try await big.record.wait(for: "the head") { $0.head != nil }
-      // Takes as long as the big body would: the big one is not read further.
+      // These requests take as long as the big body would; the big one is not read further.
       for _ in 0..<50 { #expect(try await wire.get(nginx.baseURL + "/").error == nil) }
       #expect(big.record.value.ends.isEmpty)
       threads.release()
@@ -167,7 +167,7 @@ private final class StoppedThreads {
         gate.waitBlocking()
       }
       files.append(file)
-      // More than may wait, so that the thread reports when it has written it.
+      // More than can wait, so that the thread reports when it has written it.
       _ = try file.append([UInt8](repeating: 0, count: SpillFile.fullBytes))
     }
     guard stopped.waitBlocking(upTo: Patience.limit, until: { $0 == 2 }) != nil else {

@@ -76,7 +76,7 @@ private struct Line {
     return Member(transfer: transfer)
   }
 
-  /// Lets the next one in; whether it is this one.
+  /// Lets the next transfer in, and returns whether it is this one.
   mutating func letsIn(_ member: Member) -> Bool {
     guard let next = gate.next() else { return false }
     return next === member.transfer

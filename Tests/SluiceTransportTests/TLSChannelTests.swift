@@ -9,8 +9,8 @@ import Testing
 
 /// TLS on a socket, with `openssl s_server` at the other end.
 @Suite struct TLSChannelTests {
-  /// A record in memory hides that the system has received the next one: whoever stopped reading there would miss it,
-  /// because its event has been.
+  /// A record in memory hides that the system has received the next one: a reader that stopped there would miss the
+  /// next one, because its event has already come.
   @Test func `a channel is not drained while the system has more`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server, ["-num_tickets", "0"])
@@ -55,7 +55,7 @@ import Testing
     if case .bytes(2) = outcome { true } else { false }
   }
 
-  /// Sends text, and waits until the system has received it beside what it had.
+  /// Sends text, and waits until the system has received it in addition to what it had.
   private func send(_ text: String, _ server: TLSServer, to socket: SluiceWire.StreamSocket) async throws {
     var held: Int32 = 0
     #expect(ioctl(socket.descriptor, UInt(FIONREAD), &held) == 0)

@@ -14,7 +14,7 @@ import Testing
     return settings
   }
 
-  /// The message of a failure that sent nothing, or that it was another one.
+  /// The message of a TLS failure before the head, without the URL in front; otherwise a description of another end.
   private func message(_ record: Probe.Record, _ server: TLSServer) -> String {
     guard let error = record.error, error.code == .tls, record.ends.count == 1, record.head == nil else {
       return "another end: \(record.ends)"
@@ -62,7 +62,7 @@ import Testing
     #expect(words.hasSuffix("; if the server is the right one, name its authority in transport.tls.ca"), "\(words)")
   }
 
-  @Test func `the advice follows into what one can do`() async throws {
+  @Test func `following the advice for a self-signed certificate works`() async throws {
     let certificates = try await TestCertificates.shared()
     let alone = try certificates.server(.selfSigned)
     let server = try await TLSServer.start(alone, ["-WWW"])

@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `fields that are beside each other are fields of their own over HTTP-2`() async throws {
+  func `neighbouring fields are separate fields over HTTP-2`() async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.extraDirectives =
@@ -120,7 +120,7 @@ import Testing
     let server = try ScriptedServer(.receiveToEnd)
     let probe = Probe()
     probe.onIssue = { _ in false }
-    // The transport may keep the connection, but not beyond its own end.
+    // The transport can keep the connection, but not beyond its own end.
     let record = try await Wire().send(Request(url: HTTPURL(server.baseURL)), probe)
     #expect(record.code == .cancelled)
     #expect(record.issued.count == 1)

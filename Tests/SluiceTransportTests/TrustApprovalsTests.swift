@@ -27,7 +27,7 @@ import Testing
     #expect(!approvals.contains(origin, [1], HandshakePolicy.Scope(client: 2, isOfCall: true), isValid: true))
   }
 
-  @Test func `what was left to the authorities is approved only as long as they vouch for it`() {
+  @Test func `a decision that was left to the authorities holds only while they vouch for the server`() {
     let approvals = TrustApprovals()
     let origin = Origin(scheme: .https, host: "a.example")
     approvals.insert(origin, [1], scope, isAccepted: false)
@@ -35,7 +35,7 @@ import Testing
     #expect(!approvals.contains(origin, [1], scope, isValid: false))
   }
 
-  @Test func `their number is bounded`() {
+  @Test func `the number of approvals is bounded`() {
     let approvals = TrustApprovals()
     let origin = Origin(scheme: .https, host: "a.example")
     for key in 0...4096 { approvals.insert(origin, [UInt8(key & 255), UInt8(key >> 8)], scope, isAccepted: true) }

@@ -163,7 +163,7 @@ import Testing
     #expect(heads.count == 1)
   }
 
-  @Test func `a server that refuses to be asked for a 100 response has not processed the request`() async throws {
+  @Test func `a server that answers 417 to an expectation has not processed the request`() async throws {
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"), .receiveToEnd],
       [
@@ -177,7 +177,7 @@ import Testing
     #expect(server.receivedText.map { $0.contains("Expect: ") } == [true, false])
   }
 
-  @Test func `a request that is sent again does not ask for a 100 response`() async throws {
+  @Test func `a request that is sent again does not expect a 100 response`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"))
     var options = TransferOptions()
@@ -186,21 +186,21 @@ import Testing
     #expect(record.head?.status == 417 && server.receivedText.first?.contains("Expect: ") == false)
   }
 
-  @Test func `a refusal of the question that comes after the wait is one too`() async throws {
+  @Test func `a 417 that comes after the wait is a refusal of the expectation too`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"))
     let record = try await wire().send(put(server, .bytes(Self.largeBody)))
     #expect(record.error?.code == .notProcessed)
   }
 
-  @Test func `a server that answers while it wants the body gets it`() async throws {
+  @Test func `a server that begins to answer although it wants the body gets the body`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"), .receive(Self.largeBody.count), .send("k"))
     let record = try await wire().send(put(server, .bytes(Self.largeBody)))
     #expect(record.bodyText == "ok", "\(String(describing: record.error))")
   }
 
-  @Test func `a server that lets a large body wait for nothing is not asked again`() async throws {
+  @Test func `after a large body has waited in vain, the server gets no further expectation`() async throws {
     let server = try ScriptedServer([
       [
         .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),

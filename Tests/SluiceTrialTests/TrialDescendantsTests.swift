@@ -8,7 +8,7 @@ import Testing
 
 /// Processes that a library starts during its trial do not outlive the trial.
 @Suite(.serialized) struct TrialDescendantsTests {
-  /// Runs a trial whose fixture writes the number of the process it starts into a file; returns the number and the
+  /// Runs a trial whose fixture writes the process id of the process it starts into a file; returns the id and the
   /// refusal.
   private func process(_ defines: [String], deadline: Duration = Patience.limit) async throws -> (pid_t, PluginError?) {
     let folder = try TemporaryDirectory()

@@ -94,7 +94,7 @@ import Testing
       let release = Int64(round + 1)
       let (seen, reached) = (Watched(0), Signal())
       releases.intercept { _, _ in
-        // Root, timestamp, release and build; a build that is on disk is not asked for.
+        // Root, timestamp, release and build; a build that is on disk is not requested.
         seen.update { $0 += 1 }
         if seen.value == round % 4 + 1 { reached.set() }
         return nil
@@ -125,7 +125,7 @@ import Testing
 
   @Test func `two commands at once install a release once`() async throws {
     try await releases.publish("1.0")
-    // Made once: each time the configuration is written again, and a command could read a part of it.
+    // The command is made once: making it writes the configuration, of which a running command could read a part.
     let command = try Self.update("apply", machine)
     let commands = try (0..<4).map { _ in try command.start() }
     for command in commands {

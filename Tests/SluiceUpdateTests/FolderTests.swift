@@ -9,7 +9,7 @@ import SluiceUpdate
 import SluiceUpdateRules
 import Testing
 
-/// The folder of an installation: damage, others who use it, others who may write to it.
+/// The folder of an installation: damage, other processes that use it, other users who may write to it.
 @Suite struct FolderTests {
   private let releases: ReleaseServer
   private let machine: UpdatedMachine
@@ -74,7 +74,7 @@ import Testing
     try machine.expectInstalled(1)
   }
 
-  @Test func `a repository may move to another server`() async throws {
+  @Test func `a repository can move to another server`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try await releases.publish("1.1")

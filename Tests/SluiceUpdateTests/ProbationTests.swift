@@ -126,7 +126,7 @@ import Testing
     #expect(status["probation"]?["release"]?.integer == 2 && status["refused"]?.count == 0, "\(status)")
   }
 
-  /// There is nothing to try: the engine goes on with the build that it has.
+  /// There is nothing to try: the engine continues with the build that it has.
   @Test func `a release with the same builds needs no probation`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in

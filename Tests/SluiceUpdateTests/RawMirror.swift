@@ -35,7 +35,7 @@ final class RawMirror: Sendable {
 
   var url: String { server.baseURL }
 
-  /// What the requests with a range have asked for.
+  /// The ranges that requests have asked for.
   var requestedRanges: [String] { ranges.withLock { $0 } }
 
   func set(_ fault: Fault?, for path: String) { faults.withLock { $0[path] = fault } }

@@ -94,7 +94,7 @@ extension RootDocument {
 }
 
 extension [UInt8] {
-  /// With one bit changed.
+  /// The bytes with one bit changed.
   func flipped(at index: Int) -> [UInt8] {
     var bytes = self
     bytes[index] ^= 1

@@ -21,7 +21,7 @@ final class ReleaseServer: Sendable {
 
   static let plugin = "stamp"
 
-  /// With a root, and without a release.
+  /// A publisher with a root, and without a release.
   init(at now: UpdateMoment = Updater.now(), life: Duration = .seconds(86400)) throws {
     rootKeys = try (0..<3).map { _ in try SigningKey.make() }
     releaseKeys = try (0..<3).map { _ in try SigningKey.make() }

@@ -166,7 +166,7 @@ import Testing
     #expect(build == "1.0" && releases.requestedPaths.count == requests)
   }
 
-  /// After stolen keys were changed, the publisher goes on with its own numbers.
+  /// After stolen keys were changed, the publisher continues with its own numbers.
   @Test func `after a change of keys, a release of the same number takes the place of a stolen one`() async throws {
     let target = try await releases.target("1.1")
     let keys = try [SigningKey.make(), SigningKey.make()]

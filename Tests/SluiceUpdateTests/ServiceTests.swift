@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `other topics pass on`() async throws {
+  @Test func `notifications with other topics are passed on`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let seen = Watched<[String]>([])

@@ -31,7 +31,7 @@ import Testing
     let old = try releases.read(one)
     try await machine.refuses(.mismatch) {
       try await releases.publish("1.1")
-      // As long as the one that the release names, or shorter.
+      // The build is at least as long as the one that the release names.
       let padded = old + [UInt8](repeating: 0, count: max(0, try releases.read(two).count - old.count))
       releases.intercept(two) { _ in ServerResponse(body: .bytes(padded)) }
     } repair: {
@@ -98,7 +98,7 @@ import Testing
       #expect(try FileTree.read(machine.path("downloads/\(part)")).count <= count)
     }
     releases.intercept(nil)
-    // What was kept has another hash, and is fetched again.
+    // The part that was kept has another hash, and is fetched again.
     _ = try await machine.look()
     if try machine.status()["installed"]?.integer != 2 { try await machine.installs(2) }
   }

@@ -21,7 +21,7 @@ final class UpdatedMachine: Sendable {
   /// The address of the repository.
   private let url: String
 
-  /// - Parameter url: of a mirror; nil means the server itself.
+  /// - Parameter url: the URL of a mirror; nil means the server itself.
   init(_ releases: ReleaseServer, url: String? = nil) throws {
     self.releases = releases
     self.url = url ?? releases.url

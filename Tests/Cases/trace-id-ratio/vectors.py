@@ -3,9 +3,9 @@
 
 The rule is that of the SDKs for Go (sdk/trace/sampling.go) and Rust: the right 8 bytes of the trace id, as a big-endian
 number, shifted right by one, are less than the ratio times 2^63, rounded down. The SDKs for Python, Ruby, Swift and Perl
-compare the same bytes without the shift with the ratio times 2^64: the same decisions, but for one or two ids at the bound
-of a ratio below 2^-10, where the products are rounded. With --python-sdk every other decision is also held against the SDK
-for Python, which must be installed (pip install opentelemetry-sdk; 1.45.2 agrees).
+compare the same bytes without the shift with the ratio times 2^64: the same decisions, except for one or two ids at the
+bound of a ratio below 2^-10, where the products are rounded. With --python-sdk all other decisions are also compared with
+those of the SDK for Python, which must be installed (pip install opentelemetry-sdk; 1.45.2 agrees).
 
 A line is a trace id and one digit for each ratio of the first line: 1 where it is sampled. The ids are 240 hashes and, of
 each ratio, the last id that is sampled and the first that is not.

@@ -1,5 +1,5 @@
-// Adds trailers to a request: some when a piece passes and one at its end, and `x-late` from a posted function if the
-// request has the header `x-suspends`. Tries fields that are not allowed. Drops the trailer `x-drop`.
+// Adds trailers to a request: `x-sum` at the end of the body and, if the request has the header `x-suspends`, `x-late`
+// from a posted function. Tries fields that are not allowed when a piece passes. Drops the trailer `x-drop`.
 #include "../stage.h"
 
 static sluice_status add(void *instance, sluice_exchange *exchange, const char *name, const char *value) {

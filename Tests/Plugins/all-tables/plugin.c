@@ -1,5 +1,5 @@
-// Every table that a plugin may have. EXTRA is the number of bytes by which each is longer than in revision 1, SHORT
-// the id of the table that is shorter.
+// A plugin with every table that a plugin can have. EXTRA is the number of bytes by which each table is longer than in
+// revision 1. SHORT is the id of the table that is shorter.
 #include <sluice/draft/stage.h>
 
 #include "../fixture.h"

@@ -1,5 +1,6 @@
-// Answers challenges of the scheme Bearer with a token; FAIL=1 makes it fail, LATE=1 answer from a posted function,
-// NEVER=1 never answer, FOR_EVER=1 answer every time and not only the first time, RETRY=1 ask for a retry.
+// Answers challenges of the scheme Bearer with a token. With FAIL=1 it fails, with RETRY=1 it asks for a retry, with
+// LATE=1 it answers from a posted function, with NEVER=1 it never answers, with FOR_EVER=1 it answers every time and
+// not only the first time.
 #include "../stage.h"
 
 #ifndef FAIL

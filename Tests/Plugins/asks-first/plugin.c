@@ -1,6 +1,6 @@
-// Asks in every call what it may do, does it, and logs both: `PHASE.KIND=ASKED,DONE`, where OK is 0. FLAGS are those of the
-// interceptor. With ENTERS, on_request suspends, and asks when it has entered its exchange again. ONLY is the one phase in which
-// it asks; "" for all.
+// Asks in every call what it is allowed to do, does it, and logs both: `PHASE.KIND=ASKED,DONE`, where 0 is OK. FLAGS
+// are the flags of the interceptor. With ENTERS, on_request suspends, and the plugin asks when it has entered the
+// exchange again. ONLY is the one phase in which it asks; "" for all.
 #include <sluice/draft/attributes.h>
 
 #include "../stage.h"
@@ -49,12 +49,12 @@ static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_sid
 
 static void ask(void *instance, sluice_exchange *exchange, const char *phase, sluice_side side) {
   if (*ONLY && strcmp(phase, ONLY) != 0) return;
-  // The functions that replace the response come last, since writing to it is allowed afterwards; `fail` has no other
-  // answer.
+  // The functions that replace the response come last, because the response can be written to after them. `fail` is not
+  // called, because what it returns does not show whether it was allowed.
   static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10, 99};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     sluice_status asked = api_of(instance)->may_call(exchange, kinds[i]);
-    // An empty response has no pieces, which the next calls are about.
+    // An empty response would have no pieces for the next calls, so `respond` is not called in on_response either.
     int is_skipped = kinds[i] == SLUICE_CALL_FAIL || (kinds[i] == SLUICE_CALL_RESPOND && strcmp(phase, "response") == 0);
     sluice_status done = is_skipped ? asked : do_it(instance, exchange, side, kinds[i]);
     char line[64];

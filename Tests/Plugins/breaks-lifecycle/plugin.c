@@ -1,4 +1,4 @@
-// CREATE and ACTIVATE define the results of these calls; counts the lifecycle calls in fixture.calls.
+// CREATE and ACTIVATE are the results of these calls. Counts the lifecycle calls in fixture.calls.
 #include "../stage.h"
 
 #ifndef CREATE

@@ -79,7 +79,7 @@ static void resume_now(void *context) {
   free(early);
 }
 
-// Posted after the call-out's own beginning.
+// Runs after the call-out has begun, because its beginning was posted first.
 static void resume_later(void *instance, sluice_token token) {
   work *early = calloc(1, sizeof *early);
   early->instance = instance;

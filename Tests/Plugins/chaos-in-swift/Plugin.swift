@@ -1,8 +1,8 @@
 public import SluicePlugin
 import SluiceSupport
 
-/// Waits, for sleep or for a thread of its own, changes, answers, retries and fails at random, and returns late: to
-/// requests that have timed out or were cancelled. Its actions depend only on `seed` and on the request.
+/// At random, sleeps, waits for a thread of its own, sets data, answers, retries and fails. Some calls return late,
+/// when their request has timed out or was cancelled. The actions depend only on `seed` and on the request.
 struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInterceptor {
   struct Configuration: Decodable, Sendable { var seed: Int64 }
 
@@ -44,7 +44,7 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
     case 0: await thread.turn()
     case 1: try await host.sleep(for: .microseconds(dice.draw(8000)))
     case 2:
-      // Does not wait for a caller that was cancelled in the meantime; the handle does not work any more then.
+      // Two turns at once. If the transaction is cancelled in the meantime, the handle of its request no longer works.
       async let other: Void = thread.turn()
       await thread.turn()
       await other
@@ -63,7 +63,7 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
 
 private final class Remembered: Sendable {}
 
-/// The same numbers for the same request, attempt and place.
+/// Draws the same numbers for the same request, attempt and place.
 private struct Dice {
   private var state: UInt64
 
@@ -105,7 +105,7 @@ private final class ResumingThread: Sendable {
     thread.withLock { $0 }?.join()
   }
 
-  /// Returns from the thread.
+  /// Waits until the thread resumes this call.
   func turn() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in

@@ -1,8 +1,9 @@
-// Does random allowed actions of a stage, and forbidden ones with its tokens: resumes them late, twice, after the end
-// of their transaction, from its own threads. Its actions depend only on "seed" in its `config` and on the request, so
-// that the same seed gives the same run. FLAGS are those of its table.
+// Performs random allowed actions of a stage, and misuses its tokens: resumes them late, twice, after the end of their
+// transaction, and from its own threads. Its actions depend only on "seed" in its `config` and on the request, so that
+// the same seed gives the same run. FLAGS are the flags of its table.
 //
-// When it is deactivated it logs `name=number`: every token must have ended once, and nothing may be left.
+// When it is destroyed, it logs its counts as `name=number`: every token must have ended once, and nothing must be
+// left.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -18,7 +19,7 @@
 
 typedef enum { PLAIN, POSTED } way;
 
-// The action of a thread with a token.
+// What a thread does with a token.
 typedef struct errand {
   struct errand *next;
   struct chaos *self;
@@ -52,7 +53,7 @@ static uint64_t next(uint64_t *random) { return mixed(*random += 0x9E3779B97F4A7
 
 static unsigned draw(uint64_t *random, unsigned count) { return (unsigned)(next(random) % count); }
 
-// The same for the same request, attempt, hop and place.
+// Returns the same number for the same request, attempt, hop and place.
 static uint64_t random_of(chaos *self, sluice_exchange *exchange, unsigned place, sluice_context *context) {
   *context = (sluice_context){.size = sizeof *context};
   self->host->exchange->context(exchange, context);
@@ -154,7 +155,7 @@ static sluice_verdict suspend(chaos *self, sluice_exchange *exchange, const slui
     case 1: resume(self, token, SLUICE_VERDICT_CONTINUE); resume(self, token, SLUICE_VERDICT_FAIL); break;
     case 2: keep(self, token); break;
     case 3: case 4:
-      // Two threads at the same time.
+      // Two threads use the token at the same time.
       send_away(self, token, context->loop, PLAIN, random);
       send_away(self, token, context->loop, POSTED, random);
       break;

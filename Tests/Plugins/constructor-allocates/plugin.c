@@ -6,7 +6,7 @@
 
 __attribute__((constructor)) static void allocate(void) {
   for (;;) {
-    // Touching every byte of it would take the machine's memory; a page of each piece is enough to be seen.
+    // Writing to every byte would use up the memory of the machine; one page of each piece is enough.
     const size_t size = (size_t)64 << 20;
     char *piece = malloc(size);
     if (!piece) abort();

@@ -1,4 +1,4 @@
-// Follows a null pointer while it is loaded, after having said something.
+// Prints a message and follows a null pointer while it is loaded.
 #include <stdio.h>
 
 #include "../fixture.h"

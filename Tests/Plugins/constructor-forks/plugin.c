@@ -1,5 +1,5 @@
-// Starts a process while it is loaded; the process continues. With DAEMON=1 that process leaves the session and the
-// parent, as a daemon does; with HANG=1 the constructor hangs too. The process writes its number into the file
+// Starts a child process while it is loaded; the child keeps running. With DAEMON=1 the child leaves the session and
+// the parent, as a daemon does; with HANG=1 the constructor hangs too. The child writes its process id into the file
 // NUMBER_FILE.
 #define _DEFAULT_SOURCE
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define HANG 0
 #endif
 
-// Readable when the process has written its number.
+// Readable when the child has written its process id.
 #ifndef NUMBER_FILE
 #define NUMBER_FILE "/dev/null"
 #endif

@@ -1,4 +1,4 @@
-// Writes 20 MB to both streams while it is loaded. With CRASH=1 it crashes then.
+// Writes 20 MB to both streams while it is loaded. With CRASH=1 it crashes afterwards.
 #include <stdio.h>
 #include <stdlib.h>
 

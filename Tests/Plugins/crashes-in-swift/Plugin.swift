@@ -10,7 +10,8 @@ struct CrashesInSwift: Plugin, RequestInterceptor {
   init(configuration: Configuration, host: PluginHost) {}
 
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
-    // More often than a call may continue at once, so that the host must post the rest, under any load of the machine.
+    // Yields more often than a call can continue at once, so that the host must post the rest, whatever the load of the
+    // machine.
     for _ in 0..<100 { await Task.yield() }
     request.headers["x-sum"] = String(Self.third(of: [1, 2]))
   }

@@ -1,4 +1,4 @@
-// DOES in create, or with WHERE=destroy there: hang(), exit(7), abort(), leave_thread().
+// Executes DOES in create, or with WHERE=destroy in destroy: hang(), exit(7), abort() or leave_thread().
 #define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <stdio.h>

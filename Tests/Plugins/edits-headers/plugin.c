@@ -43,8 +43,8 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell_text(instance, "path", context.path);
   tell_text(instance, "context-method", context.method);
   tell_text(instance, "parent", context.parent_traceparent);
-  // An older caller knows fewer members: memory beyond its size stays unchanged. A later one knows more: the members that
-  // this host does not know become zero.
+  // An older caller knows fewer members: memory beyond its size stays unchanged. A newer caller knows more: the members
+  // that this host does not know become zero.
   struct {
     uint32_t size, attempt;
     uint64_t rest;

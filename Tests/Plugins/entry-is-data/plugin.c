@@ -1,4 +1,4 @@
-// The symbol exists, but it is a variable.
+// The symbol of the entry point exists, but it is a variable.
 #include <sluice/note.h>
 SLUICE_PLUGIN_NOTE("1.0.0");
 

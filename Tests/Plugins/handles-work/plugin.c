@@ -1,5 +1,6 @@
-// Does what the topic of a notification, or the name of scheduled work, says. Schedules what its `config` lists when it is
-// activated: {"schedules": [{"name": "take", "periodMs": 5, "deadlineMs": 1000}]}; with "takes", takes that topic only.
+// Does what the topic of a notification, or the name of scheduled work, says. On activation it schedules what its
+// `config` lists: {"schedules": [{"name": "take", "periodMs": 5, "deadlineMs": 1000}]}; with "takes", it takes only
+// that topic.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -122,7 +123,7 @@ static sluice_status on_notification(
   copy(name, sizeof name, topic);
   const char *only = json_string_value(json_object_get(self->config, "takes"));
   tell(self, "payload", json_integer_value(json_object_get(payload, "number")));
-  // The plugin's own copy, so that the next plugin sees nothing of it.
+  // The payload is the plugin's own copy, so the next plugin does not see this change.
   json_object_set_new(payload, "number", json_integer(-1));
   if (only && strcmp(only, name) != 0) strcpy(name, "pass");
   return call(self, "notified", name, completion);
@@ -178,7 +179,7 @@ static void destroy(void *instance) {
   tell(self, "overlaps", atomic_load(&self->overlaps));
   tell(self, "calls", atomic_load(&self->calls));
   json_decref(self->config);
-  // Not freed, because the plugin's own thread may still use it.
+  // Not freed, because the plugin's own thread might still use it.
 }
 
 #ifdef ONLY_NOTIFICATIONS

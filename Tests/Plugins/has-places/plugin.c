@@ -9,7 +9,7 @@
 #ifndef FLAGS
 #define FLAGS 0
 #endif
-// The table's own size, and its last member.
+// The size that the table states, and its last member.
 #ifndef STAGE_SIZE
 #define STAGE_SIZE sizeof(sluice_stage)
 #endif

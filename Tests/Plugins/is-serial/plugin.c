@@ -1,5 +1,5 @@
 // Declares itself SERIAL and notes when two calls run at the same time. Each call takes a moment. BLOCKING makes it
-// blocking too, without the calls that are forbidden then; ISSUE, TRACES and PIECES add one of them.
+// blocking too, without the functions that are forbidden then; ISSUE, TRACES and PIECES each add one of these.
 #include <stdatomic.h>
 
 #include "../stage.h"

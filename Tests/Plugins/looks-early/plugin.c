@@ -1,6 +1,6 @@
-// Reads the response with its body when there is a challenge, before the body has arrived, and again in on_response;
-// with WRITE=1 it changes the status there. In on_request it gives the request a file of an impossible size, and asks
-// for it.
+// Reads the response with its body when there is a challenge, before the body has arrived, and again in on_response,
+// where it also changes the status with WRITE=1. In on_request it gives the request a file of an impossible size, and
+// asks for that file.
 #include "../stage.h"
 
 #ifndef WRITE

@@ -1,10 +1,10 @@
 // Adds its name at the end of a body, `|name`, in the way that KIND names: of the request if SIDE_IS_REQUEST is 1,
 // otherwise of the response.
 //   PIECES     passes pieces on and adds its mark at the end
-//   SUSPENDS   the same, but suspends on each piece and at the end, and goes on from a posted function
+//   SUSPENDS   the same, but suspends on each piece and at the end, and continues from a posted function
 //   WHOLE      wants the whole body, and sets another one
 //   DOCUMENT   wants the whole body, and changes it in the document
-//   MAKES      puts a body of its own in place of any there is
+//   MAKES      replaces any body by one of its own
 //   HIT        answers the request itself
 #include "../stage.h"
 
@@ -84,7 +84,7 @@ static const sluice_body body = SLUICE_TABLE(sluice_body,
 #else
 
 #if KIND == WHOLE || KIND == DOCUMENT
-/// The body with the mark after it, from memory or from its file.
+/// Writes the body and the mark after it to `target`; reads the body from memory or from its file.
 static void marked(void *instance, sluice_exchange *exchange, char *target, size_t size) {
   char before[512] = "";
   sluice_bytes bytes;

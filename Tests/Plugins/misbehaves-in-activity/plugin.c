@@ -73,7 +73,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   if (value.size > 0 && (unsigned char)value.data[0] >= 0x80) abort();
 #endif
 #ifdef OVERLAPS
-  // Each call waits for another call at the same time, which comes if there is more than one loop.
+  // Each call waits until a second call runs at the same time, which happens if there is more than one loop.
   static int calls;
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) > 1) abort();
   for (int waits = 0; waits < 30000 && __atomic_load_n(&calls, __ATOMIC_SEQ_CST) < 2; waits++) usleep(1000);

@@ -1,5 +1,5 @@
-// Passes JSON to the host that is nested too deep for any recursion. This code does not recurse either: a
-// value is built from the inside, and the plugin passes on the values that it owns.
+// Passes JSON to the host that is nested too deeply for any recursion. This code does not recurse either: it builds a
+// value from the inside out, and gives its ownership to the document.
 #include "../stage.h"
 
 #ifndef DEPTH

@@ -1,5 +1,5 @@
-// A note with the numbers, the flags, the version, the alignment and the growth that the build asks for; REQUIRES names a feature of
-// the host.
+// A note with the ABI numbers, flags, version and alignment that the build defines, and members of a newer revision at
+// its end; REQUIRES names a feature of the host.
 #include "../fixture.h"
 
 #ifndef ABI_MIN

@@ -1,5 +1,5 @@
-// Reads texts that the host lent it after a second call of the host has replaced them. Each result is 1 if the bytes
-// are still the lent ones.
+// Reads texts that the host has lent it, after a second call of the host has replaced them. Each result is 1 if the
+// bytes are still the lent ones.
 #include "../stage.h"
 
 enum { COPY_SIZE = 4096, CHUNKS = 8192 };
@@ -16,7 +16,7 @@ static lent remember(sluice_text text) {
   return lent;
 }
 
-/// Uses freed memory of any size again, so that a text in it changes.
+/// Reuses freed memory of any size, so that a text in it changes.
 static void reuse_memory(void) {
   static void *chunks[CHUNKS];
   for (size_t i = 0; i < CHUNKS; i++) {

@@ -1,4 +1,4 @@
-// Reads what the host has counted: in create, in on_request and in destroy, and logs the transactions and hops.
+// Reads what the host has counted in create, in on_request and in destroy, and logs the transactions and hops.
 #include <sluice/draft/reports.h>
 
 #include "../stage.h"
@@ -20,7 +20,7 @@ static void tell_report(void *instance, const char *when) {
       (long long)json_integer_value(json_object_get(transactions, "succeeded")),
       (long long)json_integer_value(json_object_get(engine, "hops")));
   tell_text(instance, when, text(line));
-  // The document belongs to the caller, which may change it.
+  // The document belongs to the caller, which can change it.
   json_object_clear(report);
   json_decref(report);
 }

@@ -53,7 +53,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   return SLUICE_STATUS_OK;
 }
 
-/// From any thread.
+/// Can be called from any thread.
 static void record(const sluice_host *host, uint32_t number) {
   static const char *const methods[] = {"GET", "PUT", "POST", "HEAD", "LIST"};
   const sluice_text labels[] = {text(methods[number % 5]), text("2xx")};

@@ -1,4 +1,4 @@
-// Resumes before the call returns, again, with a forged token and with no decision.
+// Resumes before its call returns: with the verdict "suspended", with forged tokens, and twice with the right token.
 #include "../stage.h"
 
 static sluice_token last;

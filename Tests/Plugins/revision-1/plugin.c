@@ -1,5 +1,5 @@
-// A plugin that uses every table and every function of revision 1, so that each later build can prove that it still loads
-// what was built against it. Beside this source lies the library, built once from it:
+// A plugin that uses every table and every function of revision 1, so that each later build can prove that it still
+// loads what was built against it. The library beside this source was built once from it:
 //
 //     cd Tests/Plugins/revision-1
 //     cc -std=c11 -O2 -shared -fPIC -fvisibility=hidden -s -I ../../../include plugin.c -ljansson -o plugin-x86_64.so
@@ -52,7 +52,7 @@ static void tell_number(
   tell(self, exchange, side, name, text(digits));
 }
 
-/// A text up to a given length, as a string of its own.
+/// A copy of a text as a C string, cut to the given capacity.
 static void copy(char *to, size_t capacity, sluice_text value) {
   size_t size = value.size < capacity - 1 ? value.size : capacity - 1;
   if (size) memcpy(to, value.data, size);

@@ -30,7 +30,7 @@ static void pass_gate(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-/// Waits until a function waits at the gate.
+/// Returns when a function waits at the gate.
 static void await_waiting(void) {
   pthread_mutex_lock(&mutex);
   while (!waits) pthread_cond_wait(&opened, &mutex);
@@ -177,7 +177,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   return SLUICE_STATUS_OK;
 }
 
-/// Running functions end now.
+/// Opens the gate, so that running functions end.
 static void deactivate(void *instance, uint64_t timeout_ns) {
   (void)timeout_ns;
   tell(instance, "deactivate", work->run(host_of(instance), no_parent, never_called, never_completed, instance));

@@ -1,4 +1,4 @@
-// Logs MESSAGE, and fails each request with the code CODE and MESSAGE, repeated AGAIN times.
+// Logs MESSAGE, repeated AGAIN times, and fails each request with this message and the code CODE.
 #include "../stage.h"
 
 #ifndef CODE

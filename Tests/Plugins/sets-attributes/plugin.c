@@ -1,5 +1,5 @@
-// Sets, reads and removes attributes of its transaction, as the instance "first" or "second", and every kind that a
-// host must refuse. Logs each status as `name=number`, with the instance's name before it.
+// Sets, reads and removes attributes of its transaction, as the instance "first" or "second", and tries every kind of
+// attribute that a host must refuse. Logs each status as `name=number`, with the instance's name before it.
 #include <math.h>
 #include <pthread.h>
 #include <sluice/draft/attributes.h>

@@ -1,5 +1,5 @@
-// Sets the limits and bodies that defines name: TIMEOUT_NS, ATTEMPT_TIMEOUT_NS, RESPONSE_BYTES, ATTEMPTS; REQUEST_FILE and
-// RESPONSE_FILE, with FLAGS.
+// Sets the limits and bodies that these macros name: TIMEOUT_NS, ATTEMPT_TIMEOUT_NS, RESPONSE_BYTES, ATTEMPTS;
+// REQUEST_FILE and RESPONSE_FILE, with FLAGS.
 #include "../stage.h"
 
 #ifndef FLAGS

@@ -71,7 +71,7 @@ static void share_refused(void *instance) {
   tell(instance, "no-host", shared->put(NULL, text("r"), one, forever, NULL));
   tell(instance, "nothing-set", shared->get(host, text("r"), NULL, 0, NULL, NULL));
   tell(instance, "longest-name", shared->put(host, (sluice_text){name, sizeof name - 1}, one, 1, NULL));
-  // The largest values fit fifteen times: each also has its name.
+  // The largest value fits fifteen times, because each name takes space too.
   long count = 0;
   for (; count < 100; count++) {
     name[0] = (char)('0' + count);

@@ -1,6 +1,6 @@
 // Stamps GENERATION into each request and compares it with the stamp in the response. Counts transactions in a value,
-// and generations in its state. The tests write another number into the marker; MISBEHAVIOUR names the fault of a
-// build.
+// and generations in its state. The tests write another number into the marker of the built library; MISBEHAVIOUR names
+// the fault of a build.
 #define _POSIX_C_SOURCE 200809L
 #include "../stage.h"
 
@@ -30,7 +30,7 @@ typedef struct stage {
   const sluice_values *values;
   const char *header;
   const char *key;
-  // Generations before this one.
+  // The number of generations before this one.
   json_int_t before;
   sluice_metric calls;
 } stage;

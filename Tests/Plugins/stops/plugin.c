@@ -1,5 +1,5 @@
-// Stops forever at one point of its lifecycle, AT, as long as the file PLACE/armed exists, and then writes its process
-// id to PLACE/stopped. In the child process of a trial it does not stop, unless the trial itself is the point.
+// If the file PLACE/armed exists, writes its process id to PLACE/stopped and stops forever at the point AT of its
+// lifecycle. In the child process of a trial it does not stop, unless AT is the trial itself.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { TRIAL, CONSTRUCTOR, ENTRY, CREATE, LOAD, ACTIVATE, DEACTIVATE, DESTROY, SAVE };
 
-/// The helper that tries libraries out is the command with other arguments.
+/// The helper that runs trials is the command with other arguments.
 static int is_trial(void) {
   char words[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);

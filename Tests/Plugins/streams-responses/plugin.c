@@ -1,10 +1,10 @@
 // Answers requests itself, with a body that a thread writes piece by piece. The path selects the action:
-//   /write/PIECES/BYTES   as many pieces of as many bytes, of unknown length
-//   /announce/LENGTH/BYTES   one piece of as many bytes, of an announced length
+//   /write/PIECES/BYTES   PIECES pieces of BYTES bytes each; the length is unknown
+//   /announce/LENGTH/BYTES   one piece of BYTES bytes, with the announced length LENGTH
 //   /fail   a piece, and then an error
 //   /never  nothing
-//   /replace/PIECES/BYTES   passes the request on, and gives the server's response that body, of unknown length
-//   /resize/LENGTH/BYTES   the same with one piece of an announced length
+//   /replace/PIECES/BYTES   passes the request on, and gives the server's response the body of /write
+//   /resize/LENGTH/BYTES   passes the request on, and gives the server's response the body of /announce
 #include <pthread.h>
 #include <sluice/draft/response_stream.h>
 #include <stdatomic.h>

@@ -30,7 +30,7 @@ struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
 
   private final class Calls: Sendable {
     let count = Atomic<Int>(0)
-    /// Calls that hang, and a signal for each that was cancelled.
+    /// The number of calls that hang, and a signal for each one that was cancelled.
     let hanging = Atomic<Int>(0)
     let cancelled = DispatchSemaphore(value: 0)
   }

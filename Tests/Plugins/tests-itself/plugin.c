@@ -1,4 +1,4 @@
-// Sets a header whose value is configured, and has its own cases for that. VALUE is the value that a case expects, RUN
+// Sets a header whose value is configured, and has self-test cases for it. VALUE is the value that a case expects, RUN
 // the answer of the second case, DOCUMENT the request of the first.
 #include "../stage.h"
 

@@ -1,7 +1,7 @@
 // Sets a header in each hop, and logs each event's facts about the hop, and which calls of a stage see that header.
 #include "../stage.h"
 
-// The test may choose others.
+// A test can define others.
 #ifndef INTERESTS
 #define INTERESTS 0u
 #endif
@@ -19,7 +19,7 @@ static word hexadecimal(const uint8_t *bytes, size_t count) {
   return digits;
 }
 
-/// The header that `on_issue` has set, as the exchange says that it was sent.
+/// The sent value of the header that `on_issue` has set, as the exchange reports it.
 static word issued(void *instance, sluice_exchange *exchange) {
   word result = {"absent"};
   sluice_text value = {0};

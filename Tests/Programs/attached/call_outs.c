@@ -38,7 +38,7 @@ static int many(void) {
   for (int index = 0; index < 3; index++) {
     snprintf(paths[index], sizeof paths[index], "/many/%d", index);
     easy[index] = open_client(url, paths[index]);
-    // The order of the bodies is not always the same.
+    // The bodies are left out, because their order is not always the same.
     curl_easy_setopt(easy[index], CURLOPT_NOBODY, 1L);
     curl_multi_add_handle(multi, easy[index]);
   }
@@ -58,7 +58,7 @@ static int many(void) {
   return 0;
 }
 
-/// Those of call-outs have high numbers.
+/// The number of descriptors from 512 on, which is where call-outs have theirs.
 static int high_descriptors(void) {
   int count = 0;
   DIR *folder = opendir("/proc/self/fd");
@@ -99,7 +99,7 @@ static int close_all(void) {
   return 0;
 }
 
-/// In an exit handler that was registered before the first transfer, and so runs late.
+/// This exit handler was registered before the first transfer, so it runs late.
 static void look(void) {
   size_t good = 0;
   struct stat status;

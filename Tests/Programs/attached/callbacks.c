@@ -22,7 +22,7 @@ static size_t nest(char *bytes, size_t size, size_t count, void *context) {
   return fwrite(bytes, size, count, stdout);
 }
 
-/// Replaces the list of headers between the hops of a redirect, and frees the one before.
+/// Replaces the list of headers between the hops of a redirect, and frees the previous list.
 static size_t exchange(char *line, size_t size, size_t count, void *context) {
   (void)context;
   if (first && size * count > 9 && strncmp(line, "Location:", 9) == 0) {

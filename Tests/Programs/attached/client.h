@@ -1,5 +1,5 @@
-// What the programs share that tests run with and without `sluice attach`. They print what they see, so that a test can
-// compare two runs byte by byte.
+// Shared parts of the programs that tests run with and without `sluice attach`. The programs print what they see, so
+// that a test can compare two runs byte by byte.
 #ifndef CLIENT_H
 #define CLIENT_H
 #define CURL_DISABLE_DEPRECATION

@@ -1,4 +1,4 @@
-// One transfer in a multi handle, until it has ended: `deadline URL HOW`. Prints the code and the text of the error.
+// Makes one transfer in a multi handle: `deadline URL HOW`. Prints the code and the text of the error.
 #include "client.h"
 
 #include <poll.h>

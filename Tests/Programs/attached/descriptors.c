@@ -1,4 +1,4 @@
-// What a program may do to its descriptors before it makes a transfer: `descriptors WHAT URL`.
+// What a program can do to its descriptors before it makes a transfer: `descriptors WHAT URL`.
 #define _GNU_SOURCE
 #include "client.h"
 
@@ -27,7 +27,7 @@ int main(int count, char **words) {
   if (strcmp(words[1], "closed") == 0) closefrom(3);
   if (strcmp(words[1], "replaced") == 0) {
     closefrom(3);
-    // Other files with the numbers that something else may have had.
+    // Opens other files, with numbers that other descriptors of the process might have had.
     for (int number = 3; number < 32; number++) open("/proc/self/maps", O_RDONLY);
   }
   CURL *easy = open_client(words[2], "/descriptors");
@@ -38,7 +38,7 @@ int main(int count, char **words) {
   }
   perform(easy);
   if (is_used_up) {
-    // With descriptors again, the connection of the first transfer serves.
+    // Descriptors are free again, and the connection of the first transfer is used again.
     closefrom(socket_of_first + 1);
     perform(easy);
   }

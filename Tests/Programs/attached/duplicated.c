@@ -14,7 +14,7 @@ int main(int count, char **words) {
   struct curl_slist *lines = curl_slist_append(NULL, "X-One: 1");
   original = open_client(words[1], "/original");
   curl_easy_setopt(original, CURLOPT_HTTPHEADER, lines);
-  // Libcurl 7.88 cannot copy a handle with such a body of unknown size.
+  // Libcurl 7.88 cannot duplicate a handle whose copied body has no given size.
   curl_easy_setopt(original, CURLOPT_POSTFIELDSIZE, 6L);
   curl_easy_setopt(original, CURLOPT_COPYPOSTFIELDS, "body=1");
   CURL *early = curl_easy_duphandle(original);

@@ -1,4 +1,4 @@
-// A program may look at errno and dlerror at any time: calls that succeed leave them alone.
+// A program can look at errno and dlerror at any time, so calls that succeed must leave them alone.
 #define _GNU_SOURCE
 #include "client.h"
 

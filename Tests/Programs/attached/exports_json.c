@@ -1,4 +1,4 @@
-// A program with a function that has the name of one of libjansson, for its own use.
+// A program that defines a function of its own under the name of a function of libjansson.
 #include "client.h"
 
 void *json_object(void);

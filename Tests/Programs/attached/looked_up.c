@@ -1,4 +1,4 @@
-// Takes libcurl's functions out of a library that it has opened itself, and so goes round what is preloaded.
+// Looks up libcurl's functions in a library that it has opened itself, and so bypasses the preloaded ones.
 #define _GNU_SOURCE
 #include "client.h"
 

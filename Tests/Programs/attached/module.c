@@ -1,7 +1,7 @@
-// A part of a program that brings its libcurl along, as a module of Python or PHP does.
+// A part of a program that brings its own libcurl along, as a module of Python or PHP does.
 #include "client.h"
 
-/// The addresses of functions in a table are bound in another way than calls.
+/// The dynamic loader binds the addresses of functions in a table in another way than calls.
 static CURLcode (*const functions[])(CURL *) = {curl_easy_perform};
 
 int run(const char *url) {

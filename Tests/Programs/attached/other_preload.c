@@ -1,4 +1,4 @@
-// A library that others preload, which has a curl_easy_perform too and calls the next one.
+// A library that something else preloads: it also has a curl_easy_perform, which calls the next one.
 #define _GNU_SOURCE
 #include <curl/curl.h>
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
-// Several transfers at once, some of which a stage keeps from beginning: `pending URL HOW`. HOW is the way in which the
-// program waits: poll, wait, select or events.
+// Several transfers at once, some of which a stage holds back: `pending URL HOW`. HOW is the way in which the program
+// waits: poll, wait, select or events.
 //
-// Of the paths, /held waits for /release, and /never for ever.
+// A request for /held waits for one for /release; a request for /never waits forever.
 #define _GNU_SOURCE
 #include "client.h"
 #include "watched.h"
@@ -39,7 +39,7 @@ static void turn_events(void) {
   struct pollfd ready[64];
   memcpy(ready, watched, sizeof ready);
   const int count = watched_count;
-  // A program whose timer is not armed would sleep for ever.
+  // Without an armed timer, a program would sleep forever.
   const int found = poll(ready, (nfds_t)count, timeout < 0 ? 20000 : (int)timeout);
   if (found == 0 && timeout < 0) printf("no timer\n");
   if (found == 0) {
@@ -92,7 +92,7 @@ static void report(void) {
   }
 }
 
-/// Until so many transfers have ended since the beginning.
+/// Runs until this many transfers have ended since the beginning.
 static void run_until(int count) {
   for (int turns = 0; done_count < count && turns < 100000; turns++) {
     turn();
@@ -162,7 +162,7 @@ int main(int count, char **words) {
   own = pthread_self();
   open_multi();
 
-  // A transfer that begins later does not keep others.
+  // A transfer that begins later does not hold up the others.
   add("/held");
   print_running();
   add("/fast");
@@ -173,12 +173,12 @@ int main(int count, char **words) {
   add("/early");
   run_until(4);
 
-  // A stage that fails later.
+  // The stage of a transfer fails after it has suspended.
   add("/refused");
   add("/release");
   run_until(6);
 
-  // What a program may do with a handle meanwhile.
+  // What a program can do with a handle whose transfer is held back.
   CURL *easy = add("/never");
   CURLM *second = curl_multi_init();
   printf("added twice: %d\n", include(easy));

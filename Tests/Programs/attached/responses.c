@@ -34,7 +34,7 @@ static size_t call_back(char *bytes, size_t size, size_t count, void *multi) {
   return size * count;
 }
 
-/// Chooses where the body goes when the head is there.
+/// Chooses where the body goes once the head has arrived.
 static size_t choose(char *bytes, size_t size, size_t count, void *context) {
   long status = 0;
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
@@ -67,7 +67,7 @@ static void print_lines(const char *url, const char *path) {
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, print_line);
 }
 
-/// Every call of libcurl that makes a paused transfer go on.
+/// Runs a transfer to its end, and unpauses it whenever it is paused.
 static void perform_paused(CURLM *multi) {
   for (int running = 1, turns = 0; running && turns < 10000; turns++) {
     curl_multi_perform(multi, &running);
@@ -122,14 +122,14 @@ int main(int count, char **words) {
   curl_easy_setopt(easy, CURLOPT_USERPWD, "me:pw");
   curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_ANY);
   end();
-  // Libcurl asks without the body first, leaves that answer out, and brings its trailers nevertheless.
+  // Libcurl first asks without the body. It leaves that answer out, but delivers its trailers nevertheless.
   print_lines(url, "/trailer");
   curl_easy_setopt(easy, CURLOPT_USERPWD, "me:pw");
   curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_DIGEST);
   curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "a=1");
   end();
 
-  // Functions and files that are not set.
+  // Callbacks and files that are not set.
   begin(url, "/plain");
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, &easy);
   end();
@@ -153,7 +153,7 @@ int main(int count, char **words) {
   end();
   print_file(chosen);
 
-  // Functions that refuse: the status line, a field, the empty line.
+  // Callbacks that refuse the status line, a field or the empty line.
   for (int line = 1; line <= 4; line++) {
     char words_of_error[CURL_ERROR_SIZE] = "";
     print_lines(url, "/plain");
@@ -166,7 +166,7 @@ int main(int count, char **words) {
   refuses_at = 2;
   end();
 
-  // Many at once, and pauses.
+  // With a multi handle, and with pauses.
   CURLM *multi = curl_multi_init();
   print_lines(url, "/plain");
   curl_multi_add_handle(multi, easy);

@@ -1,4 +1,4 @@
-// Fails allocations of 4 MiB and more in a program, as one does that may have little memory (RLIMIT_AS).
+// Fails allocations of 4 MiB and more in a program, as happens in a program with little memory (RLIMIT_AS).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 void *__libc_malloc(size_t size);
 
-/// The commands that run and start the program may have more.
+/// Only the program `reused` is limited, not the commands that run and start it.
 static int is_for_this(void) {
   const char *slash = strrchr(program_invocation_name, '/');
   return strcmp(slash ? slash + 1 : program_invocation_name, "reused") == 0;

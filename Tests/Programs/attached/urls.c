@@ -30,7 +30,7 @@ int main(int count, char **words) {
   curl_url_set(parsed, CURLUPART_URL, url, 0);
   curl_easy_setopt(easy, CURLOPT_CURLU, parsed);
   perform(easy);
-  // The parsed one counts, although the other was set later.
+  // The parsed URL counts, although the other one was set later.
   get(easy, "http://127.0.0.1:1/unused");
   curl_url_set(parsed, CURLUPART_PATH, "/changed", 0);
   perform(easy);

@@ -1,6 +1,6 @@
 // A program that uses URLSession and knows nothing of Sluice: one request with `await`, one with a completion handler,
-// and one of many at once. Prints the bodies. With a second argument, a request that a stage keeps from beginning until
-// another one comes.
+// and many at once. Prints the bodies. With a second argument, it makes a request that a stage holds back until another
+// one comes.
 import Dispatch
 import Foundation
 import FoundationNetworking
@@ -18,8 +18,8 @@ if CommandLine.arguments.count > 2 {
     continuation.finish()
   }.resume()
   show(try await URLSession.shared.data(from: url("/fast")).0)
-  // The session may begin the first task after the others: asks until it has been released. The end of the program ends
-  // this: a task of URLSession that is cancelled while it finishes may never end.
+  // The session might begin the first task after the others, so this asks until the first one is released. It runs
+  // until the program ends, because a task of URLSession that is cancelled while it finishes might never end.
   Task { while true { _ = try? await URLSession.shared.data(from: url("/release")) } }
   for await body in bodies { show(body) }
   print("/held arrived")

@@ -22,14 +22,14 @@ struct CancelPlan: Sendable {
     /// After the canceller has given way to other tasks this many times.
     case yields(Int)
     case requestSeen
-    /// This much of the body was read, or produced; or the server has sent its part, where the caller cannot see it.
+    /// The caller has read or produced this much of the body; where it cannot see that, the server has sent its part.
     case bodyMoved(Int)
     case theEnd
   }
 
   enum Means: CaseIterable, Sendable {
     case task, handle, both
-    /// The reader lets go of the sequence.
+    /// The reader drops the sequence.
     case release
   }
 
@@ -49,7 +49,7 @@ struct CancelPlan: Sendable {
     self.number = number
     let call = Call.allCases[Int.random(in: 0..<4, using: &random)]
     let answer = Answer.allCases[Int.random(in: 0..<3, using: &random)]
-    // The largest is more than what a reader may leave unread.
+    // The largest body is larger than what a reader can leave unread.
     let byteCount = [2, 40_000, 3_000_000][[0, 0, 0, 1, 1, 1, 1, 2].randomElement(using: &random) ?? 0]
     let isRead = call == .bytes && answer != .none
     let isReleased = isRead && Int.random(in: 0..<3, using: &random) == 0
@@ -71,7 +71,7 @@ struct CancelPlan: Sendable {
   var isUploadFinite: Bool { answer == .whole }
 }
 
-/// What became of a call.
+/// How a call ended.
 enum CancelEnd: Equatable, Sendable {
   case whole
   case cancelled

@@ -18,7 +18,7 @@ import Testing
       var seeds = SystemRandomNumberGenerator()
       let seed = getenv("SLUICE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seeds.next()
       let calls = Locked<[Int: CancelledCall]>([:])
-      // One server for both runs: its thread may keep the port for a moment after its end.
+      // One server for both runs: its thread might keep the port for a moment after its end.
       let server = try ScriptedServer { head, _ in
         let number = head.startLine.split(separator: " ").dropFirst().first.flatMap { Int($0.dropFirst()) }
         return number.flatMap { number in calls.withLock { $0[number] } }?.answer() ?? [.close]
@@ -38,7 +38,7 @@ import Testing
 private final class RandomCancels: Sendable {
   private let seed: UInt64
   private let folder: TemporaryDirectory
-  /// Those of the run, for the server.
+  /// The calls of the run, for the server.
   private let calls: Locked<[Int: CancelledCall]>
   private let ends = Locked<[Int: CancelEnd]>([:])
   private let census = Watched(CancelCensus())
@@ -52,7 +52,8 @@ private final class RandomCancels: Sendable {
   func run(_ count: Int, _ server: ScriptedServer) async throws {
     try await callAndCheck(count, server)
     calls.withLock { $0 = [:] }
-    // What a transaction holds longer than its call would be here: the engine, the sequence of an upload, the delegate.
+    // An object that a transaction held longer than its call would still exist here: the engine, the sequence of an
+    // upload, the delegate.
     try await census.wait(for: "everything to be released; SLUICE_SEED=\(seed)") { $0 == CancelCensus() }
     try await server.waitForScripts()
   }
@@ -64,7 +65,7 @@ private final class RandomCancels: Sendable {
     configuration.addStage("ledger", ledger.code)
     let client = try Client(configuration)
     try await withCleanup {
-      // The transaction of a reader that lets go ends a little later.
+      // The transaction of a reader that drops the sequence ends a little later.
       await client.shutdown(drain: Patience.limit)
     } _: {
       try await callAll(count, client, server.baseURL)
@@ -73,7 +74,7 @@ private final class RandomCancels: Sendable {
     expectCoverage(count)
   }
 
-  /// Some at a time, each after another one has ended.
+  /// Runs some calls at a time; each one that ends starts another one.
   private func callAll(_ count: Int, _ client: Client, _ base: String) async throws {
     let next = Watched(0)
     try await withThrowingTaskGroup { group in
@@ -134,7 +135,8 @@ private final class RandomCancels: Sendable {
     }
   }
 
-  /// Calls were cancelled before they were sent, while they ran, and too late; those that ran are of each kind.
+  /// Checks that calls were cancelled before they were sent, while they ran, and too late; those that ran are of each
+  /// kind.
   private func expectCoverage(_ count: Int) {
     let (calls, ends) = (calls.withLock { $0.values }, ends.withLock { $0 })
     let early = calls.count { $0.codes.isEmpty }

@@ -2,7 +2,7 @@ import SluiceJSON
 
 /// A line of an event log, read as `docs/schema/event.schema.json` describes it.
 ///
-/// It shares nothing with what the command reads and writes logs with: two readers with the same mistake would agree.
+/// It shares no code with the command's reader and writer of logs: two readers with the same mistake would agree.
 struct EventLine {
   static let names = [
     "will_execute", "did_configure", "did_issue", "did_receive_informational", "did_receive", "will_redirect",
@@ -30,7 +30,7 @@ struct EventLine {
   var durationNs: Int64?
   /// The sum of the phases of `timings`.
   var phasesNs: Int64?
-  /// The members of `timings`, true as 1.
+  /// The members of `timings`; true is read as 1.
   var timings: [String: Int64] = [:]
   /// Its place in a trace; nil if the line has none.
   var traceId: String?

@@ -15,7 +15,7 @@ struct EventLogAudit {
 
   init() {}
 
-  /// Everything at once.
+  /// Reads a whole log.
   init(lines: [String]) {
     for line in lines { read(Array(line.utf8)) }
     finish()

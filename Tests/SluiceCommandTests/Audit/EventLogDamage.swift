@@ -5,7 +5,8 @@ struct EventLogDamage {
   let lines: [String]
   /// For the message of a test.
   let what: String
-  /// Whether the change removes, repeats or moves a line, or changes a number that counts: then a rule is broken for certain.
+  /// Whether a rule is certainly broken: the change removes, repeats, moves or cuts a line, or changes a number that
+  /// counts.
   let isCertain: Bool
 
   private static let members = [
@@ -38,7 +39,7 @@ struct EventLogDamage {
       let document = try JSONValue(parsing: log[index])
       let name = Self.change(document, log, &random)
       lines[index] = try document.serializedText()
-      // In a line that had it before, another number of these is always wrong.
+      // These members count, so another value in a line that had one before is always wrong.
       let isCertain = ["sequence", "attempt", "hop"].contains(name) && lines[index] != log[index]
       self.init(lines, "\(name) of line \(index + 1): \(log[index]) became \(lines[index])", isCertain: isCertain)
     }
@@ -50,7 +51,7 @@ struct EventLogDamage {
     self.isCertain = isCertain
   }
 
-  /// Removes, adds or changes one member; gives its name.
+  /// Removes, adds or changes one member, and returns its name.
   private static func change(
     _ document: JSONValue, _ log: [String], _ random: inout some RandomNumberGenerator
   ) -> String {

@@ -27,7 +27,7 @@ struct ResultAudit {
       return complain("no event has the request id of \(result)")
     }
     for (what, isSame) in comparisons(result, last) where !isSame { complain("\(what): \(result) after \(last)") }
-    // A request without an id has the one of its transaction.
+    // A request without an id has the id of its transaction.
     let expected = id % 2 == 0 ? "r\(id)" : first.transaction
     if requestId != expected { complain("\(requestId) in place of \(expected)") }
     if first.url != url(id) { complain("\(first.url) in place of \(url(id))") }

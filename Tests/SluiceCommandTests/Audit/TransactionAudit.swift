@@ -64,7 +64,7 @@ struct TransactionAudit {
     }
   }
 
-  /// A span ends once, in the time of the transaction; nothing else of its event is its own.
+  /// A span ends once, within the time of the transaction; its event has no members of other events.
   private func checkSpans() throws(LogComplaint) {
     var ended: Set<String> = []
     for (index, event) in all.enumerated() {
@@ -91,10 +91,10 @@ struct TransactionAudit {
     }
   }
 
-  /// What may follow what; the numbers of attempt and hop tell apart which attempt or hop is meant.
+  /// Which event can follow which. The numbers of attempt and hop say which attempt or hop is meant.
   private func checkOrder() throws(LogComplaint) {
     let followers: [String: Set<String>] = [
-      // A stage of the request may answer, fail, or ask for another attempt.
+      // A stage of the request can answer, fail, or ask for another attempt.
       "will_execute": ["did_configure", "will_retry", "did_validate_response", "did_complete"],
       "did_configure": ["did_issue", "did_end_hop", "will_retry", "did_validate_response", "did_complete"],
       "did_issue": ["did_receive_informational", "did_receive", "did_end_hop"],
@@ -126,7 +126,7 @@ struct TransactionAudit {
     }
   }
 
-  /// The last event of that name in the attempt and the hop of another one, before it.
+  /// The last event of that name before another event, in the same attempt and hop.
   private func find(_ name: String, before index: Int) -> EventLine? {
     events[..<index].last { $0.event == name && isSameHop($0, events[index]) }
   }
@@ -135,7 +135,7 @@ struct TransactionAudit {
     event.attempt == other.attempt && event.hop == other.hop
   }
 
-  /// Each hop that was issued ends, once, before anything that is not of it.
+  /// Each issued hop ends, once, before any event that does not belong to it.
   private func checkHops() throws(LogComplaint) {
     let parts: Set = ["did_receive_informational", "did_receive", "will_redirect"]
     for (index, event) in events.enumerated() {
@@ -174,16 +174,16 @@ struct TransactionAudit {
       let isUnprocessed = before.errorCode == "not_processed"
       let isRight =
         switch (before.event, after.event) {
-        // The same connection may have refused the hop, and the next one then belongs to the same attempt.
+        // If the server did not process the hop, the next one belongs to the same attempt.
         case ("will_retry", "did_issue"): isNextHop
         case ("will_retry", "did_configure"): isNextAttempt
-        // The wait for the next attempt may be cancelled.
+        // The wait for the next attempt can be cancelled.
         case ("will_retry", "did_complete"): isNextAttempt || same || isNextHop && isUnprocessed
         case ("will_retry", _): isNextAttempt || isNextHop && isUnprocessed
         case ("will_redirect", "did_issue"), ("did_end_hop", "did_issue"), ("did_end_hop", "did_end_hop"):
           isNextHop && leadsOn(before)
         case ("did_validate_response", _), ("did_extract", _), ("did_validate_payload", _): same
-        // The next hop may fail before it is issued.
+        // The next hop can fail before it is issued.
         default: same || isNextHop && leadsOn(before)
         }
       try demand(isRight, "numbering", after, "after \(before.event) \(before.attempt).\(before.hop)")
@@ -234,7 +234,7 @@ struct TransactionAudit {
     }
   }
 
-  /// The result of a hop is the server's; a head with an incomplete body may have had no `did_receive`.
+  /// The status of a hop is the server's. A head whose body is incomplete might have had no `did_receive`.
   private func checkStatusOfHop(_ event: EventLine, _ received: Int64?, isIssued: Bool) throws(LogComplaint) {
     let isReceived = event.status == received && event.receivedStatus == nil
     let isUnreceived = (200...999).contains(event.status ?? 0) && event.receivedStatus == 0
@@ -328,7 +328,7 @@ struct TransactionAudit {
     }
   }
 
-  /// When the hop of an event can have begun at the earliest: with the first, when its attempt was configured.
+  /// The earliest time at which the hop of an event can have begun; for a first hop, when its attempt was configured.
   private func hopStart(_ index: Int) -> Int64 {
     let event = events[index]
     let before = event.hop == 0 ? find("did_configure", before: index) : events[..<index].last { !isSameHop($0, event) }

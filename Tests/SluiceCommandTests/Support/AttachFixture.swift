@@ -37,14 +37,14 @@ final class AttachFixture {
   /// The same server, as an origin that the configuration does not list.
   var otherURL: String { "http://localhost:\(server.port)" }
 
-  /// A program as it is.
+  /// Runs a program without the command.
   func run(_ words: [String], input: [UInt8] = [], environment: [String: String?] = [:]) async throws -> CommandResult {
     try await Command.run(
       words[0], Array(words.dropFirst()), environment: Self.environment(environment), standardInput: input,
       workingDirectory: folder.path)
   }
 
-  /// A program under the command.
+  /// Runs a program under the command.
   func attach(
     _ words: [String], options: [String] = [], input: [UInt8] = [], environment: [String: String?] = [:]
   ) async throws -> CommandResult {
@@ -114,10 +114,10 @@ struct TraceIDs: Hashable {
 }
 
 extension [ServerRequest] {
-  /// The ids of those that have some.
+  /// The ids of the requests that have a `traceparent`.
   var traceIDs: [TraceIDs] { compactMap { TraceIDs($0) } }
 
-  /// The values of a header, one for each request; nil for a request without it, and all values of one in a row.
+  /// The values of a header, one for each request: nil for a request without it, and several values joined.
   func each(_ name: String) -> [String?] {
     map { request in
       let values = request.headers.values(of: name)

@@ -9,8 +9,8 @@ struct AttachedCollector {
 
   /// - Parameters:
   ///   - config: settings of the plugin besides the endpoint, each with a comma in front.
-  ///   - endpoint: another one than that of the collector.
-  ///   - delivery: of the events.
+  ///   - endpoint: the endpoint of the plugin, if it is not the collector.
+  ///   - delivery: the delivery of the events.
   init(
     _ config: String = "", endpoint: String? = nil, delivery: String = "direct",
     collector answer: @escaping @Sendable (ServerRequest) -> ServerResponse = Self.accept,

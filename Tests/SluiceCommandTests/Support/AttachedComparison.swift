@@ -57,7 +57,7 @@ struct AttachedComparison {
     #expect(attachedRequests.count == plainRequests.count, sourceLocation: location)
   }
 
-  /// … and every request has trace headers, once.
+  /// Like ``expectSame``, and every request has trace headers, once.
   func expectSameButTraced(_ location: SourceLocation = #_sourceLocation) {
     expectSame(location)
     for request in attachedRequests {
@@ -67,7 +67,7 @@ struct AttachedComparison {
     #expect(passed.isEmpty, sourceLocation: location)
   }
 
-  /// … and none has, for one reason.
+  /// Like ``expectSame``, and no request has trace headers, all for one reason.
   func expectSameAndPassed(_ count: Int, _ reason: String, _ location: SourceLocation = #_sourceLocation) {
     expectSame(location)
     #expect(tracedCount == 0, sourceLocation: location)
@@ -76,7 +76,7 @@ struct AttachedComparison {
       sourceLocation: location)
   }
 
-  /// Shows what does not differ between two runs of a program.
+  /// Shows the parts of a request that do not differ between two runs of a program.
   private static let answer: @Sendable (ServerRequest) -> ServerResponse = { request in
     if request.path == "/redirect" {
       return ServerResponse(status: 302, headers: [HeaderLine("Location", "/after")])

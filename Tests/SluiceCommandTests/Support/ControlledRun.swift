@@ -65,7 +65,7 @@ final class ControlledRun: Sendable {
     return document
   }
 
-  /// Sends one request and waits for its answer to have come.
+  /// Sends one request and waits until it has reached the server.
   func request() async throws {
     let count = server.requestCount
     try running.write(line)
@@ -74,7 +74,7 @@ final class ControlledRun: Sendable {
 
   private var line: String { #"{"url": "\#(server.baseURL)/"}"# + "\n" }
 
-  /// Writes requests without a pause, until ``stopFlow()``; gives how many.
+  /// Writes requests without a pause, until ``stopFlow()``; returns how many.
   func flow() -> Task<Int, any Error> {
     Task.detached { [self] in
       while !lines.value.isStopping {

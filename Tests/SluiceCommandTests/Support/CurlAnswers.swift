@@ -3,7 +3,7 @@ import SluiceTestKit
 
 /// What the server answers to curl and to `send`.
 struct CurlAnswers {
-  /// Paths that were asked for.
+  /// Paths that were requested before.
   private let seen = Watched(Set<String>())
 
   func answer(_ request: ServerRequest) -> ServerResponse {
@@ -48,7 +48,7 @@ struct CurlAnswers {
       body: .bytes(Array(text.utf8)))
   }
 
-  /// The rest of a text from where the request wants it.
+  /// A text, or the part of it that the request asks for.
   private static func part(_ request: ServerRequest) -> ServerResponse {
     let bytes = Array("answer in parts\n".utf8)
     guard let range = request.headers.first("range"), let start = Int(range.dropFirst(6).dropLast()) else {

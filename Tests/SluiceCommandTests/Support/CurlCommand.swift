@@ -6,7 +6,7 @@ enum CurlCommand {
   /// Nil without curl.
   static let path = ["/usr/bin/curl", "/usr/local/bin/curl", "/bin/curl"].first { FileTree.exists($0) }
 
-  /// A request without what curl and `send` may choose for themselves: agent, boundary of a form, and order of headers.
+  /// A request without what curl and `send` can choose for themselves: agent, boundary of a form, and order of headers.
   ///
   /// - Parameter names: headers that are left out besides, in lower case.
   static func comparable(_ request: ServerRequest, without names: Set<String> = []) -> String {
@@ -17,7 +17,7 @@ enum CurlCommand {
     let headers = request.headers.compactMap { line -> String? in
       let name = line.name.lowercased()
       guard !names.contains(name), !line.value.hasPrefix("curl/"), !line.value.hasPrefix("sluice/") else { return nil }
-      // Curl 7.88 lets every file that is uploaded wait, even one of a byte; newer versions only those above 1 MiB.
+      // Curl 7.88 sends `Expect` with every file that is uploaded, even of one byte; newer versions only above 1 MiB.
       if name == "expect", request.body.count <= 1 << 20 { return nil }
       return "\(name): \(name == "content-length" && boundary != nil ? "" : plain(line.value))"
     }

@@ -59,11 +59,11 @@ final class CurlFixture {
     try work.write("old\n", to: "old.txt")
   }
 
-  /// What one of the two did.
+  /// What one of the two commands did.
   struct Outcome: Equatable {
     var requests: [String]
     var output: String
-    /// By path.
+    /// The contents of files, by path.
     var files: [String: String]
     var status: Int32
   }
@@ -101,7 +101,7 @@ final class CurlFixture {
       status: result.status)
   }
 
-  /// Without what differs from run to run, and without comments.
+  /// The text without comments and without what differs from run to run.
   private func plain(_ text: String) -> String {
     text.replacing(server.baseURL, with: "{url}").replacing("127.0.0.1:\(port)", with: "{host}")
       .replacing(":\(port)", with: ":{port}").replacing(/Date: [^\r]*/, with: "Date:")

@@ -2,7 +2,7 @@
 ///
 /// `{url}` is the server, `{port}` its port, `{socket}` a Unix socket with a server. `{file}` is a file with two lines,
 /// `{bytes}` one with all bytes, `{large}` one above 1 MiB, `{jar}` one of cookies, `{netrc}` one of passwords,
-/// `{options}` one of options, In the folder are `part.txt`, the first five bytes of what the server answers, and
+/// `{options}` one of options. The folder contains `part.txt`, the first five bytes of what the server answers, and
 /// `old.txt`.
 enum CurlInvocations {
   static let requests: [String] = [

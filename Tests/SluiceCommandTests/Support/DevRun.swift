@@ -8,12 +8,12 @@ final class DevRun: Sendable {
   let folder: TemporaryDirectory
   let server: LoopbackServer
   let running: RunningCommand
-  /// Events up to here were taken.
+  /// The number of events that were taken so far.
   private let cursor = Watched(0)
 
   /// - Parameters:
   ///   - prepare: puts everything into the folder that is to be there at the start.
-  ///   - configuration: of `c.json`, given the URL of the server.
+  ///   - configuration: the content of `c.json`, given the URL of the server.
   init(
     _ arguments: String..., configuration: @Sendable (String) -> String = { DevRun.configuration($0) },
     prepare: @Sendable (TemporaryDirectory) async throws -> Void
@@ -30,7 +30,7 @@ final class DevRun: Sendable {
     ).start()
   }
 
-  /// - Parameter temporary: in place of `/tmp`.
+  /// - Parameter temporary: the folder to use in place of `/tmp`.
   static func environment(_ folder: TemporaryDirectory, temporary: String? = nil) -> [String: String?] {
     var own: [String: String?] = ["XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path]
     if let temporary { own["TMPDIR"] = temporary }
@@ -47,7 +47,7 @@ final class DevRun: Sendable {
     """
   }
 
-  /// With the first build of a stamping library at `a.so`.
+  /// A run with the first build of a stamping library at `a.so`.
   static func stamped(_ arguments: String...) async throws -> (run: DevRun, library: StampedLibrary) {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun(arguments: arguments) { try library.install(1, at: $0.path("a.so")) }
@@ -70,11 +70,11 @@ final class DevRun: Sendable {
 
   // MARK: Events
 
-  /// All so far.
+  /// All events so far.
   var events: [JSONValue] { Self.events(Array(running.outputSoFar.utf8)) }
 
   private static func events(_ output: [UInt8]) -> [JSONValue] {
-    // The last piece may be half a line.
+    // The last piece might be half a line.
     output.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
       .compactMap { try? JSONValue(parsing: $0) }
   }
@@ -112,25 +112,25 @@ final class DevRun: Sendable {
 
   // MARK: Requests
 
-  /// Sends one by typing it; gives its event.
+  /// Sends a request by typing it, and returns its event.
   @discardableResult
   func request(_ line: String = "/") async throws -> JSONValue {
     try running.write(line + "\n")
     return try await next("request")
   }
 
-  /// Sends one with `--listen`; gives the body, which is the stamp.
+  /// Sends a request to the endpoint of `--listen`, and returns the body, which is the stamp.
   func stamp(at address: String) async throws -> String {
     try await Command.check("curl", ["-sS", "http://\(address)/"]).outputText
   }
 
-  /// Waits for the start; gives the address of the endpoint.
+  /// Waits for the start, and returns the address of the endpoint.
   @discardableResult
   func start() async throws -> String { try await next("started")["listen"]?.string ?? "" }
 
   // MARK: The end
 
-  /// Ends it as Ctrl-C does.
+  /// Ends the command as Ctrl-C does.
   @discardableResult
   func end() async throws -> CommandResult {
     running.send(signal: SIGINT)

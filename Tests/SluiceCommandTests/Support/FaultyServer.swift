@@ -3,7 +3,7 @@ import SluiceTestKit
 
 /// A server that fails three requests of ten, in eleven ways, and answers the others in six.
 ///
-/// A seed decides, by the number in the path and by how often that number was asked for: a run can be repeated.
+/// The seed, the number in the path, and how often that number was requested decide, so that a run can be repeated.
 final class FaultyServer: Sendable {
   enum Fault: CaseIterable {
     case closedBeforeHead, resetBeforeHead, resetInHead, resetInBody, truncatedBody, truncatedChunks, status500,
@@ -13,7 +13,7 @@ final class FaultyServer: Sendable {
 
   struct Counts: Sendable {
     var requests = 0
-    /// Requests that dice decided about; the rest of a loop of redirects needs none.
+    /// Requests whose answer was drawn by lot; further requests of a redirect loop need no draw.
     var decisions = 0
     var faults: [Fault: Int] = [:]
     fileprivate var visits: [Int: UInt64] = [:]
@@ -65,7 +65,7 @@ final class FaultyServer: Sendable {
     case .status503: return respond("503 Service Unavailable", "{}", hasBody, "Retry-After: 0\r\n")
     case .redirectLoop: return redirect(307, to: "/\(number)/loop")
     case .twoLengths: return [.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n{}"), .close]
-    // The close is not announced: the next request may already be on its way.
+    // The close is not announced: the next request might already be on its way.
     case .closedKeptConnection: return respond("200 OK", "{}", hasBody) + [.close]
     }
   }

@@ -48,7 +48,7 @@ struct ShippedPipeline {
       """
   }
 
-  /// Answers POST when the whole body was read, as an application does; a plain `return` answers before.
+  /// Answers POST once the whole body was read, as an application does; a plain `return` answers earlier.
   private static let readingLocation = """
     location = /mirrored { internal; return 204; }
     location @taken { return 200 "ok\\n"; }

@@ -3,8 +3,8 @@ import CHTTPParser
 extension Answer {
   /// The answer of http-parser.
   ///
-  /// - Parameter skipsBodies: tell it that informational responses, 204 and 304 have no body, which it leaves to its
-  ///   caller to know.
+  /// - Parameter skipsBodies: whether http-parser is told that informational responses, 204 and 304 have no body, which
+  ///   it does not know by itself.
   static func httpParser(to bytes: [UInt8], isAnswerToHead: Bool, skipsBodies: Bool = false) -> Answer {
     let reading = HTTPParserReading(isAnswerToHead: isAnswerToHead, skipsBodies: skipsBodies)
     return withExtendedLifetime(reading) { reading.read(bytes) }

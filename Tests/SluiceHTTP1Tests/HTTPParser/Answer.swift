@@ -27,9 +27,9 @@ struct Answer: Equatable {
   var trailers: [Field] = []
   /// nil while more bytes are expected.
   var end: End?
-  /// Whether the connection may be used again; valid when there is an end.
+  /// Whether the connection can be used again; valid when there is an end.
   var keepsConnection = false
-  /// Why the bytes are refused. The rest is then only what came before.
+  /// Why the bytes are refused. The other members then describe only what came before.
   var refusal: String?
   /// Where http-parser was when it refused. For ours, where the last head begins that is not complete, or the body.
   var position = 0

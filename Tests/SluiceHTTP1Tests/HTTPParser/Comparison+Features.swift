@@ -6,12 +6,12 @@ extension Comparison {
   /// All bytes as text in lower case.
   var text: String { Answer.text(of: bytes).lowercased() }
 
-  /// Whether two bytes side by side are like this.
+  /// Whether any two neighbouring bytes are like this.
   func hasNeighbours(_ areLikeThis: (UInt8, UInt8) -> Bool) -> Bool {
     zip(bytes, bytes.dropFirst()).contains(where: areLikeThis)
   }
 
-  /// Whether so many hexadecimal digits are in a row.
+  /// Whether at least so many hexadecimal digits follow one another.
   func hasDigits(atLeast count: Int) -> Bool {
     bytes.split { !UInt8.isHexadecimal($0) }.contains { $0.count >= count }
   }

@@ -3,7 +3,7 @@ import SluiceMessages
 /// Both answers to the same bytes, and what is different in them.
 struct Comparison {
   enum Aspect: String, Hashable, CaseIterable {
-    /// Only one of them refuses the bytes; the rest is then not compared.
+    /// Only one parser refuses the bytes; the rest is then not compared.
     case acceptance
     /// The number, status and version of the heads.
     case heads
@@ -11,7 +11,7 @@ struct Comparison {
     case body
     case trailers
     case end
-    /// Whether the connection may be used again.
+    /// Whether the connection can be used again.
     case connection
   }
 

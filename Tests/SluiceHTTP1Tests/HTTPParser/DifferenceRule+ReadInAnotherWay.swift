@@ -1,5 +1,5 @@
 extension DifferenceRule {
-  /// Where both accept a response, or wait for more of it, and read something else.
+  /// Where both parsers accept a response, or wait for more of it, and read something else.
   static let readInAnotherWay: [DifferenceRule] = [
     DifferenceRule(name: "keeps the spaces after a value", section: "RFC 9112 §5.1: they are no part of it") {
       comparison in
@@ -11,7 +11,7 @@ extension DifferenceRule {
       guard comparison.hasNeighbours({ $0 == 0x0A && [0x20, 0x09].contains($1) }) else { return [] }
       return comparison.equalFields { Answer.withSingleSpaces($0) }
     },
-    // Told that there is no body, it must differ only as other rules say.
+    // If http-parser is told that there is no body, the other rules must explain the differences that remain.
     DifferenceRule(name: bodyWithoutBody, section: "RFC 9112 §6.3: whatever the fields say") { comparison in
       guard comparison.framesNoBody else { return [] }
       let corrected = Comparison(comparison.bytes, isAnswerToHead: comparison.isAnswerToHead, skipsBodies: true)
@@ -79,7 +79,7 @@ extension DifferenceRule {
 extension DifferenceRule {
   private static let bodyWithoutBody = "reads a body of 1xx, 204 and 304"
 
-  /// http-parser does not see `chunked` as the last coding, or an option of `Connection`, because of a value like this.
+  /// Values like this keep http-parser from seeing `chunked` as the last coding, or an option of `Connection`.
   private static func overlooks(
     _ name: String, _ section: String, in isLikeThis: @escaping @Sendable (String) -> Bool
   ) -> DifferenceRule {
@@ -123,7 +123,7 @@ extension Answer {
     Array(value.reversed().drop { [0x20, 0x09].contains($0) }.reversed())
   }
 
-  /// One space for each run of spaces and tabs.
+  /// The value with one space in place of each run of spaces and tabs.
   fileprivate static func withSingleSpaces(_ value: [UInt8]) -> [UInt8] {
     Array(value.split { [0x20, 0x09].contains($0) }.joined(separator: [0x20]))
   }

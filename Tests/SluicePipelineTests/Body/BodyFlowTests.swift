@@ -78,7 +78,7 @@ import Testing
         == ["chunk 0 a", "chunk 1 A", "wait", "wait", "deliver C", "chunk 1 B", "deliver B", "pull"])
   }
 
-  @Test func `the later of two suspended stages may continue first`() {
+  @Test func `the later of two suspended stages can continue first`() {
     #expect(
       Self.script(
         stages: 2,

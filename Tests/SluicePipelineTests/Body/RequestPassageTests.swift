@@ -103,7 +103,7 @@ import Testing
   }
 }
 
-/// Suspends on the pieces that it is told, and at the `end`; a piece on which it suspends goes on in capitals. Used on one
+/// Suspends on the given pieces, and at the `end`; a piece on which it suspends continues in capitals. Used on one
 /// thread.
 private final class HoldingStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities = .requestPieces

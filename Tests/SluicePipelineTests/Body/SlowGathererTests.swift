@@ -32,7 +32,7 @@ import Testing
       }
     }
 
-    /// The disk of the gatherer has caught up.
+    /// Lets the disk of a gatherer catch up.
     func ready(_ index: Int = 0) {
       loop.perform {
         files.gatherers[index].isBehind = false

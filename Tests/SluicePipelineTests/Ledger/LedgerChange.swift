@@ -122,7 +122,7 @@ extension LedgerChange {
     return earliest <= entry.time && isDelay(entry, before: after) && areHopTimesKept(log, index, entry)
   }
 
-  /// Whether each hop still took the time from its beginning, which comes no later than its `didIssue`, to its end.
+  /// Whether each hop still takes the time from its beginning, which is no later than its `didIssue`, to its end.
   private static func areHopTimesKept(_ log: [LedgerEntry], _ index: Int, _ entry: LedgerEntry) -> Bool {
     var log = log
     log[index] = entry
@@ -154,7 +154,7 @@ extension LedgerChange {
     entry.time + (next.attempt > entry.attempt ? entry.duration : .zero) <= next.time
   }
 
-  /// Whether no other event must have the same request: before `didConfigure`, and alone behind a redirect.
+  /// Whether no other event must have the same request: the event is before `didConfigure`, or alone after a redirect.
   private static func isOpenRequest(_ log: [LedgerEntry], _ index: Int) -> Bool {
     let entry = log[index]
     let attempt = log.indices.filter { log[$0].attempt == entry.attempt }
@@ -177,8 +177,8 @@ extension LedgerChange {
     return entry.errorCode == nil || has(.didEndHop, ofHopOf: entry, log[..<index])
   }
 
-  /// A hop without a response has an error. One with a response may have one, unless that response was validated; what a
-  /// redirect or a challenge says is known before its body.
+  /// A hop without a response has an error. A hop with a response can have one too, unless that response was validated.
+  /// A redirect or a challenge is decided before its body arrives.
   private static func isHopError(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
     guard entry.errorCode != nil else { return has(.didReceive, ofHopOf: entry, log[..<index]) }
     let isDecided = [301, 302, 303, 307, 308, 401, 407].contains(entry.status)
@@ -186,7 +186,7 @@ extension LedgerChange {
       || !has(.didValidateResponse, ofHopOf: entry, log[index...])
   }
 
-  /// Whether it is a `willRetry` behind which no event of the attempt comes but its end.
+  /// Whether it is a `willRetry` after which the attempt has no event, or only the end of the transaction.
   private static func isRetry(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
     guard entry.kind == .willRetry, index > 0, index + 1 < log.count, entry.timings == nil else { return false }
     let (before, next) = (log[..<index], log[index + 1])
@@ -200,7 +200,7 @@ extension LedgerChange {
 
   private static func isStageStatus(_ entry: LedgerEntry) -> Bool {
     guard let received = entry.receivedStatus, received != entry.status else { return false }
-    // The result of a hop is the server's, even without a `didReceive`.
+    // The status of a hop's end is the server's, even without a `didReceive`.
     if entry.kind == .didEndHop { return 200...999 ~= entry.status }
     return entry.kind == .willRetry || entry.kind == .didComplete && entry.outcome != .succeeded
   }

@@ -70,12 +70,12 @@ import Testing
     #expect(Self.violation([]) == nil)
   }
 
-  @Test func `transactions may be mixed`() {
+  @Test func `events of several transactions can be interleaved`() {
     let mixed = zip(Self.success(), Self.success(Self.other)).flatMap { [$0, $1] }
     #expect(Self.violation(mixed) == nil)
   }
 
-  @Test func `attempts, hops and informational responses are part of it`() {
+  @Test func `attempts, hops and informational responses break no rule`() {
     var retry = Self.entry(.willRetry, 5)
     retry.duration = .nanoseconds(10)
     var log = [
@@ -130,7 +130,7 @@ import Testing
     return entry
   }
 
-  @Test func `spans may end anywhere between the first event and the last`() {
+  @Test func `spans can end anywhere between the first event and the last`() {
     for index in 1..<Self.success().count {
       var log = Self.success()
       log.insert(Self.span(UInt64(index), 0, UInt64(index)), at: index)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `a span ends once, in the time, the attempt and the hop in which it may`() {
+  @Test func `a span ends once, within the time of its transaction, in the current attempt and hop`() {
     func rule(_ span: LedgerEntry, twice: Bool = false) -> LedgerViolation.Rule? {
       var log = Self.success()
       log.insert(contentsOf: twice ? [span, span] : [span], at: 4)
@@ -175,7 +175,7 @@ import Testing
     #expect(rule(changed) == .identity)
   }
 
-  @Test func `a transaction may end wherever it is, and a hop may lack its response`() {
+  @Test func `a transaction can end wherever it is, and a hop can lack its response`() {
     let beginning = Self.success().prefix(5)
     for count in [1, 2, 5] {
       #expect(Self.violation(beginning.prefix(count) + [Self.failed(9, status: count == 5 ? 200 : 0)]) == nil)
@@ -192,7 +192,7 @@ import Testing
     #expect(Self.violation(challenged + [Self.failed(9, hop: 1)]) == nil)
   }
 
-  @Test func `a stage may answer in place of a hop that was never issued`() {
+  @Test func `a stage can answer in place of a hop that was never issued`() {
     let hop =
       Self.success().prefix(3)
       + [Self.entry(.didReceive, 3, status: 302), Self.entry(.willRedirect, 3, status: 302)]
@@ -238,7 +238,7 @@ import Testing
     #expect(Self.violation(head + [Self.entry(.willRedirect, 4, status: 302), Self.failed(5, hop: 1)]) == nil)
   }
 
-  @Test func `a hop takes the time from its beginning, at the latest its issue, to its end`() {
+  @Test func `the duration of a hop is the time from its beginning, no later than its issue, to its end`() {
     for took in 2...3 { #expect(Self.violation(Self.changed(4) { $0.duration = .nanoseconds(took) }) == nil) }
     for took in [0, 1, 4] {
       #expect(Self.violation(Self.changed(4) { $0.duration = .nanoseconds(took) })?.rule == .timing)
@@ -469,7 +469,7 @@ import Testing
     #expect(Self.violation(Array(same))?.rule == .numbering)
   }
 
-  @Test func `what the server did not process goes out again in the next hop, after one will_retry`() {
+  @Test func `a request that the server did not process goes out in the next hop, after one will_retry`() {
     var (end, retry) = (Self.broken(3, took: 1), Self.entry(.willRetry, 3, status: 0))
     (end.errorCode, retry.errorCode) = ("not_processed", "not_processed")
     let refused = Self.success().prefix(3) + [end, retry]
@@ -492,7 +492,7 @@ import Testing
     #expect(Self.violation(Array(log))?.message.contains("1 ns before the delay") == true)
   }
 
-  @Test func `phases fit into the time that has passed, and that the hop took`() {
+  @Test func `phases fit into the time that has passed, and into the time of the hop`() {
     func log(_ timings: TransferTimings, _ indices: Int...) -> [LedgerEntry] {
       var log = Self.success()
       for index in indices { log[index].timings = timings }

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `without a sequence, the order of events still shows most changes`() throws {
-    // The events that can be lost unnoticed are those that a transaction may lack.
+    // The events that can be lost unnoticed are those that a transaction can lack.
     let expected: Set<TraceEvent.Kind> = [
       .didConfigure, .didIssue, .didReceiveInformational, .didValidateResponse, .willRetry,
     ]
@@ -51,8 +51,8 @@ import Testing
     }
   }
 
-  /// Whether it is the end of a hop that was never issued, after which nothing names the failure of a hop: a transaction may
-  /// end, or a stage may answer, before a hop begins.
+  /// Whether the event is the end of a hop that was never issued, and no later event names the failure of a hop: a
+  /// transaction can end, or a stage can answer, before a hop begins.
   private static func mayBeMissing(_ index: Int, _ log: [LedgerEntry]) -> Bool {
     let isIssued = log.contains {
       $0.kind == .didIssue && $0.attempt == log[index].attempt && $0.hop == log[index].hop

@@ -48,7 +48,7 @@ struct LedgerStory {
     func record(_ event: TraceEvent) { log.append(LedgerEntry(event)) }
   }
 
-  /// A stage of closures, each of which may be missing. Used on one thread.
+  /// A stage of closures, each of which can be missing. Used on one thread.
   final class Stage: Interceptor, @unchecked Sendable {
     var wantsBody = false
     var request: ((Exchange) -> Verdict)?
@@ -240,7 +240,8 @@ extension LedgerStory {
     TraceParent(traceID: TraceID(high: trace, low: trace), spanID: span, flags: .sampled).description
   }
 
-  /// The stub measures nothing, and has no informational responses: as libcurl tells it.
+  /// The stub measures nothing and has no informational responses, so these events are made as libcurl would cause
+  /// them.
   private init(measured informational: Int) {
     name = "measured, with an informational response"
     let kinds: [TraceEvent.Kind] = [

@@ -35,7 +35,7 @@ import Testing
       if chance.isOne(in: 4), let url = try? HTTPURL("http://example.com/\(chance.number(below: 9))") {
         exchange.nativeRequest.url = url
       }
-      // Left there by a stage that does not answer with it.
+      // A response that the stage leaves there without answering with it.
       if chance.isOne(in: 30) { exchange.nativeResponse = Response(status: 202) }
       return verdict(exchange, canSuspend: true)
     }

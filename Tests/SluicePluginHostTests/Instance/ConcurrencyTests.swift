@@ -17,7 +17,7 @@ struct ConcurrencyTests {
     sem_post(UnsafeMutableRawPointer(mutating: gate).assumingMemoryBound(to: sem_t.self))
   }
 
-  @Test func `a blocking stage does not block the loop, and what it changed is taken over`() async throws {
+  @Test func `a blocking stage does not block the loop, and its changes take effect`() async throws {
     let stage = try await StageFixture("is-blocking")
     let outcome = stage.begin(try StageFixture.request())
     try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
@@ -43,7 +43,7 @@ struct ConcurrencyTests {
     return stage
   }
 
-  @Test func `data is released on the loop, even if a late call was the last to use it`() async throws {
+  @Test func `data is released on the loop, even if a late call was the last user`() async throws {
     let stage = try await stageWithLateCall()
     #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
   }
@@ -230,7 +230,7 @@ struct ConcurrencyTests {
   }
 
   @Test(arguments: [("ISSUE", "on_issue"), ("PIECES", "sluice.body/1"), ("TRACES", "on_event")])
-  func `a serial and blocking stage is refused with a call for which a loop would wait`(
+  func `a serial and blocking stage is refused if it has a call for which a loop would wait`(
     define: String, call: String
   ) async throws {
     let error = await #expect(throws: PluginError.self) {

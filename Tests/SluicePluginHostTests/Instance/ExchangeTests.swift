@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// What a plugin may do with the exchange of its call.
+/// What a plugin can do with the exchange of its call.
 struct ExchangeTests {
   private static let headers: HeaderFields = ["X-Old": "old", "x-gone": "1", "x-secret": "s"]
 
@@ -140,7 +140,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: ["content-length", "host", "connection", "te"])
-  func `a request document with such a trailer fails the transaction before anything is sent`(
+  func `a request document with a trailer that describes the message fails before anything is sent`(
     _ name: String
   ) async throws {
     let stage = try await StageFixture("edits-documents", defines: ["REQUEST_TRAILER=\"\(name)\""])
@@ -152,7 +152,7 @@ struct ExchangeTests {
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }
 
-  @Test func `other trailers of a document reach the caller, and a field that the server sent may stay`() async throws {
+  @Test func `other trailers of a document reach the caller, and a field that the server sent can stay`() async throws {
     let sent = Response(status: 200, headers: ["keep-alive": "timeout=5"], trailers: ["content-type": "a/b"])
     let own = try await StageFixture("edits-documents", defines: ["RESPONSE_TRAILER=\"x-sum\""]) { _ in .response(sent)
     }

@@ -21,12 +21,12 @@ struct LogRecordTests {
     #expect(entry.attributes.map(\.name) == names)
     #expect(entry.attributes["a.text"] == "one\\ntwo \"x\"")
     #expect(entry.attributes["a.integer"] == .integer(.min) && entry.attributes["a.bool"] == true)
-    // Of two attributes with one name, the later one.
+    // Of two attributes with one name, the later one counts.
     #expect(entry.attributes["a.number"] == 2)
     #expect(entry.attributes["a.bytes"] == "a\u{FFFD}" && entry.attributes["a.empty"] == "")
     guard case .text(let long)? = entry.attributes["a.long"] else { throw TestKitError("no long text") }
     #expect(long.utf8.count <= Attribute.textBytes && long.hasSuffix("…"))
-    // The record's own attributes and, on one line, those of the transaction.
+    // The record has its own attributes, and those of the transaction with each text on one line.
     #expect(entry.attributes["both"] == "record" && entry.attributes["of.transaction"] == "three\\nfour")
     #expect(entry.attributes.first { $0.name == "a.secret" }?.shownValue == "REDACTED")
   }
@@ -46,7 +46,7 @@ struct LogRecordTests {
     #expect(!stage.log.value.contains { $0.message == "no" || refused.contains($0.message) })
   }
 
-  @Test func `an exchange that the caller may not use here is refused, and a record without one comes from any thread`()
+  @Test func `an exchange that the caller may not use is refused, and a record without one comes from any thread`()
     async throws
   {
     let stage = try await StageFixture("logs-records")

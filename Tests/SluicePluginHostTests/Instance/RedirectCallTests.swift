@@ -17,7 +17,7 @@ struct RedirectCallTests {
     try await StageFixture("decides-redirects", defines: defines, answer: answer)
   }
 
-  @Test func `a stage sees where a redirect leads, and may change nothing`() async throws {
+  @Test func `a stage sees where a redirect leads, and can change nothing`() async throws {
     let stage = try await Self.stage()
     let result = try stage.run(StageFixture.request("POST", body: .text("x")))
     #expect(result.response?.status == 200)
@@ -40,7 +40,7 @@ struct RedirectCallTests {
     #expect(stage.transport.issued.count == 1)
   }
 
-  @Test func `a stage refuses a redirect, and the transaction fails by its name`() async throws {
+  @Test func `a stage refuses a redirect, and the error of the transaction names the stage`() async throws {
     let stage = try await Self.stage("DECISION=SLUICE_VERDICT_FAIL")
     let error = try stage.run(StageFixture.request()).error
     #expect(error == TransactionError(code: "no_way", message: "this redirect is not wanted", stage: "stage"))
@@ -48,7 +48,7 @@ struct RedirectCallTests {
   }
 
   @Test(arguments: [("SLUICE_VERDICT_CONTINUE", 200), ("SLUICE_VERDICT_RESPOND", 302)])
-  func `a stage may answer late`(decision: String, status: Int) async throws {
+  func `a stage can answer late`(decision: String, status: Int) async throws {
     let stage = try await Self.stage("LATE=1", "DECISION=\(decision)")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)

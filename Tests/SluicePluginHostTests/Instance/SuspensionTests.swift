@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Tokens: who may resume, when, and with which effect.
+/// Tokens: who can resume, when, and with which effect.
 struct SuspensionTests {
   @Test func `a token is resumed once, even before its call returns`() async throws {
     let stage = try await StageFixture("resumes-twice")

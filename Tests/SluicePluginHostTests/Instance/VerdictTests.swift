@@ -43,7 +43,7 @@ struct VerdictTests {
     #expect(result.response?.status == 200)
   }
 
-  @Test func `on_failure learns why and may respond`() async throws {
+  @Test func `on_failure gets the reason, and can respond`() async throws {
     let stage = try await StageFixture("answers") { _ in
       .connectFailure(TransportError(.connect, "refused", isBeforeSending: true))
     }

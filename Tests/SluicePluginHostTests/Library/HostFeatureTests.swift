@@ -13,7 +13,7 @@ struct HostFeatureTests {
   /// A feature, and the answer that the fixture gets if it is missing; nil for functions that are not called then.
   struct Lack: Sendable, CustomTestStringConvertible {
     let feature: HostFeatures
-    /// In `host.h`, after `SLUICE_FEATURE_`.
+    /// The name in `host.h`, after `SLUICE_FEATURE_`.
     let name: String
     let answers: [String: String?]
 

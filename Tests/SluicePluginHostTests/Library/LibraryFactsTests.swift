@@ -69,7 +69,7 @@ struct LibraryFactsTests {
       } == nil)
   }
 
-  @Test func `a Swift runtime may be shared or the library's own, but not a mixture of both (S4)`() throws {
+  @Test func `a Swift runtime can be shared or the library's own, but not a mixture of both (S4)`() throws {
     #expect(try reason { $0.swiftRuntime = .shared } == nil)
     #expect(try reason { $0.swiftRuntime = .own } == nil)
     #expect(try facts { $0.swiftRuntime = .own }.warnings.isEmpty)

@@ -92,7 +92,7 @@ struct LibraryImageTests {
     #expect(error?.says("its folder \(folder.path) is writable", "chmod go-w \(folder.path)") == true)
   }
 
-  @Test func `a library and its folder that others may write are refused at once`() throws {
+  @Test func `a library and its folder that others may write are refused in one error`() throws {
     let path = try write("abc", mode: 0o664)
     chmod(folder.path, 0o775)
     let error = error(path)

@@ -37,7 +37,7 @@ struct PluginNoteTests {
     #expect(note.version == "1.4.0")
   }
 
-  @Test func `an empty version leaves it to the table`() throws {
+  @Test func `with an empty version in the note, the table's version counts`() throws {
     let note = try #require(try PluginNote(section: section(content(version: []))[...]))
     #expect(note.version == nil)
   }

@@ -82,7 +82,7 @@ struct PreflightTests {
     }
   }
 
-  @Test func `a library for another machine is refused, both named in words`() async throws {
+  @Test func `a library for another machine is refused, and the error names both machines`() async throws {
     var bytes = try await minimal()
     let other: UInt8 = MachineName.host == 183 ? 62 : 183
     bytes[18] = other

@@ -56,7 +56,7 @@ struct PluginMetricTests {
     #expect(stage.instance.metricSnapshots.count == 4)
   }
 
-  @Test func `threads record at the same time and nothing is lost; beyond the limit it is the overflow series`()
+  @Test func `threads record at the same time without loss; series beyond the limit are the overflow series`()
     async throws
   {
     let stage = try await StageFixture("records-metrics")

@@ -89,7 +89,7 @@ struct PluginStoreTests {
     #expect(FileTree.names(in: store.path) == [])
   }
 
-  @Test func `copies take one descriptor together, and all are locked`() throws {
+  @Test func `all copies together take one descriptor, and all are locked`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let first = try store.stage(image)
     func openInStore() -> Int {
@@ -142,7 +142,7 @@ struct PluginStoreTests {
     let store = try PluginStore(at: folder.path("store"))
     try folder.makeFolder("store/.staging-1-2")
     _ = try folder.write("x", to: "store/.staging-1-2/plugin.so")
-    // Ages come from file times, which may come from another clock: only times that the test sets are certain.
+    // Ages come from file times, which might come from another clock: only times that the test sets are certain.
     setAge("store/.staging-1-2", seconds: 600 - 300)
     StorePruner(store: store.path, limit: 9).run()
     #expect(FileTree.names(in: store.path) == [".staging-1-2"])

@@ -46,7 +46,7 @@ struct NotificationOfferTests {
     #expect(stage.instance.violations[.passedOnCompleted] == 1)
   }
 
-  @Test func `the deadline passes while another call of the instance blocks: it is never called`() async throws {
+  @Test func `a notification whose deadline passes while another call blocks is never delivered`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let blocked = instance.offer("block", [:], until: end)

@@ -137,7 +137,7 @@ struct ScheduledWorkTests {
     #expect(try report(stage).counts == [.failed: 1])
   }
 
-  @Test func `a completion may come from another thread`() async throws {
+  @Test func `a completion can come from another thread`() async throws {
     let stage = try await stage("elsewhere")
     try await period(stage, until: "ended the scheduled work")
     #expect(try report(stage).counts == [.newData: 1])

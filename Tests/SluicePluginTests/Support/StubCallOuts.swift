@@ -52,7 +52,7 @@ final class StubCallOuts: @unchecked Sendable {
 
   let started = Watched<[Start]>([])
   let cancelled = Watched<[sluice_call]>([])
-  /// The answer of `start`, and its action before it returns.
+  /// What `start` returns, and what it does before it returns.
   private let status: sluice_status
   private let atOnce: @Sendable (Start) -> Void
 

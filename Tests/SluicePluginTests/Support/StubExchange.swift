@@ -27,18 +27,18 @@ final class StubExchange: @unchecked Sendable {
   var context = sluice_context()
   var failure: (code: String, message: String)?
   var retryDelay: UInt64?
-  /// The answer of `challenge_answer`, and its argument.
+  /// What `challenge_answer` returns, and what it was given.
   var challengeVerdict = sluice_verdict(SLUICE_VERDICT_CONTINUE)
   var credentials: [String] = []
   var sensitive: [String] = []
-  /// The answers of `may_call`; OK for every other kind of call.
+  /// What `may_call` returns; OK for every other kind of call.
   var permissions: [sluice_call_kind: Int] = [:]
   /// The headers that the hop sent, by the name in lower case; empty before it was issued.
   var issued: [String: String] = [:]
   /// The instance's data, and its release function; see `data_set`.
   private(set) var data: UnsafeMutableRawPointer?
   private var release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-  /// Whether a call is under way, during which the plugin may touch it.
+  /// Whether a call is under way, during which the plugin may touch the exchange.
   var isLent = false
   var token: sluice_token?
   var mayBeSuspended = true
@@ -61,7 +61,7 @@ final class StubExchange: @unchecked Sendable {
     for text in lent { text.deallocate() }
   }
 
-  /// Releases the previous data; nil at the end of the transaction.
+  /// Replaces the data, and releases the previous data; nil at the end of the transaction.
   func keep(_ data: UnsafeMutableRawPointer?, _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?) {
     if let old = self.data { self.release?(old) }
     self.data = data
@@ -70,7 +70,7 @@ final class StubExchange: @unchecked Sendable {
 
   var pointer: OpaquePointer? { OpaquePointer(bitPattern: name) }
 
-  /// The exchange of a name, during a call; nil, and counted, outside of a call.
+  /// The exchange that a pointer names, during a call; outside of a call nil, which is counted.
   static func lent(_ pointer: OpaquePointer?) -> StubExchange? {
     guard let exchange = known.withLock({ $0[UInt(bitPattern: pointer)] }) else { return nil }
     guard exchange.isLent else {
@@ -92,7 +92,7 @@ final class StubExchange: @unchecked Sendable {
     sides[Int(side)].fields.removeAll { $0.name.lowercased() == name.lowercased() }
   }
 
-  /// Stores a value as long as the exchange exists.
+  /// Stores a value for the lifetime of the exchange.
   func keep<Value>(_ value: Value) -> UnsafePointer<Value> {
     let place = UnsafeMutablePointer<Value>.allocate(capacity: 1)
     place.initialize(to: value)

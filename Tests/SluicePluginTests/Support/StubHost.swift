@@ -6,8 +6,8 @@ import SluiceTestKit
 
 /// A host in memory with one loop, which is a serial queue.
 ///
-/// `@unchecked Sendable`: the tables are written before a plugin has the host and only read after it; `lentByEnter` and
-/// the exchanges are touched on the queue alone.
+/// `@unchecked Sendable`: the tables are written before a plugin has the host, and only read afterwards; `lentByEnter`
+/// and the exchanges are touched on the queue alone.
 final class StubHost: @unchecked Sendable {
   let loop = DispatchQueue(label: "loop")
   let table: UnsafeMutablePointer<sluice_host>

@@ -53,7 +53,7 @@ import Testing
     #"nonce="a""#, #"realm="a""#, #"realm="a", nonce="b", algorithm=SHA-1"#, #"realm="a", nonce="b", qop="auth-int""#,
     #"realm="a", nonce="b", qop="""#, #"realm="a", nonce="b", algorithm="-sess""#,
   ])
-  func `what is not known here is not answered`(parameters: String) throws {
+  func `a challenge that is incomplete or not supported is not answered`(parameters: String) throws {
     #expect(try Self.challenge(parameters) == nil)
   }
 

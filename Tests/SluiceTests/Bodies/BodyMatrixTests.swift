@@ -90,7 +90,7 @@ import Testing
     func path(of kind: Kind) -> String { products[kind]?.path ?? "" }
   }
 
-  /// Objects that transactions keep as long as they live.
+  /// Objects that transactions retain until they end.
   private final class Probe: Sendable {
     private let count: Watched<Int>
     init(_ count: Watched<Int>) {

@@ -59,7 +59,7 @@ import Testing
     #expect(result.issuedRequest?.trailers == ["x-keep": "1", "x-sum": "1"])
   }
 
-  @Test func `what a stage may not add is refused with its status`() async throws {
+  @Test func `a trailer that a stage must not add is refused with its status`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let (_, lines) = try await run(request(server.baseURL))
@@ -86,7 +86,7 @@ import Testing
     let sent = try #require(server.requests.first)
     #expect(try JSONValue(parsing: sent.body) == ["tenant": "a"])
     #expect(names(sent) == ["x-keep", "x-sum"])
-    // They were known when the head went out.
+    // The trailers were known when the head went out.
     #expect(sent.headers.first("Trailer") == "x-keep, x-sum" && sent.headers.first("Content-Length") == nil)
   }
 
@@ -189,7 +189,7 @@ import Testing
 
   // MARK: Redirects and retries
 
-  @Test func `a redirect to another origin drops what is secret and what a stage added before`() async throws {
+  @Test func `a redirect to another origin drops secret trailers, and those that a stage added before`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let target = other.baseURL + "/b"

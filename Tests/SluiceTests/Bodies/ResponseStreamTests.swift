@@ -42,7 +42,7 @@ import Testing
       let result = await engine.transaction(try Self.request("/write/\(pieces)/\(bytes)"))
       #expect(result.error == nil, "\(String(describing: result.error))")
       #expect(result.response?.body.bytes == [UInt8](repeating: UInt8(ascii: "x"), count: pieces * bytes))
-      // Not before there is a response.
+      // A stream is refused before there is a response.
       #expect(Self.told("early", log) == ["-2"] && Self.told("written", log) == ["0"])
       // Logged on a thread of the plugin, perhaps after the result.
       try await log.wait(for: "the second end") { $0.contains { $0.hasPrefix("end-again=") } }
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a stage that wants the whole body, and one that sees pieces, get it`() async throws {
+  @Test func `a stage that wants the whole body, and a stage that sees pieces, get the written body`() async throws {
     let edits = try await PluginCompiler.compile("marks-bodies", defines: ["KIND=WHOLE", "SIDE_IS_REQUEST=0"])
     chmod(edits.path, 0o755)
     try await Self.run(

@@ -112,7 +112,7 @@ import Testing
     try await asked.wait { $0 > 0 }
     task.cancel()
     #expect(await task.value.outcome == .cancelled)
-    // A producer that did not wake its reader was not asked.
+    // A producer that has not woken its reader is not asked again.
     #expect(asked.value == 1)
     await engine.shutdown()
   }

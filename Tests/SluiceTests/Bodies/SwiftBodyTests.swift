@@ -36,7 +36,7 @@ import Testing
     let (result, lines) = try await Self.run(server.baseURL + "/", ["x-bodies": what], body: .text("abc"))
     #expect(result.error == nil, "\(String(describing: result.error))")
     #expect(Self.text(result) == expected)
-    // Asked once for each body.
+    // The stage was asked once for each body.
     #expect(lines.filter { $0.hasPrefix("body=") } == ["body=request 0.0 0", "body=response 0.0 200"])
     // The plugin's own data is not touched.
     #expect(result.response?.headers["x-data"] == "kept")

@@ -67,11 +67,11 @@ import Testing
     let asked = try await setup.run("/ask", body: .stream(PieceStream.make([[65], [], [66]])))
     #expect(asked.result.error == nil)
     #expect(Self.text(asked.result) == "answer")
-    // Called again when the body was complete.
+    // The stage was called again when the body was complete.
     #expect(setup.told("request") == ["(streamed)", "(streamed)", "AB"])
     #expect(setup.told("response") == ["(none)", "answer"])
     #expect(setup.told("ask-request") == ["0", "0"])
-    // Refused in on_response.
+    // Asking is refused in on_response.
     #expect(setup.told("late-ask") == ["-2", "-2"])
     #expect(setup.server.requests.map(\.body) == [Array("AB".utf8), Array("AB".utf8)])
     await setup.end()

@@ -6,8 +6,8 @@ import SluiceTestKit
 /// A row of `Tests/Cases/cache`: requests one after the other, the origin's answer to each, and the response that the
 /// caller must get.
 ///
-/// The ids are those of http-tests/cache-tests, where the scenarios come from; rows of kind `own` are from here. A value
-/// `@-30` is the date thirty seconds ago, `@850-30` the same in the form of RFC 850. If that suite waits until a
+/// The ids are those of http-tests/cache-tests, where the scenarios come from; rows of kind `own` were written here. A
+/// value `@-30` is the date thirty seconds ago, `@850-30` the same in the form of RFC 850. If that suite waits until a
 /// response is stale, the row here gives the response an older date instead.
 struct CacheCase: Decodable, Sendable {
   enum Kind: String, Decodable, Sendable { case required, optimal, own }
@@ -52,7 +52,7 @@ struct CacheCase: Decodable, Sendable {
     var text: String?
     /// Fields that the origin must get.
     var sent: [String: String]?
-    /// The step whose answer it must be, from 1; by default the last one that the origin answered.
+    /// The step whose answer the response must be, from 1; by default the last one that the origin answered.
     var answered: Int?
 
     var source: Source { from ?? .origin }
@@ -106,7 +106,7 @@ struct CaseClock: Sendable {
     now = HTTPDate(secondsSince1970: Int64(time.tv_sec))
   }
 
-  /// `Name: value`, taken apart, with a date in the place of `@…`.
+  /// Splits `Name: value`, and puts a date in the place of `@…`.
   func field(_ line: String) -> (name: String, value: String) {
     let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     return (String(parts.first ?? ""), value(String((parts.last ?? "").drop { $0 == " " })))

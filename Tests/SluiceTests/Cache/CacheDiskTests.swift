@@ -62,7 +62,7 @@ import Testing
     await second.shutdown()
   }
 
-  /// The damage that a crash, a full disk or another program may do to a file.
+  /// The damage that a crash, a full disk or another program can do to a file.
   enum Damage: String, CaseIterable, Sendable {
     case cutShort, emptied, oneBit, otherVersion, longer, directory, link
   }
@@ -105,7 +105,8 @@ import Testing
     try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
   }
 
-  /// A status below and above the range, then the time of the request, then that of the response: places after the URL.
+  /// The places after the URL are the status, here below and above its range, and the times of the request and the
+  /// response.
   @Test(arguments: [(0, 99), (0, 1000), (8, .min), (16, .min), (16, .max)] as [(Int, Int64)])
   func `a complete file with an impossible number is dropped and fetched again`(
     place: Int, number: Int64
@@ -219,7 +220,7 @@ import Testing
       .cacheable(String(repeating: request.target, count: 300), "max-age=600")
     }
     defer { server.stop() }
-    // Memory for one or two, so that nearly all has to come from the folder, whose bound is as tight.
+    // The memory holds one or two entries, so that nearly all come from the folder, whose limit is as tight.
     let engines = try (0..<3).map { _ in try engine(#", "memoryBytes": 3000"#, bytes: 65536) }
     try await withThrowingTaskGroup(of: Int.self) { group in
       for (worker, engine) in engines.enumerated() {

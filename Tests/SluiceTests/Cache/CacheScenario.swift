@@ -77,10 +77,10 @@ struct CacheScenario {
 /// Compares the result of one step with the row.
 struct StepCheck {
   let row: CacheCase
-  /// From 1.
+  /// Counted from 1.
   let number: Int
   let clock: CaseClock
-  /// The step whose answer it must be.
+  /// The step whose answer the response must be.
   let answered: Int
   private(set) var complaints: [String] = []
 
@@ -146,7 +146,7 @@ struct StepCheck {
     expect(body == wanted, "body \"\(body)\", not \"\(wanted)\"")
   }
 
-  /// The requests that the origin got for it.
+  /// Checks the requests that the origin got for the step.
   mutating func check(_ connections: Int, _ expected: Int, _ request: String) {
     expect(connections == expected, "\(connections) requests at the origin by now, not \(expected)")
     guard connections == expected, step.reachesOrigin else { return }

@@ -149,7 +149,7 @@ import Testing
     func get(_ path: String) async throws { _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + path))) }
     for path in ["/1", "/2", "/3", "/1", "/4"] { try await get(path) }
     #expect(server.requests.map(\.target) == ["/1", "/2", "/3", "/4"])
-    // 2 has gone for 4; 1, 3 and 4 are there.
+    // 2 was dropped for 4; 1, 3 and 4 are there.
     for path in ["/1", "/3", "/4", "/2"] { try await get(path) }
     #expect(server.requests.map(\.target) == ["/1", "/2", "/3", "/4", "/2"])
     await engine.shutdown()
@@ -170,7 +170,7 @@ import Testing
     for key in keys.prefix(128) { try await get(key) }
     for key in ["0", "128"] { try await get(key) }
     #expect(server.requests.compactMap { $0.value(of: "x-key") } == keys)
-    // 1 has gone for 128; 0, 2 and 128 are there.
+    // 1 was dropped for 128; 0, 2 and 128 are there.
     for key in ["0", "2", "128", "1"] { try await get(key) }
     #expect(server.requests.compactMap { $0.value(of: "x-key") } == keys + ["1"])
     await engine.shutdown()
@@ -181,7 +181,7 @@ import Testing
       .cacheable(String(repeating: "x", count: 1000), "max-age=600", ["Vary: X-Key"])
     }
     defer { server.stop() }
-    // Room for a few more than the 128 of one URL, but not for all that come.
+    // There is room for a few more than the 128 of one URL, but not for all that arrive.
     let engine = try CacheEngine.make(#"{"memoryBytes": 300000}"#)
     func get(_ path: String, _ key: Int) async throws {
       _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + path), headers: ["X-Key": "\(key)"]))
@@ -193,7 +193,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `responses that depend on different fields are found by these; of two that fit the later one is used`()
+  @Test func `responses that vary by different fields are found by these; of two that fit the later one is used`()
     async throws
   {
     let server = try LoopbackServer { request in
@@ -242,7 +242,7 @@ import Testing
     }
   }
 
-  @Test func `a body larger than an entry may be is passed on and not stored`() async throws {
+  @Test func `a body beyond the limit for an entry is passed on and not stored`() async throws {
     let server = try LoopbackServer { request in
       .cacheable(String(repeating: "x", count: request.target == "/fits" ? 1000 : 1001), "max-age=60")
     }
@@ -273,7 +273,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `field values that are no text come back byte by byte`() async throws {
+  @Test func `field values that are not UTF-8 come back byte by byte`() async throws {
     let head = Array("HTTP/1.1 200 OK\r\nConnection: close\r\nCache-Control: max-age=60\r\nContent-Length: 0\r\n".utf8)
     let server = try ScriptedServer(
       .receiveRequest, .send(head + Array("X-Name: f".utf8) + [0xFC] + Array("r\r\n\r\n".utf8)))
@@ -312,7 +312,7 @@ import Testing
   @Test func `many requests on several loops get the right responses from one store`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { request in .cacheable(request.target, "max-age=600") }
     defer { server.stop() }
-    // Room for about half, so that entries are replaced all the time.
+    // There is room for about half of the entries, so that they are replaced all the time.
     let engine = try CacheEngine.make(#"{"memoryBytes": 20000}"#, loops: 4)
     try await withThrowingTaskGroup(of: Int.self) { group in
       for worker in 0..<16 {
@@ -347,7 +347,7 @@ import Testing
 }
 
 extension ServerResponse {
-  /// A 200 that may be stored; further fields as `Name: value`.
+  /// A 200 that can be stored; further fields as `Name: value`.
   static func cacheable(_ body: String, _ control: String, _ fields: [String] = []) -> ServerResponse {
     let lines = (["Cache-Control: \(control)"] + fields).map { line in
       let (name, value) = CaseClock().field(line)

@@ -6,7 +6,7 @@ struct ChaosDice {
 
   /// - Parameters:
   ///   - subject: what is decided about, a path for instance.
-  ///   - purpose: who decides, so that not all decide alike.
+  ///   - purpose: what decides, so that not all decisions are alike.
   init(_ seed: UInt64, _ subject: some StringProtocol, _ purpose: String, _ number: Int = 0) {
     var state = seed
     for byte in subject.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -51,7 +51,7 @@ final class ChaosServer: Sendable {
     }
   }
 
-  /// The path grows with each redirect, the attempt with each retry: another answer each time.
+  /// The path grows with each redirect, and the attempt number with each retry, so that each gets another answer.
   private static func answer(_ request: ServerRequest, _ seed: UInt64) -> ServerResponse {
     let attempt = request.value(of: "x-attempt").flatMap { Int($0) } ?? 0
     var dice = ChaosDice(seed, request.path, "server", attempt)

@@ -88,7 +88,7 @@ struct CrashFixture: Sendable {
 }
 
 extension CrashReport {
-  /// The names of the functions in the plugin's library, from the inside.
+  /// The names of the functions in the plugin's library, the innermost first.
   var pluginFunctions: [String] {
     frames.filter { if case .plugin = $0.owner { true } else { false } }.compactMap(\.function)
   }

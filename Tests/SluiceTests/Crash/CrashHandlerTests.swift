@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: ["", "/dev/full"])
-  func `a descriptor that accepts nothing does not change the end`(output: String) async throws {
+  func `a descriptor that accepts nothing does not change how the process ends`(output: String) async throws {
     let library = try await CrashFixture.library("IN_REQUEST")
     var child = fixture.child(library)
     (child.record, child.output) = (nil, output)
@@ -48,7 +48,7 @@ import Testing
   @Test func `a reader that does not read delays the end only up to the limit`() async throws {
     let path = fixture.folder.path("pipe")
     #expect(mkfifo(path, 0o600) == 0)
-    // Full before the child writes, and nobody reads.
+    // The pipe is full before the child writes, and nobody reads it.
     let descriptor = open(path, O_RDWR | O_NONBLOCK)
     defer { close(descriptor) }
     let page = [UInt8](repeating: 0, count: 4096)

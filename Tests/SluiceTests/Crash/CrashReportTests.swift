@@ -52,7 +52,7 @@ import Testing
     let child = CrashFixture.Child(
       record: fixture.record, library: BuiltProducts.library("crashes-in-swift"), folder: fixture.folder.path,
       onlyRequests: true)
-    // The processor's instruction for it is another on each machine.
+    // The instruction for a failed check differs between processors.
     #if arch(x86_64)
       let output = await fixture.crash(child, SIGILL)
     #else

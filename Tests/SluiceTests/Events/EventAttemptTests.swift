@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a retry over the same connection says so`() async throws {
+  @Test func `a retry over the same connection reports that the connection is used again`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage(
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `a connection that died while idle does not fail the request`() async throws {
-    // The first connection is closed behind its answer; the second request finds that out, and gets another connection.
+    // The first connection is closed after its answer; the second request finds that out, and gets another connection.
     let server = try ScriptedServer([ScriptStep.respond(body: "one"), ScriptStep.respond(body: "two")])
     let request = try get(server.baseURL)
     let stories = try await tell([request, request])
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `connections that fail are repeated without an issue`() async throws {
+  @Test func `attempts whose connection fails are retried without an issue`() async throws {
     let port = try Loopback.freePort()
     let story = try await tell(get("http://127.0.0.1:\(port)/")) { Self.repeats(&$0) }
     #expect(

@@ -84,10 +84,10 @@ import Testing
     }
   }
 
-  @Test func `an answer that comes before the body has left ends the sending`() async throws {
+  @Test func `an answer that comes before the body was sent ends the sending`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"), .receiveToEnd)
-    // More than the sockets take, so that it cannot have left.
+    // More than the sockets take, so that not all of it can have been sent.
     let story = try await tell(post(server.baseURL, .bytes([UInt8](repeating: 65, count: 64 << 20))))
     #expect(story.code == "http_status")
     #expect(story.kinds == Self.lostInTheBody)

@@ -30,7 +30,7 @@ struct HopTracer {
 
   /// - Parameters:
   ///   - plugin: further members of the plugin in the configuration, each with a comma in front.
-  ///   - headers: the configuration of the built-in `headers`, which stands before the plugin; nil for none.
+  ///   - headers: the configuration of the built-in `headers`, which is listed before the plugin; nil for none.
   ///   - more: further members of the configuration, each with a comma in front.
   init(
     defines: [String] = [], plugin: String = "", headers: String? = nil, more: String = "",

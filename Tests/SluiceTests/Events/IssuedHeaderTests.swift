@@ -17,7 +17,7 @@ import Testing
     #expect(result.error == nil)
     #expect(server.requests.first?.headers.first("x-hop") == "0.0")
     #expect(tracer.told("on_request") == ["absent"])
-    // Not before it was sent, although the stage has just set it.
+    // The header is not visible before it was sent, although the stage has just set it.
     #expect(tracer.told("on_issue") == ["absent", "absent"])
     #expect(tracer.told("on_response") == ["0.0"])
     #expect(events.map { $0["issued"] } == ["absent", "absent"] + Array(repeating: "0.0", count: 7))

@@ -44,7 +44,7 @@ import Testing
     #expect(collector.lines("cannot export").isEmpty)
   }
 
-  @Test(arguments: [400, 401, 404, 500, 302]) func `a refused batch is not repeated, and logged once`(_ status: Int)
+  @Test(arguments: [400, 401, 404, 500, 302]) func `a refused batch is not sent again, and logged once`(_ status: Int)
     async throws
   {
     let server = try LoopbackServer()

@@ -113,7 +113,7 @@ import Testing
     #expect(work.map(\.status) == [2] && work.allSatisfy { $0.attribute("http.request.resend_count") == nil })
   }
 
-  @Test func `a transaction without a caller's trace begins one, which contains the stages' spans`() async throws {
+  @Test func `a transaction without a caller's trace begins a trace, which contains the stages' spans`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()

@@ -52,7 +52,7 @@ import Testing
     #expect(reasons.count == 6)
   }
 
-  @Test func `existing headers, and those that belong to them`() async throws {
+  @Test func `existing headers, and the headers that belong to them, are reported as present`() async throws {
     let config =
       "\"hosts\": [\"*\"], \"propagators\": [\"tracecontext\", \"baggage\", \"b3multi\"], \(HeaderPlaces.kinds)"
     let reasons = try await Self.reasons(config, headers: ["Traceparent": "theirs", "x-b3-traceid": "1", "X-App": "a"])
@@ -71,7 +71,7 @@ import Testing
     #expect(hop.decisions.first { $0.header == "traceparent" }?.reason == .refused)
   }
 
-  @Test func `sampling, switched off traces and absent values`() async throws {
+  @Test func `reasons are sampling, disabled traces and absent values`() async throws {
     let unsampled = ParentContext(traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-00")
     let sampledOnly = try await Self.reasons("\"hosts\": [\"*\"], \"sampledOnly\": true", parent: unsampled)
     #expect(sampledOnly["traceparent"] == .unsampled)
@@ -85,7 +85,7 @@ import Testing
     #expect(without["baggage"] == .disabled)
   }
 
-  @Test func `a parent that is not valid`() async throws {
+  @Test func `a parent that is not valid is reported, and a trace begins`() async throws {
     let invalid = ParentContext(traceparent: "00-00-00-00", tracestate: "a=1", baggage: "=")
     let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"]", parent: invalid, explained: true)
     let hop = try #require(arrived.result.explanation?.first)

@@ -10,7 +10,7 @@ enum HeaderPlaces {
   static let parent = ParentContext(
     traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01", tracestate: "vendor=opaque",
     baggage: "user=alice")
-  /// Of each kind one header, by the name of the kind.
+  /// One header of each kind, by the name of the kind.
   static let header = [
     "trace": "traceparent", "baggage": "baggage", "requestId": "x-request-id", "sessionId": "x-session-id",
     "static": "x-app",

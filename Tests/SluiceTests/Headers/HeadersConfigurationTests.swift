@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: ["Connection", "Content-Length", "a b", "X-Id\r\n"])
-  func `a request id header of the configuration's that cannot be set is refused here too`(name: String) throws {
+  func `the stage refuses a requestIDHeader that cannot be set`(name: String) throws {
     var configuration = try Configuration(
       text: Array("{\"plugins\": {\"trace\": {\"builtin\": \"headers\"}}, \"issue\": [\"trace\"]}".utf8))
     configuration.requestIDHeader = name

@@ -21,7 +21,7 @@ import Testing
     return try Configuration(text: Array(text.utf8))
   }
 
-  /// Sends one request and gives the header lines that arrived.
+  /// Sends one request and returns the header lines that arrived.
   private static func arrived(
     _ config: String, headers: HeaderFields = HeaderFields(), parent: ParentContext = ParentContext(),
     useBaseURL: Bool = false
@@ -96,7 +96,7 @@ import Testing
     #expect(lines.first("tracestate") == nil)
   }
 
-  @Test func `B3 is written in either form, for the trace that came in Trace Context`() async throws {
+  @Test func `B3 is written in both forms, for a trace that came in Trace Context`() async throws {
     let config = "{\"hosts\": [\"*\"], \"propagators\": [\"b3\", \"b3multi\", \"tracecontext\"]}"
     let lines = try await Self.arrived(config, parent: Self.parent)
     let single = try #require(lines.first("b3")).split(separator: "-")

@@ -23,7 +23,7 @@ import Testing
         + " to \(isTargetListed ? "a listed" : "an unlisted") one\(isRetried ? ", retried" : "")"
     }
 
-    /// Another scheme needs TLS, and so nginx.
+    /// Another scheme needs TLS, and therefore nginx.
     static let targets = Target.allCases.filter { $0 != .otherScheme || NginxServer.isAvailable }
 
     static let all: [Case] = targets.flatMap { target in

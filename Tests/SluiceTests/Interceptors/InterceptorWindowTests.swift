@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// What each callback of a stage sees and may change.
+/// What each callback of a stage sees and can change.
 @Suite struct InterceptorWindowTests: InterceptorScenario {
   @Test func `an issue stage cannot change how the message is framed`() async throws {
     try await withServer { server, request in

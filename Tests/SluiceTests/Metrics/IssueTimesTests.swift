@@ -19,7 +19,7 @@ import Testing
     #expect(times.count == 0)
   }
 
-  @Test(arguments: [UInt64](1...8)) func `it agrees with a dictionary, in any order and with any collisions`(
+  @Test(arguments: [UInt64](1...8)) func `the table agrees with a dictionary, in any order and with any collisions`(
     seed: UInt64
   ) {
     var random = SeededRandom(seed: seed)

@@ -118,7 +118,7 @@ import Testing
       """
     let engine = try Engine(Configuration(text: Array(text.utf8)))
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
-    // Ten may be repeated, and one a second.
+    // The budget allows ten retries, and one more each second.
     repeat { _ = await engine.transaction(request) } while engine.metrics().retriesOverBudget == 0
     let report = try #require(engine.metricsReports["count"])
     await engine.shutdown()
@@ -128,7 +128,7 @@ import Testing
     #expect(report.prometheusText().contains("\nsluice_retries_over_budget_total 1\n"))
   }
 
-  @Test func `two instances time apart, share the engine's counts, and an engine without one reports nothing`()
+  @Test func `two instances measure times separately and share counts, and an engine without one reports nothing`()
     async throws
   {
     let text = """

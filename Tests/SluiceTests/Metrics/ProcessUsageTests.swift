@@ -25,7 +25,7 @@ import Testing
     #expect(open > 0 && open <= limit)
   }
 
-  @Test func `the metrics have them in both forms`() async throws {
+  @Test func `the metrics have the resources in both forms`() async throws {
     let engine = try Engine(Configuration())
     let process = try #require(engine.metricsDocument()["process"])
     for key in ["residentBytes", "openDescriptors", "maxDescriptors"] {

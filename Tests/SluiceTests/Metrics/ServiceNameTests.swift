@@ -13,7 +13,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `without a name there is neither`() async throws {
+  @Test func `without a name, neither the document nor target_info has one`() async throws {
     let engine = try Engine(Configuration())
     #expect(engine.metricsDocument()["resource"] == nil)
     #expect(!engine.prometheusText().contains("target_info"))

@@ -85,7 +85,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `lifetimes may be strings and fractions, and the type in any case`() async throws {
+  @Test func `lifetimes can be strings and fractions, and the type in any case`() async throws {
     for lifetime in [#""3600""#, "3600.5", "1e300", "null"] {
       let body = #"{"access_token": "t1", "token_type": "bEARER", "expires_in": \#(lifetime)}"#
       let service = try TokenService(accepting: "t1", endpoint: { _, _ in .text(body, type: "application/json") })
@@ -166,7 +166,7 @@ import Testing
   ]
 
   @Test(arguments: ["localhost", "auth.localhost", "127.1.2.3", "[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]"])
-  func `an endpoint on this machine may be http`(_ host: String) async throws {
+  func `an endpoint on this machine can be http`(_ host: String) async throws {
     let service = try TokenService()
     let engine = try service.engine(config: ["tokenEndpoint": JSONValue("http://\(host):1/token")])
     await service.stop(engine)

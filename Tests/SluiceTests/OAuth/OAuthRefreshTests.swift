@@ -72,7 +72,7 @@ import Testing
     #expect(spans.value.last?.statusMessage.contains("503") == true)
   }
 
-  @Test func `a request that begins after a failed refresh may try again`() async throws {
+  @Test func `a request that begins after a failed refresh can try again`() async throws {
     let service = try TokenService(endpoint: { number, _ in number == 1 ? ServerResponse(status: 503) : nil })
     let engine = try service.engine(token: "old")
     #expect(try await engine.transaction(service.request()).error?.code == "token_refresh_failed")
@@ -81,7 +81,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `without a token the first requests wait for one, over all loops`() async throws {
+  @Test func `without a token the first requests wait for a single refresh, over all loops`() async throws {
     let service = try TokenService()
     let engine = try service.engine(loops: 4)
     service.endpoint.hold()

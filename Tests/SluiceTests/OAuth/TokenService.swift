@@ -26,10 +26,10 @@ final class TokenService: Sendable {
   private let grant: Grant
 
   /// - Parameters:
-  ///   - expiresIn: what the endpoint says of each token; nil for nothing.
-  ///   - acceptsNew: whether the API takes what the endpoint gives.
-  ///   - endpoint: answers in place of the endpoint where it does not give nil.
-  ///   - api: the same for the API.
+  ///   - expiresIn: the lifetime that the endpoint gives each token; nil for none.
+  ///   - acceptsNew: whether the API accepts the tokens that the endpoint gives.
+  ///   - endpoint: an answer in place of the endpoint's own, or nil.
+  ///   - api: an answer in place of the API's own, or nil.
   init(
     _ grant: Grant = .clientCredentials, accepting first: String? = nil, expiresIn: Int? = 3600,
     acceptsNew: Bool = true, endpoint: @escaping Endpoint = { _, _ in nil }, api: @escaping API = { _, _ in nil }
@@ -68,7 +68,7 @@ final class TokenService: Sendable {
   /// An engine whose requests to the API get a token.
   ///
   /// - Parameters:
-  ///   - token: the one to begin with.
+  ///   - token: the first access token; nil for none.
   ///   - code: a stage in Swift that comes after the plugin.
   func engine(
     token: String? = nil, loops: Int = 1, config: JSONValue = [:], code: StageCode? = nil

@@ -42,7 +42,7 @@ import Testing
     #expect(result.error == nil && result.journal == nil && result.recording == nil)
   }
 
-  @Test func `a plugin in C, call by call over a real socket`() async throws {
+  @Test func `a plugin in C is in the journal, call by call over a real socket`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("differs-by-build")
@@ -54,7 +54,7 @@ import Testing
     #expect(calls.map(\.wasSuspended) == [true, false, false])
     let request = try #require(calls.first)
     #expect(request.changes.first == StageChange(.request, .header("x-build"), before: [], after: ["1"]))
-    // A secret of the list: hidden, and told apart.
+    // A secret of the list is hidden, but two secrets can be told apart.
     let secret = try #require(request.changes.last)
     #expect(secret.part == .header("x-api-key"))
     #expect(secret.after.first?.hasPrefix("REDACTED [") == true)
@@ -63,7 +63,7 @@ import Testing
     #expect(calls.last?.changes == [StageChange(.response, .header("x-build"), before: [], after: ["1"])])
   }
 
-  @Test func `a plugin in Swift`() async throws {
+  @Test func `a plugin in Swift is in the journal`() async throws {
     let server = try LoopbackServer { request in
       ServerResponse(headers: [HeaderLine("x-echo", request.headers.first("x-stamp") ?? "")])
     }
@@ -106,7 +106,7 @@ import Testing
     #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == [#"{"name":"x","tenant":"a"}"#])
   }
 
-  @Test func `verdicts: respond, retry, fail, and the effect of failure stages`() async throws {
+  @Test func `verdicts are in the journal: respond, retry, fail, and the effect of failure stages`() async throws {
     let server = try LoopbackServer { ServerResponse(status: $0.path == "/busy" ? 503 : 200) }
     defer { server.stop() }
     let stages = StageCode(
@@ -201,7 +201,7 @@ import Testing
     #expect(calls.first?.changes == [StageChange(.request, .header("x-blocking"), before: [], after: ["yes"])])
   }
 
-  @Test func `a journal as text`() {
+  @Test func `a journal can be written as text`() {
     let call = StageCall(
       stage: "a", callback: .response, verdict: .respond, wasSuspended: true,
       changes: [

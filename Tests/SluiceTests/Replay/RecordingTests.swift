@@ -75,7 +75,7 @@ import Testing
     #expect(exchange.hops.map { $0.error?.code } == [.timeout])
   }
 
-  @Test func `bodies that come once, binary ones and those in files`() async throws {
+  @Test func `bodies that come once, binary ones and those in files are recorded`() async throws {
     let binary: [UInt8] = [0, 255, 13, 10, 0]
     let large = [UInt8](repeating: UInt8(ascii: "x"), count: 100_000)
     let server = try LoopbackServer { .init(body: .bytes($0.path == "/large" ? large : binary)) }

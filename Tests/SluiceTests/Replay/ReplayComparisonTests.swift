@@ -42,7 +42,7 @@ import Testing
     #expect(Self.compare([], to: []).isEmpty)
   }
 
-  @Test func `headers that are added, removed and changed differently`() {
+  @Test func `headers that are added, removed and changed differently are differences`() {
     let old = [Self.call("a", .request, Self.header("x-a", [], "1"), Self.header("x-b", ["0"]))]
     let new = [Self.call("a", .request, Self.header("x-a", [], "1", "2"), Self.header("x-c", ["0"], "3"))]
     let expected: [ReplayDifference] = [
@@ -52,7 +52,7 @@ import Testing
     #expect(Self.compare(old, to: new) == expected)
   }
 
-  @Test func `URL, method, status, body and trailers`() {
+  @Test func `URL, method, status, body and trailers are compared`() {
     let old = [
       Self.call(
         "a", .request, StageChange(.request, .url, before: ["u"], after: ["v"]),
@@ -86,7 +86,7 @@ import Testing
     (.fault(StageFailure(code: "stage_fault", message: "m")), "fault stage_fault: m"),
     (.suspended, "suspended, and never resumed"),
   ])
-  func `verdicts`(verdict: Verdict, text: String) {
+  func `verdicts are compared`(verdict: Verdict, text: String) {
     #expect(
       Self.compare([Self.call()], to: [Self.call("a", .request, verdict: verdict)])
         == [Self.difference("verdict", "continue", text)])
@@ -108,7 +108,7 @@ import Testing
         == [Self.difference("suspended", nil, "yes")])
   }
 
-  @Test func `results: error, message, attempts, response`() {
+  @Test func `results are compared: error, message, attempts, response`() {
     let old = ReplayedExchange(
       attempts: 1, response: [StageChange(.response, .status, before: [], after: ["200"])])
     let new = ReplayedExchange(
@@ -135,7 +135,7 @@ import Testing
     #expect(sometimes.isSame && sometimes.varying.map(\.subject) == ["call"])
   }
 
-  @Test func `the report as text and as JSON`() throws {
+  @Test func `the report can be written as text and as JSON`() throws {
     let comparison = Self.compare(
       ReplayedExchange(calls: [Self.call("a", .request, Self.header("x", [], "1"))]),
       to: ReplayedExchange(

@@ -49,7 +49,7 @@ import Testing
     #expect(report.text() == "2 requests: same")
   }
 
-  @Test func `names are looked up in the child process where they were looked up here`() async throws {
+  @Test func `names are looked up in the child process in the same place as here`() async throws {
     let folder = try TemporaryDirectory()
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -143,7 +143,7 @@ import Testing
     #expect(Self.lines(report) == ["a header x-build: 1 → 2"])
   }
 
-  @Test func `bodies that are huge, binary, or come once`() async throws {
+  @Test func `bodies that are huge, binary, or come once are replayed`() async throws {
     let large = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
     let fixture = try await ReplayFixture(
       new: [#"BODY="new""#], more: #", "transport": {"spillBytes": 1000}"#
@@ -231,7 +231,7 @@ import Testing
     #expect(error?.description.contains("/nowhere/sluice") == true)
   }
 
-  @Test func `no recordings, incomplete ones, and 10,000`() async throws {
+  @Test func `no recordings are no difference, incomplete ones are left out, and 1,000 are compared`() async throws {
     let fixture = try await ReplayFixture()
     let none = try await fixture.compare([])
     #expect(none.isSame && none.comparisons.isEmpty)

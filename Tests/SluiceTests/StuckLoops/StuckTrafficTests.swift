@@ -10,7 +10,7 @@ import Testing
   {
     let fixture = try await StuckFixture(loops: 2)
     let trapped = try await fixture.trapped()
-    // Half of the first are posted to the stuck loop, before the watchdog has seen it.
+    // Half of the first transactions are posted to the stuck loop, before the watchdog has seen it.
     let stamps = try await withThrowingTaskGroup(of: Int?.self) { group in
       for _ in 0..<40 { group.addTask { try await fixture.stamp() } }
       return try await group.reduce(into: [Int?]()) { $0.append($1) }
@@ -77,7 +77,7 @@ import Testing
     #expect(obstacles.count == 1 && obstacle.call?.plugin == "a" && obstacle.call?.callback == "on_request")
     #expect(trapped.value.map(\.error?.code) == ["stalled"])
     #expect(!fixture.lines("the engine ended without one of its loops: loop \(obstacle.loop)").isEmpty)
-    // The call may still run in this instance.
+    // The call might still run in this instance.
     #expect(fixture.lines("destroyed=1").isEmpty)
     #expect(!fixture.lines("\"a\": neither deactivated nor destroyed").isEmpty)
     try fixture.openGate()

@@ -80,7 +80,7 @@ import Testing
     if onFault == "skip" {
       #expect(counts.failures.isEmpty, "\(counts)")
     } else {
-      // Only by the build's own fault.
+      // Requests failed only by the fault of the new build.
       #expect(!counts.failures.isEmpty)
       #expect(counts.failures.allSatisfy { $0.contains("deadline") }, "\(counts)")
     }

@@ -34,7 +34,7 @@ import Testing
     try await fixture.waitForLine("destroyed=1")
     let counts = await load.stop()
     #expect(counts.failures.isEmpty && counts.torn == 0)
-    // That of b; a was there all the time.
+    // The destroyed instance is that of b; a was there all the time.
     #expect(fixture.log.value.filter { $0.message == "destroyed=1" }.map(\.stage) == ["b"])
     #expect(fixture.log.value.filter { $0.message == "activated=1" }.map(\.stage) == ["a", "b"])
     await fixture.shutdown()

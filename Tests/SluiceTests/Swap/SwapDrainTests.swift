@@ -55,7 +55,8 @@ import Testing
     let fixture = try SwapFixture(swap: #"{"drain": "0s", "probation": {"duration": "0s"}}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }
-    // Not suspended in a stage: it waits for its server, like a long download, while other requests come and go.
+    // The transaction is not suspended in a stage: it waits for its server, like a long download, while others come and
+    // go.
     let slow = try LoopbackServer()
     slow.hold()
     let load = try SwapLoad(fixture)
@@ -71,7 +72,7 @@ import Testing
     let old = try #require(status.generations.first)
     #expect(old.state.reason?.contains("leaked") == true && old.leases == 1 && old.holders.count == 1)
     slow.release()
-    // It still finishes on the build on which it began.
+    // The transaction still finishes on the build on which it began.
     let result = await running.value
     #expect(result.error == nil && result.response?.headers["x-stamp-a"] == "1")
     #expect(result.id == old.holders.first?.id)
@@ -93,11 +94,11 @@ import Testing
     }
     let load = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
     try await fixture.waitForLine("suspended=1")
-    // The same plugin for its files, so that it is known when the old build is over.
+    // The new build has the same plugin name and file, so that the end of the old build can be seen.
     try library.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await load.value.error?.code == "stage_timeout")
-    // Its thread outlives it, waits for the end of the instance, and resumes.
+    // The thread of the old build outlives it, waits for the end of the instance, and resumes.
     try await fixture.waitForStatus("the late resumption") { status in
       // The resumption comes while the build is being ended.
       status.generations.first?.violations == 2 && status.generations.first?.state.description == "parked"
@@ -127,7 +128,7 @@ import Testing
     let counts = await load.stop()
     #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
     #expect(fixture.server.requestCount == counts.succeeded)
-    // OK (0) only to the first of each.
+    // Only the first resumption of each token gets OK (0).
     let calls = fixture.lines("first=0").count
     #expect(calls >= 20 && fixture.lines("first=").count == calls)
     for name in ["second", "forged", "forged-loop"] {
@@ -186,7 +187,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a call that blocks beyond the drain leaves its build leaked, and may still end`() async throws {
+  @Test func `a call that blocks beyond the drain leaves its build leaked, and can still end`() async throws {
     let (fixture, running, openGate) = try await swapWhileBlocked(drain: "20ms")
     let status = try await fixture.waitForStatus("the old build to be parked") {
       $0.generations.first?.state.description == "parked"

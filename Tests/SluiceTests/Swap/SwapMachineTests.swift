@@ -229,7 +229,7 @@ import Testing
     #expect(machine.retiredCount == 1)
   }
 
-  @Test func `a snapshot that a stuck loop may still use is kept until the loop answers, and is not leaked`() {
+  @Test func `a snapshot that a stuck loop might still use is kept until the loop answers, and is not leaked`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.terms), at: .zero)

@@ -222,7 +222,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `of two plugins swapped together one fails: neither changes, in reverse`() async throws {
+  @Test func `if one of three plugins in a swap fails, none changes, and new ones end in reverse order`() async throws {
     let plugins = [("a", "a.so"), ("b", "b.so"), ("c", "c.so")]
     let fixture = try SwapFixture(plugins) { folder in
       for (_, file) in plugins { try library.install(1, at: folder.path(file)) }
@@ -312,7 +312,7 @@ import Testing
     #expect(instance.stateOwner == "stamps-generation")
     let status = await fixture.engine.status
     #expect(status.budget.used == 1)
-    // The copy goes with the last reference to it, which the end of the swap may still hold for a moment.
+    // The copy goes with the last reference to it, which the end of the swap might still hold for a moment.
     let end = ContinuousClock.now + Patience.limit
     while FileTree.exists(candidate.copy), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
     #expect(!FileTree.exists(candidate.copy))

@@ -77,7 +77,7 @@ import Testing
   }
 
   /// Connections come and go with the load; a descriptor for each build would be far more.
-  /// - Parameter libraryBytes: of a build in Swift.
+  /// - Parameter libraryBytes: the size of a build in Swift.
   private static func expectBounded(
     from before: (descriptors: Int, bytes: Int), _ count: Int, _ libraryBytes: Int
   ) throws {

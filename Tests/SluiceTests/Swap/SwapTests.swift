@@ -55,7 +55,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `the same content is unchanged, touched or copied`() async throws {
+  @Test func `a file with the same content is no new build, even if it was touched or copied`() async throws {
     let (fixture, load, library) = try await Self.start()
     #expect(try await fixture.engine.swap().outcome == .unchanged)
     utimes(fixture.path(), nil)
@@ -75,7 +75,7 @@ import Testing
       let report = try await fixture.engine.swap()
       #expect(report.changes.first?.new?.generation == generation)
       #expect(try await fixture.stamp() == number)
-      // Each build is loaded anew, and gets the state of the build before it.
+      // Each build is loaded separately, and gets the state of the build before it.
       #expect(fixture.lines("before=").last == "before=\(generation - 1)")
     }
     Self.expectWhole(await load.stop())
@@ -87,7 +87,7 @@ import Testing
     let path = fixture.path()
     var before = stat()
     #expect(stat(path, &before) == 0)
-    // In place: the same inode and size, while the old build is active.
+    // The file is overwritten in place: it has the same inode and size, while the old build is active.
     try StampedLibrary.write(library.build(2), to: path, truncating: false)
     utimensat(AT_FDCWD, path, [before.st_atim, before.st_mtim], 0)
     var after = stat()

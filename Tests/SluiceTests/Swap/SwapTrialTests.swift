@@ -107,7 +107,7 @@ struct SwapTrialTests {
     let text = #"{"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "store": "store"}"#
     let engine = try Engine(
       Configuration(text: Array(text.utf8), file: folder.path("sluice.json")), trial: trial)
-    // It accepts only a count as state, and must get one that it accepts.
+    // The plugin accepts only a count as state, and must get a state that it accepts.
     let product = try await PluginCompiler.compile("keeps-state")
     let other = try withExtendedLifetime(product) { try FileTree.read(product.path) }
     try StampedLibrary.install(other, at: folder.path("a.so"))

@@ -57,7 +57,7 @@ import Testing
     let left = setup.calls(of: 1)
     try await setup.waitForWork(of: 2, count: 5)
     #expect(await taker() == 2)
-    // One call may have been running. The old instance is still active, and the engine can return to it.
+    // One call might have been running. The old instance is still active, and the engine can return to it.
     #expect(setup.calls(of: 1) <= left + 1)
     #expect(try await setup.engine.rollback().outcome == .published)
     try await setup.waitForWork(of: 1, count: 3)
@@ -77,7 +77,7 @@ import Testing
     _ = await kept.value
   }
 
-  @Test func `a notification that an old build has taken may end until the drain is over`() async throws {
+  @Test func `a notification that an old build has taken can end until the drain is over`() async throws {
     let setup = try await Setup(swap: #"{"probation": {"duration": "0s"}, "drain": "100ms"}"#)
     let kept = Task { await setup.engine.notify(topic: "keep", deadline: .seconds(3600)) }
     try await setup.log.wait(for: "the call") { lines in lines.contains { $0.message.hasPrefix("notified-keep") } }

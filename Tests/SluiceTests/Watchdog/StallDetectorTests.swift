@@ -14,7 +14,7 @@ import Testing
 
   private static let limit = Duration.milliseconds(100)
 
-  @Test func `design 2: a call that lasts for the limit is named once, and once more when it is over`() {
+  @Test func `a call that lasts for the limit is reported once, and once more when it is over`() {
     var detector = StallDetector()
     let call = Self.call(7)
     #expect(detector.look([call], at: .milliseconds(0), limit: Self.limit).isEmpty)
@@ -29,7 +29,7 @@ import Testing
     #expect(detector.stalls.isEmpty)
   }
 
-  @Test func `design 2: short calls are not a stall, however busy the loop is`() {
+  @Test func `short calls are not a stall, however busy the loop is`() {
     var detector = StallDetector()
     for number in UInt64(1)...20 {
       #expect(detector.look([Self.call(number)], at: .milliseconds(90 * Int(number)), limit: Self.limit).isEmpty)
@@ -37,7 +37,7 @@ import Testing
     #expect(detector.stalls.isEmpty)
   }
 
-  @Test func `design 2: a stall ends where the loop is in another call by the next look`() {
+  @Test func `a stall ends when the next look finds the loop in another call`() {
     var detector = StallDetector()
     _ = detector.look([Self.call(1)], at: .zero, limit: Self.limit)
     _ = detector.look([Self.call(1)], at: .milliseconds(100), limit: Self.limit)
@@ -46,7 +46,7 @@ import Testing
     #expect(detector.look([Self.call(2)], at: .milliseconds(219), limit: Self.limit).isEmpty)
   }
 
-  @Test func `design 2: each loop is watched for itself, and the innermost call is named`() {
+  @Test func `each loop is watched separately, and the innermost call is reported`() {
     var detector = StallDetector()
     _ = detector.look([Self.call(1), Self.call(2, on: 1)], at: .zero, limit: Self.limit)
     var inner = Self.call(1)
@@ -55,7 +55,7 @@ import Testing
     #expect(findings == [.began(.init(call: inner, age: .milliseconds(100)))])
   }
 
-  @Test func `design 2: without a limit nothing is named, and a limit that is set counts from the first sight`() {
+  @Test func `without a limit nothing is reported, and a new limit counts from the first look at a call`() {
     var detector = StallDetector()
     #expect(detector.look([Self.call(1)], at: .zero, limit: .zero).isEmpty)
     #expect(detector.look([Self.call(1)], at: .seconds(3600), limit: .zero).isEmpty)

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `design 2: a stage that keeps its loop is named, with its build and the transaction`() async throws {
+  @Test func `a stage that blocks its loop is named, with its build and the transaction`() async throws {
     let setup = try await Setup(limit: "20ms")
     let line = try await setup.line("keeps loop 0 in on_request")
     #expect(line.level == .warning && line.stage == "slow" && line.generation == 1)
@@ -73,7 +73,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `design 2: a limit of zero names nobody`() async throws {
+  @Test func `a limit of zero names nobody`() async throws {
     let setup = try await Setup(limit: "0s")
     #expect(await setup.engine.status.stalls.isEmpty)
     try setup.openGate()
@@ -82,7 +82,7 @@ import Testing
     #expect(!setup.log.value.contains { $0.message.contains("loop 0") })
   }
 
-  @Test func `design 2: a stall is named by the engine whose loop it is, and by no other`() async throws {
+  @Test func `a stall is reported by the engine whose loop it is, and by no other`() async throws {
     let setup = try await Setup(limit: "1ms")
     let log = Watched<[LogLine]>([])
     let other = try Engine(Configuration(text: Array(#"{"watchdog": {"limit": "1ms"}}"#.utf8))) { line in

@@ -14,12 +14,12 @@ extension Lines {
 }
 
 extension Propagators {
-  /// Every name has to be one of a propagator's.
+  /// Every name must be that of a propagator.
   static func of(_ names: String...) -> Propagators { Propagators(names.compactMap { named($0) }) }
 
   func extract(_ lines: Lines) -> Extraction { extract(from: lines.fields) }
 
-  /// The headers that a hop gets which continues what the lines say.
+  /// The headers of a hop that continues the trace in these lines.
   func relay(_ lines: Lines, sampler: Sampler = Sampler()) -> HeaderFields {
     inject(HopTrace(extract(lines).parent, newTraceID: .new, spanID: newSpanID, sampler: sampler))
   }

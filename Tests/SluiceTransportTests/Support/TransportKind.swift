@@ -60,6 +60,6 @@ extension Trait where Self == OverTransports {
 struct OverCurl: TestTrait {}
 
 extension Trait where Self == OverCurl {
-  /// For what the other transports do not have, or do not do in the same way.
+  /// For a test of what the other transports do not have, or do in another way.
   static var overCurl: Self { OverCurl() }
 }

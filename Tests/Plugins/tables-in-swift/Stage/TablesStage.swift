@@ -147,7 +147,7 @@ package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInter
     tell("largest", .bool(host.shared["largest"]?.bytes == largest))
   }
 
-  /// The host compares; a request that is kept for later is on no list.
+  /// The host compares. A request that is kept after its call is on no list.
   private func matchHosts(_ request: StageRequest, _ context: RequestContext) {
     let original = request.url
     var found: [String] = []
@@ -171,7 +171,7 @@ package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInter
     request.wantBody(of: .request)
   }
 
-  /// More than the host holds: the writer must wait for the reader.
+  /// Writes more than the host buffers: the writer must wait for the reader.
   private func stream(_ request: StageRequest) {
     let response = request.respond(status: 203)
     response.headers["x-kind"] = "streamed"
