@@ -137,7 +137,7 @@ until_true "the process has ended" sh -c "! kill -0 $engine"
 start 2
 until_true "1.1 serves after the restart" serves 1.1
 installed 2 || fail "release 2 is not the installed one after the crash"
-says 'ended without farewell while release 4 was on probation' || fail "the status does not say why release 4 was left"
+says 'ended unexpectedly while release 4 was on probation' || fail "the status does not say why release 4 was left"
 no_failures
 say "release 4 (1.3) ended the process; after its restart 1.1 serves, and the status says why"
 

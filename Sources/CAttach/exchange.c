@@ -235,7 +235,7 @@ void exchange_make(const struct sluice_attach_exchange *exchange, struct sluice_
   const struct libcurl *curl = atomic_load_explicit(&used, memory_order_acquire);
   *exchanged = (struct sluice_attach_exchanged){.code = CURLE_FAILED_INIT};
   if (atomic_load(&has_own_memory)) {
-    exchanged->reason = text("the program gives libcurl memory functions of its own");
+    exchanged->reason = text("the program gives libcurl its own memory functions");
   } else if (!curl) {
     exchanged->reason = text("the program's libcurl lacks functions");
   } else {

@@ -35,13 +35,13 @@ void transfer_set_refusal(struct transfer *transfer, const char *message) {
 /// Why a transfer that must have a pipeline has none.
 static const char *words_for(enum sluice_attach_count reason) {
   switch (reason) {
-    case SLUICE_ATTACH_COUNT_NO_HOST: return "its library could not be opened";
+    case SLUICE_ATTACH_COUNT_NO_HOST: return "the library of the pipeline could not be opened";
     case SLUICE_ATTACH_COUNT_SMALL_STACK: return "less than 64 KiB of the thread's stack are left";
-    case SLUICE_ATTACH_COUNT_FOREIGN_JSON: return "the program exports functions with the names of libjansson";
-    case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while it was in use";
+    case SLUICE_ATTACH_COUNT_FOREIGN_JSON: return "the program exports functions named like those of libjansson";
+    case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while the pipeline was in use";
     case SLUICE_ATTACH_COUNT_OLD_CURL: return "libcurl is older than 7.83";
-    case SLUICE_ATTACH_COUNT_UNREADABLE: return "the URL or the request is not one that Sluice accepts";
-    default: return "its plan could not be read or used, or there was no memory";
+    case SLUICE_ATTACH_COUNT_UNREADABLE: return "Sluice does not accept the URL or the request";
+    default: return "the plan could not be read or used, or memory ran out";
   }
 }
 
@@ -125,7 +125,8 @@ static void issue(const struct sluice_attach_host *host, struct handle *handle) 
   struct sluice_attach_answer answer = {.outcome = SLUICE_ATTACH_PROCEED};
   host->issue(transfer->attached, &hop, &answer);
   if (answer.outcome == SLUICE_ATTACH_REFUSE) transfer_set_refusal(transfer, answer.message.bytes);
-  else if (!reply_expect(&transfer->reply, handle)) transfer_set_refusal(transfer, "sluice: libcurl went on after the response");
+  else if (!reply_expect(&transfer->reply, handle))
+    transfer_set_refusal(transfer, "sluice: libcurl sent another request after the response");
   else if (!changes_apply(&transfer->changes, handle, &answer)) transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_NO_PLAN);
   response_free(&previous);
   request_free(&request);

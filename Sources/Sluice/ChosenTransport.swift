@@ -39,18 +39,18 @@ final class ChosenTransport: Transport {
   /// What the hop needs and libcurl cannot do; nil if libcurl can do everything.
   private func wishBeyondCurl(_ request: borrowing Request, _ options: TransferOptions) -> String? {
     if !settings.sockets.isDefault { return settings.sockets.words }
-    if options.hasRoute, request.options.unixSocket != nil { return "the request goes to a Unix socket of its own" }
+    if options.hasRoute, request.options.unixSocket != nil { return "the request names its own Unix socket" }
     guard request.url.origin.scheme == .https else { return nil }
-    if options.handshake?.decidesTrust == true { return "a delegate decides about the server's certificate" }
+    if options.handshake?.decidesTrust == true { return "a delegate decides whether to trust the server's certificate" }
     if options.handshake != nil { return "a delegate chooses the client certificate" }
     let hasIdentity = options.hasRoute && !options.isElsewhere && request.options.identity != nil
-    return hasIdentity ? "the request has a client certificate of its own" : nil
+    return hasIdentity ? "the request has its own client certificate" : nil
   }
 
   private func refusal(of wish: String) -> TransportError {
     TransportError(
       .transport,
-      "\(wish), which Sluice does not do over libcurl, and the settings need libcurl; use no proxy"
+      "\(wish), which Sluice does not support over libcurl, but the settings need libcurl; use no proxy"
         + " (\(settings.names.proxy) \"\"), no HTTP/1.0, and \(settings.names.engine) \"auto\" or \"wire\"",
       isBeforeSending: true)
   }
@@ -91,7 +91,7 @@ final class ChosenTransport: Transport {
     guard settings.engine == .wire, usesProxyForHTTP || usesProxyForHTTPS else { return }
     throw TransportError(
       .transport,
-      "\(settings.names.engine) is \"wire\", which uses no proxy, and the environment names one (http_proxy, https_proxy"
-        + " or all_proxy); set it to \"auto\", or \(settings.names.proxy) to \"\"", isBeforeSending: true)
+      "\(settings.names.engine) is \"wire\", which uses no proxy, but the environment names one (http_proxy, "
+        + "https_proxy or all_proxy); set it to \"auto\", or \(settings.names.proxy) to \"\"", isBeforeSending: true)
   }
 }

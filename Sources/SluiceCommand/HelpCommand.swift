@@ -6,7 +6,7 @@ enum HelpCommand {
     "help", summary: "Show the commands, or the usage of a command", operands: "[COMMAND]", operandCount: 0...2,
     options: [
       Option("man", nil, nil, "Print the manual page, for man(1)"),
-      Option("curl", nil, nil, "Print what \"sluice send\" makes of each option of curl, in Markdown"),
+      Option("curl", nil, nil, "Print how \"sluice send\" treats each option of curl, in Markdown"),
     ]
   ) { arguments throws(CommandError) in
     if arguments.has("curl") {

@@ -79,17 +79,18 @@ public final class ControlClient: Sendable {
     guard result.error?.isBeforeSending == true else {
       return ControlError(
         .noAnswer, "\(path): no answer: \(result.error?.message ?? "nothing came")",
-        advice: "the engine may have ended in the meantime")
+        advice: "the engine might have ended in the meantime")
     }
     let found = UnixSocket.find(at: path)
     if case .listening = found {
       return ControlError(
-        .noAnswer, "\(path): no answer: the engine takes no more connections",
+        .noAnswer, "\(path): no answer: the engine accepts no more connections",
         advice: "try again; if the error stays, the process of the engine is stopped or stuck")
     }
     let isAbandoned = found == .abandoned
     return Self.noEngine(
-      path, isAbandoned ? "the socket is left from an engine that ended without removing it" : "nobody listens there")
+      path,
+      isAbandoned ? "the socket is left from an engine that ended without removing it" : "no process listens there")
   }
 
   /// Checks the path first, because libcurl's messages do not say what is wrong with it.

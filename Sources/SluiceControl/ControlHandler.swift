@@ -36,7 +36,7 @@ struct ControlHandler: Sendable {
     // The mode of the socket already keeps other users out, unless somebody has changed it.
     guard let user = request.peerUser, user == geteuid() || user == 0 else {
       return Self.answer(
-        ControlError(.forbidden, "only the user that runs the engine may control it", advice: "run it as that user"),
+        ControlError(.forbidden, "only the user that runs the engine can control it", advice: "run it as that user"),
         403)
     }
     if let refusal = Self.refusal(ofHead: request) { return refusal }
@@ -48,7 +48,7 @@ struct ControlHandler: Sendable {
     guard request.method == command.method || (request.method == "HEAD" && command.method == "GET") else {
       var refusal = Self.answer(
         ControlError(
-          .methodNotAllowed, "\(request.path) takes no \(request.method)", advice: "use \(command.method)"), 405)
+          .methodNotAllowed, "\(request.path) does not accept \(request.method)", advice: "use \(command.method)"), 405)
       refusal.headers.append(HeaderLine("Allow", command.method == "GET" ? "GET, HEAD" : command.method))
       return refusal
     }

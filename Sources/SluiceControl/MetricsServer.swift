@@ -47,7 +47,7 @@ public final class MetricsServer: Sendable {
     }
     guard request.path == path else { return .text("there is only \(path)\n", status: 404) }
     guard request.method == "GET" || request.method == "HEAD" else {
-      var refusal = ServerResponse.text("\(path) takes GET and HEAD\n", status: 405)
+      var refusal = ServerResponse.text("\(path) accepts only GET and HEAD\n", status: 405)
       refusal.headers.append(HeaderLine("Allow", "GET, HEAD"))
       return refusal
     }

@@ -8,7 +8,7 @@ extension CrashReport {
     lines += facts
     lines.append("")
     lines += trace
-    if !isComplete { lines += ["", "The record is incomplete, so this report may be too."] }
+    if !isComplete { lines += ["", "The record is incomplete, so this report might be too."] }
     lines += ["", advice, ""]
     return lines.joined(separator: "\n")
   }
@@ -22,7 +22,7 @@ extension CrashReport {
       "\(build.words) crashed the process on a thread of its own"
     case .host:
       call.map { "the process crashed in \($0.callback) of \($0.build.words)" }
-        ?? "the process crashed on thread \(threadName), where no plugin was called"
+        ?? "the process crashed on thread \(threadName), which was not in a call of a plugin"
     }
   }
 
@@ -75,7 +75,7 @@ extension CrashReport {
       report it with this text.
       """
     case .host:
-      "What to do: no plugin could be found at fault; please report it with this text."
+      "What to do: no plugin seems to be at fault; please report it with this text."
     }
   }
 }
@@ -91,7 +91,7 @@ extension CrashReport.Build {
 extension CrashReport.Frame {
   /// `handle(_:) at Auth.swift:42 in libauth.so`
   fileprivate var words: String {
-    guard let file else { return "\(SignalText.hex(address)), where no code is" }
+    guard let file else { return "\(SignalText.hex(address)), which is not in any code" }
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let place = source.map { " at \($0)" } ?? ""
     return (function ?? SignalText.hex(offset ?? address)) + place + " in \(name)"

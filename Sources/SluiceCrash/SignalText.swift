@@ -11,12 +11,12 @@ enum SignalText {
 
   private static func meaning(_ record: CrashRecord) -> String? {
     // SI_USER, SI_TKILL and others: a process sent the signal, and there is no address; abort(3) does this too.
-    guard record.code > 0 else { return record.signal == SIGABRT ? "the program gave up (abort)" : "sent by a process" }
+    guard record.code > 0 else { return record.signal == SIGABRT ? "the program called abort" : "sent by a process" }
     switch record.signal {
     case SIGSEGV: return memory(record)
-    case SIGBUS: return "\(access(record)), behind the end of a file, or not aligned"
-    case SIGILL: return "an instruction that stops the program; Swift's runtime checks end so"
-    case SIGTRAP: return "a trap; failed checks of a compiler end so"
+    case SIGBUS: return "\(access(record)), beyond the end of a file, or not aligned"
+    case SIGILL: return "an instruction that stops the program, as after a failed runtime check of Swift"
+    case SIGTRAP: return "a trap, as after a failed check that the compiler added"
     case SIGFPE: return "division by zero, or a division that overflows"
     default: return nil
     }
@@ -24,7 +24,7 @@ enum SignalText {
 
   private static func memory(_ record: CrashRecord) -> String {
     // SI_KERNEL: the machine cannot have such an address, and the kernel does not report it.
-    if record.code == 128 { return "use of an address that cannot be one, such as freed or overwritten memory gives" }
+    if record.code == 128 { return "use of an impossible address, as from a pointer in freed or overwritten memory" }
     if isStackOverflow(record) { return "\(access(record)): the stack overflowed" }
     let isNull = record.address < 65536
     let hint =

@@ -84,7 +84,7 @@ struct FramingFields: Sendable {
       codingFault = Fault(
         isChunked
           ? "a Transfer-Encoding that names chunked twice"
-          : "a Transfer-Encoding with \(Self.quoted(name)) after chunked, so that nothing says where the body ends")
+          : "a Transfer-Encoding with \(Self.quoted(name)) after chunked, so nothing says where the body ends")
     }
   }
 

@@ -4,7 +4,7 @@ package struct FramingViolation: Error, Hashable, Sendable {
   package let reason: String
 
   static let lengthBesideCoding = FramingViolation(
-    reason: "both a Content-Length and a Transfer-Encoding, which may end the body in two places")
+    reason: "both a Content-Length and a Transfer-Encoding, which can end the body in two different places")
   static let codingInHTTP2 = FramingViolation(
-    reason: "a Transfer-Encoding, which HTTP/1.1 alone has (RFC 9113 §8.2.2)")
+    reason: "a Transfer-Encoding, which only HTTP/1.1 has (RFC 9113 §8.2.2)")
 }

@@ -43,7 +43,7 @@ package struct RequestFraming: Sendable {
     case .missing: return bytes.map { .length($0) } ?? .none
     case .other:
       throw FramingViolation(
-        reason: "a Transfer-Encoding whose last coding is not chunked, so that nothing says where the body ends")
+        reason: "a Transfer-Encoding whose last coding is not chunked, so nothing says where the body ends")
     case .chunked(let isAlone):
       if version == .http2 || version == .http3 { throw .codingInHTTP2 }
       if version == .http10 {

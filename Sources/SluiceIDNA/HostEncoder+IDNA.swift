@@ -22,16 +22,16 @@ private enum IDNA {
   private static func reason(_ code: idn2_rc) -> String {
     switch code {
     case IDN2_DISALLOWED, IDN2_UNASSIGNED, IDN2_CONTEXTO, IDN2_CONTEXTO_NO_RULE, IDN2_ALABEL_ROUNDTRIP_FAILED:
-      "has a character that no name may have (RFC 5892)"
-    case IDN2_CONTEXTJ, IDN2_CONTEXTJ_NO_RULE: "has a joiner where none may be (RFC 5892)"
+      "has a character that is not allowed in a name (RFC 5892)"
+    case IDN2_CONTEXTJ, IDN2_CONTEXTJ_NO_RULE: "has a joiner where none is allowed (RFC 5892)"
     case IDN2_LEADING_COMBINING: "has a label that begins with a combining mark"
-    case IDN2_BIDI: "mixes directions of writing in a way that no name may (RFC 5893)"
+    case IDN2_BIDI: "mixes writing directions in a way that is not allowed in a name (RFC 5893)"
     case IDN2_2HYPHEN: "has a label with hyphens in the third and fourth place"
     case IDN2_HYPHEN_STARTEND: "has a label that begins or ends with a hyphen"
     case IDN2_TOO_BIG_DOMAIN: "has more than 253 bytes in A-labels"
     case IDN2_TOO_BIG_LABEL, IDN2_PUNYCODE_BIG_OUTPUT: "has a label of more than 63 bytes as A-label"
     case IDN2_PUNYCODE_BAD_INPUT, IDN2_INVALID_ALABEL, IDN2_UALABEL_MISMATCH, IDN2_INVALID_NONTRANSITIONAL:
-      "has a label after xn-- that is no encoded name"
+      "has a label that begins with xn-- but is not an encoded name"
     default: "is no internationalized name: \(String(cString: idn2_strerror(code.rawValue)))"
     }
   }

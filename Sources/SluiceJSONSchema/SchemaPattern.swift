@@ -35,7 +35,7 @@ final class SchemaPattern: @unchecked Sendable {
     var comparisons = work.comparisonsLeft
     let result = sluice_pattern_matches(compiled, points, points.count, &comparisons)
     try work.spend(comparisons: work.comparisonsLeft - comparisons)
-    guard result >= 0 else { throw .schemaLimit("memory is too short to match a pattern") }
+    guard result >= 0 else { throw .schemaLimit("there is not enough memory to match a pattern") }
     return result == 1
   }
 }

@@ -46,7 +46,7 @@ extension HTTPURL {
     guard !name.isEmpty else { throw failure(bytes, "names no host") }
     let lastLabel = try lastLabel(of: bytes, name)
     guard !isNumber(bytes.extracting(lastLabel)) || IPv4Address(bytes.extracting(name)) != nil else {
-      throw failure(bytes, "has a host that ends in a number and is no IPv4 address of four decimal numbers")
+      throw failure(bytes, "has a host that ends in a number but is not an IPv4 address of four decimal numbers")
     }
     return lowercased(bytes, name)
   }
@@ -57,7 +57,7 @@ extension HTTPURL {
     var isTooLong = name.count > maximumHostBytes
     while true {
       let end = firstIndex(in: bytes, start..<name.upperBound) { $0 == UInt8(ascii: ".") }
-      guard end > start else { throw failure(bytes, "has two dots in a row, or one first, in its host") }
+      guard end > start else { throw failure(bytes, "has a host that begins with a dot or has two dots in a row") }
       isTooLong = isTooLong || end - start > maximumLabelBytes
       guard end < name.upperBound else { break }
       start = end + 1

@@ -71,7 +71,7 @@ extension HTTPURL {
     if FieldSyntax.equals(name, "https") { return (.https, colon + 3) }
     guard RelativeReference.isScheme(String(decoding: [UInt8](copying: name), as: UTF8.self).utf8[...]) else {
       throw failure(
-        bytes, "\(PlainText.quote(name)) before :// is no scheme; expected http://… or https://…")
+        bytes, "\(PlainText.quote(name)) before :// is not a scheme; expected http://… or https://…")
     }
     throw MessageError(
       .unsupportedScheme, subject(bytes),

@@ -29,7 +29,7 @@ public struct HostEncoder: Sendable {
       throw Failure("has \(host.utf8.count) bytes; at most \(Self.maximumBytes) are converted")
     }
     guard host.utf8.allSatisfy({ $0 >= 0x80 || HTTPURL.isHostCharacter($0) }) else {
-      throw Failure("has an ASCII character that is no letter, digit, dot, hyphen or underscore")
+      throw Failure("has an ASCII character that is not a letter, digit, dot, hyphen or underscore")
     }
     let labels = try convert(host)
     // A full-width solidus, for instance, is mapped to a slash.

@@ -29,7 +29,7 @@ package enum RelativeReference {
     guard segment.contains(UInt8(ascii: ":")) else { return }
     throw HTTPURL.failure(
       text.utf8.span,
-      "the part before its first colon is no scheme; expected http://… or https://…, or ./ before a relative path")
+      "the part before its first colon is not a scheme; expected http://… or https://…, or ./ before a relative path")
   }
 
   private static func target(of reference: String, from base: HTTPURL) -> String {

@@ -44,7 +44,7 @@ extension HeaderFields {
       guard !FieldSyntax.isBarredFromTrailers(name) else {
         throw MessageError(
           .invalidHeader, "trailer \(PlainText.quote(name))",
-          "it frames, routes or describes the message, so it cannot come after it; set it as a header")
+          "this field frames, routes or describes the message, so it must come before the body; set it as a header")
       }
     }
   }

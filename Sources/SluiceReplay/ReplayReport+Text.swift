@@ -16,7 +16,7 @@ extension ReplayReport {
     let hidden = groups.dropFirst(limit).reduce(into: Set<Int>()) { $0.formUnion($1.exchanges.map(\.index)) }
     if !hidden.isEmpty { lines.append("and \(hidden.count) more that differ") }
     let varying = Set(comparisons.flatMap { $0.varying.map(\.subjectLine) }).sorted()
-    if !varying.isEmpty { lines.append("varies by itself: " + varying.joined(separator: ", ")) }
+    if !varying.isEmpty { lines.append("varies between runs of one build: " + varying.joined(separator: ", ")) }
     lines += omissions.prefix(limit).map { "request \($0.index + 1): not replayed: \($0.reason)" }
     if omissions.count > limit { lines.append("and \(omissions.count - limit) more that were not replayed") }
     return lines.joined(separator: "\n")

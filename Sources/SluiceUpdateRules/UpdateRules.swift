@@ -38,7 +38,7 @@ package struct UpdateRules: Sendable {
   private func clockError(_ reason: String) -> UpdateError {
     UpdateError(
       .clock, "the clock", "\(start) is \(reason); nothing is installed",
-      advice: "set the clock; the plugins that serve go on")
+      advice: "set the clock; the plugins in use continue to serve")
   }
 
   // MARK: Signatures

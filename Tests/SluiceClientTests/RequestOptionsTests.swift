@@ -284,7 +284,7 @@ import Testing
       for request in [socket, identity] {
         let error = await Self.error(client, request)
         #expect(error?.code == .transport && error?.isBeforeSending == true)
-        #expect(error?.message.contains("which Sluice does not do over libcurl") == true)
+        #expect(error?.message.contains("which Sluice does not support over libcurl") == true)
       }
     }
   }

@@ -293,7 +293,7 @@ import Testing
       #expect(await get(client, url) == nil)
       let judge = Judge(.accept)
       let error = await get(client, url, judge)
-      #expect(error?.code == .transport && error?.message.contains("a delegate decides about the server") == true)
+      #expect(error?.code == .transport && error?.message.contains("a delegate decides whether to trust") == true)
       #expect(judge.asked.value.isEmpty)
     }
   }

@@ -116,7 +116,7 @@ import Testing
     let (_, archive) = try await send("-X", "POST", server.baseURL)
     let response = try #require(archive.entries.first?["response"])
     #expect(response["status"] == 200 && response["_error"]?["code"] == "connection_lost", "\(response)")
-    #expect(response["content"]?["comment"]?.string?.hasPrefix("not whole") == true, "\(response)")
+    #expect(response["content"]?["comment"]?.string?.hasPrefix("incomplete") == true, "\(response)")
   }
 
   @Test func `a hop that a time limit ends is an entry`() async throws {

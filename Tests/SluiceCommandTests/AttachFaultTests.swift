@@ -187,7 +187,7 @@ import Testing
   @Test func `a program whose functions are named like libjansson's keeps them`() async throws {
     let program = try await ForeignProgram.compile("exports_json", ["-rdynamic", "-lcurl"])
     let runs = try await AttachedComparison.run { [program.path, $0] }
-    runs.expectSameAndPassed(1, "the program exports functions with the names of libjansson")
+    runs.expectSameAndPassed(1, "the program exports functions named like those of libjansson")
   }
 
   @Test(.enabled(if: geteuid() == 0)) func `a program with the rights of another user is left alone`() async throws {

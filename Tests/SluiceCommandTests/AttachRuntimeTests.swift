@@ -53,7 +53,7 @@ import Testing
     #expect(runs.attachedRequests.count == runs.plainRequests.count)
     #expect(runs.attachedRequests.allSatisfy { $0.headers.first("x-count") == nil })
     let id = try await Self.ownBuildID()
-    let words = "was linked with the runtime of Swift whose build id is \(id), and the program has \(Self.otherBuildID)"
+    let words = "was linked with the Swift runtime with the build id \(id), but the program has \(Self.otherBuildID)"
     #expect(runs.attached.errorText.contains(words), "\(runs.attached.errorText)")
     #expect(runs.passed.contains { $0.contains("the plan could not be read or used") })
   }

@@ -104,7 +104,7 @@ import Testing
     }
     try await run.start()
     try run.running.write("/loop\n")
-    try await run.next("log") { $0["message"]?.string?.contains("keeps loop 0") == true }
+    try await run.next("log") { $0["message"]?.string?.contains("has blocked loop 0") == true }
     let began = ContinuousClock.now
     #expect(try await run.end().status == 130)
     // Three seconds, doubled for a busy machine; a stop that waited for the loop would take ten.
@@ -118,7 +118,7 @@ import Testing
     }
     let process = try #require(try await run.next("started")["process"]?.integer)
     try run.running.write("/loop\n")
-    try await run.next("log") { $0["message"]?.string?.contains("keeps loop 0") == true }
+    try await run.next("log") { $0["message"]?.string?.contains("has blocked loop 0") == true }
     run.running.send(signal: SIGINT)
     run.running.send(signal: SIGTERM)
     let status = try await run.running.wait(upTo: Patience.limit).status

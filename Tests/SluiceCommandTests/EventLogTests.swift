@@ -167,11 +167,11 @@ import Testing
     defer { server.stop() }
     let sent = try await Tool.run("send", server.baseURL, "--events", "/dev/full")
     #expect(sent.status == 1)
-    #expect(sent.errorText.contains("/dev/full: No space left on device; the event log is not whole"))
+    #expect(sent.errorText.contains("/dev/full: No space left on device; the event log is incomplete"))
     let input = String(repeating: #"{"url": "\#(server.baseURL)/"}"# + "\n", count: 500)
     let run = try await Tool.run("run", "-q", "--events", "/dev/full", input: input)
     #expect(run.status == 1)
-    #expect(run.errorText.contains("the event log is not whole"))
+    #expect(run.errorText.contains("the event log is incomplete"))
     let nowhere = try await Tool.run("run", "--events", "/nonexistent/events")
     #expect(nowhere.status == 1)
     #expect(nowhere.errorText.contains("/nonexistent/events"))
@@ -289,8 +289,8 @@ import Testing
     (#"{"event":"did_issue","event":"did_issue"}"#, "line 10: not JSON"),
     (#"{"event":"will_execute","transa"#, "line 10: the log is cut off in the middle of this line"),
     (#"{"event":"did_issue","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":-1}"#, "\"timeNs\""),
-    (whole(#""delayNs":1"#), "did_issue has \"delayNs\"; expected it in will_retry alone"),
-    (whole(#""durationNs":1"#), "did_issue has \"durationNs\"; expected it in did_end_hop and did_complete alone"),
+    (whole(#""delayNs":1"#), "did_issue has \"delayNs\"; expected it only in will_retry"),
+    (whole(#""durationNs":1"#), "did_issue has \"durationNs\"; expected it only in did_end_hop and did_complete"),
     (whole(#""sequence":-1"#), "\"sequence\""), (whole(#""receivedStatus":"200""#), "\"receivedStatus\""),
     (whole(#""status":0"#), "expected \"status\" with an integer from 100 to 999"),
     (whole(#""receivedStatus":1000"#), "expected \"receivedStatus\" with an integer from 0 to 999"),

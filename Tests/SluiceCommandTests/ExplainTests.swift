@@ -75,8 +75,10 @@ import Testing
       reason: "host_not_listed", header: "traceparent", config: "\"hosts\": [\"a.example\"]",
       detail: "neither on the list nor the base URL's origin"),
     Case(
-      reason: "already_present", header: "traceparent", own: "traceparent: theirs", detail: "the request's own stays"),
-    Case(reason: "already_present", header: "tracestate", own: "traceparent: theirs", detail: "of another trace"),
+      reason: "already_present", header: "traceparent", own: "traceparent: theirs",
+      detail: "the request's own is "
+        + "kept"),
+    Case(reason: "already_present", header: "tracestate", own: "traceparent: theirs", detail: "to another trace"),
     Case(reason: "signed_request", header: "traceparent", path: "/a?X-Amz-Signature=1", detail: "its URL is signed"),
     Case(
       reason: "signed_request", header: "X-Request-ID", own: "Authorization: AWS4-HMAC-SHA256 a",

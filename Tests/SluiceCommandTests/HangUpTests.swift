@@ -79,7 +79,7 @@ import Testing
     try #require(await Readiness.hasWritten(folder.path("stopped"), by: run.running), "\(run.running.errorSoFar)")
     // Requests from now on wait for the swap.
     run.running.send(signal: SIGHUP)
-    func isSaid() -> Bool { run.running.errorSoFar.contains("superseded by a newer one") }
+    func isSaid() -> Bool { run.running.errorSoFar.contains("superseded by a newer swap") }
     // A swap that is requested before the SIGHUP is superseded by its reload; the next swap supersedes that reload.
     for _ in 0..<10 where !isSaid() {
       let newer = try Self.ctl(run, "swap", "-c", run.folder.path("c.json"))

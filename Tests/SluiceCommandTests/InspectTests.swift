@@ -103,7 +103,8 @@ import Testing
     chmod(path, 0o755)
     let result = try await Tool.run("plugin", "inspect", path)
     #expect(result.status == 3)
-    #expect(result.errorText.contains("does not define sluice_plugin_entry itself, libhelper.so does, which it needs"))
+    #expect(
+      result.errorText.contains("does not define sluice_plugin_entry itself, but libhelper.so, which it needs, does"))
     #expect(result.outputText.contains("needs libhelper.so from its own folder"))
   }
 
@@ -122,7 +123,7 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("  libraries") && $0.contains("lib?[2J sluice: x.so") })
     #expect(lines.allSatisfy { $0 == path || $0.hasPrefix("  ") })
     #expect(result.errorText.split(separator: "\n").count == 1)
-    #expect(result.errorText.contains(#"lib\u{1B}[2J\nsluice: x.so does, which it needs"#))
+    #expect(result.errorText.contains(#"lib\u{1B}[2J\nsluice: x.so, which it needs, does"#))
     let configuration = try folder.write(#"{"plugins": {"x": {"library": "libplugin.so"}}}"#, to: "c.json")
     for command in [["check"], ["run", "-q"]] {
       let refused = try await Command.run(Tool.path, command + ["-c", configuration])

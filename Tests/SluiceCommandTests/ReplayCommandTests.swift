@@ -67,7 +67,7 @@ import Testing
     let result = try await Command.run(
       "sh", ["-c", script, Tool.path, recording], environment: Tool.cleared, standardInput: Array(lines.utf8))
     #expect(result.status == 1)
-    #expect(result.errorText.contains("File too large; the recording is not whole"), "\(result.errorText)")
+    #expect(result.errorText.contains("File too large; the recording is incomplete"), "\(result.errorText)")
     let text = try FileTree.readText(recording)
     #expect(try text.split(separator: "\n").allSatisfy { try JSONValue(parsing: String($0)).isObject })
     server.stop()
@@ -134,7 +134,7 @@ import Testing
     try folder.write(String(text.dropLast(20)), to: "traffic.jsonl")
     let result = try await replay("-c", config, "--new", folder.path("1.so"))
     #expect(result.status == 0 && result.outputText == "1 request: same\n", "\(result.errorText)")
-    #expect(result.errorText.contains("traffic.jsonl is not whole"), "\(result.errorText)")
+    #expect(result.errorText.contains("traffic.jsonl is incomplete"), "\(result.errorText)")
     try folder.write("", to: "traffic.jsonl")
     let empty = try await replay("-c", config, "--new", folder.path("1.so"))
     #expect(empty.status == 1 && empty.outputText == "nothing was compared\n")

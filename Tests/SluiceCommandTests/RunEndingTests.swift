@@ -88,7 +88,7 @@ import Testing
     server.release()
     let result = try await running.wait()
     #expect(result.status == 1)
-    #expect(result.errorText.contains("--concurrency 300 may need 556 descriptors, and 64 are allowed"))
+    #expect(result.errorText.contains("--concurrency 300 can need 556 descriptors, but only 64 are allowed"))
     let documents = try result.documents
     #expect(documents.count == 300)
     #expect(documents.contains { $0.status == 200 } && documents.contains { $0.errorCode == "resources" })
@@ -161,7 +161,7 @@ import Testing
     let result = try await running.wait()
     #expect(result.status == 143)
     #expect(
-      result.errorText.contains("interrupted, but \(pipe) has taken no bytes for 5 seconds"), "\(result.errorText)")
+      result.errorText.contains("interrupted, but \(pipe) has accepted no bytes for 5 seconds"), "\(result.errorText)")
   }
 
   @Test func `a slow reader delays the run, and gets every result`() async throws {

@@ -12,7 +12,7 @@ import Testing
     (#"{"url": "http://h/", "headers": {"a": "b\r\nc"}}"#, "header \"a\""),
     (#"{"url": "http://h/", "headers": {"a b": "c"}}"#, "not a field name"),
     (#"{"url": "ftp://h/"}"#, "scheme \"ftp\" is not supported"), (#"{"url": "/relative"}"#, "not absolute"),
-    (#"{"url": "http://💩.example/"}"#, "its host \"💩.example\""), (#"{"url": "ht!tp://x"}"#, "is no scheme"),
+    (#"{"url": "http://💩.example/"}"#, "its host \"💩.example\""), (#"{"url": "ht!tp://x"}"#, "is not a scheme"),
     (#"{"url": "http://h/", "body": {"base64": "a?"}}"#, "not base64"),
     (#"{"url": "http://h/", "body": {"file": "/nonexistent"}}"#, "cannot read /nonexistent"),
     (#"{"url": "http://h/", "methd": "GET"}"#, "methd"), (#"{"url": "http://h/", "url": "http://i/"}"#, "not JSON"),

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SendFailureTests {
   @Test(arguments: [
     (["ftp://127.0.0.1/"], "scheme \"ftp\" is not supported"), (["/items"], "not absolute"),
-    (["mailto:a@127.0.0.1"], "not absolute"), (["ht!tp://x"], "\"ht!tp\" before :// is no scheme"),
+    (["mailto:a@127.0.0.1"], "not absolute"), (["ht!tp://x"], "\"ht!tp\" before :// is not a scheme"),
     (["http://💩.example/"], "its host \"💩.example\" has a character"),
     (["http://h/\u{FFFD}"], "U+FFFD is not allowed in a URL"),
     (["-H", "a", "http://127.0.0.1/"], "expected \"NAME: VALUE\""),
@@ -84,7 +84,7 @@ import Testing
       #expect(result.status == 1)
       #expect(result.outputText == text)
       #expect(result.errorText.contains("sluice: extraction: the body is not JSON"))
-      #expect(!result.errorText.contains("not whole"))
+      #expect(!result.errorText.contains("incomplete"))
     }
     #expect(try FileTree.readText(output) == "<html>")
   }
@@ -123,12 +123,12 @@ import Testing
       let result = try await Tool.run("send", "-o", file, url)
       #expect(result.status == 7)
       #expect(result.errorText.hasPrefix("sluice: connect: "))
-      #expect(!result.errorText.contains("not whole"))
+      #expect(!result.errorText.contains("incomplete"))
     }
     #expect(throws: (any Error).self) { try FileTree.readText(new) }
     #expect(try FileTree.readText(old) == "before")
     let document = try await Tool.run("send", "--document", "-o", new, url)
-    #expect(!document.errorText.contains("not whole"))
+    #expect(!document.errorText.contains("incomplete"))
     #expect(try FileTree.readText(new).contains(#""connect""#))
   }
 
@@ -149,7 +149,7 @@ import Testing
     let file = try folder.write("before, and longer", to: "out")
     let result = try await Tool.run("send", "-o", file, server.baseURL)
     #expect(result.status == 18)
-    #expect(result.errorText.contains("sluice: \(file) is not whole\n"))
+    #expect(result.errorText.contains("sluice: \(file) is incomplete\n"))
     #expect(try FileTree.readText(file) == "half")
   }
 

@@ -205,7 +205,7 @@ import Testing
     let file = try folder.write("0123456789", to: "file")
     let result = try await Tool.run("send", "-C", "-", "-o", file, server.baseURL)
     #expect(
-      result.status == 33 && result.errorText.contains("the file has 10 bytes, and that of the server 3"),
+      result.status == 33 && result.errorText.contains("the local file has 10 bytes, but the server's has 3"),
       "\(result.status) \(result.errorText)")
     #expect(try FileTree.readText(file) == "0123456789")
   }

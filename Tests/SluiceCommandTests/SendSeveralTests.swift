@@ -227,6 +227,6 @@ import Testing
   @Test(arguments: [["--resolve", "h:80:127.0.0.1"], ["-4"], ["--interface", "lo"], ["--connect-to", "::h:1"]])
   func `options that are not supported over libcurl are refused with a proxy`(_ options: [String]) async throws {
     let result = try await Tool.run(arguments: ["send", "-x", "http://127.0.0.1:9"] + options + ["http://h/"])
-    #expect(result.status == 1 && result.errorText.contains("does not do over libcurl"), "\(result.errorText)")
+    #expect(result.status == 1 && result.errorText.contains("does not support over libcurl"), "\(result.errorText)")
   }
 }

@@ -32,14 +32,14 @@ import Testing
     var watch = StallWatch(at: .zero)
     let stall = Self.watch(&watch, 1...100, turns: { [Int64($0), Int64(min($0, 8))] }, calls: [Self.call(1)])
     #expect(stall == StallWatch.Stall(loop: 1, call: Self.call(1), age: .seconds(5)))
-    #expect(stall?.headline == "plugin \"a\" (org.a, generation 2) kept loop 1 in on_request for 5.00 s")
+    #expect(stall?.headline == "plugin \"a\" (org.a, generation 2) blocked loop 1 in on_request for 5.00 s")
   }
 
   @Test func `a loop whose thread has ended is a stall without a call`() {
     var watch = StallWatch(at: .zero)
     let stall = Self.watch(&watch, 1...100, turns: { _ in [1] })
     #expect(stall == StallWatch.Stall(loop: 0, call: nil, age: .seconds(5)))
-    #expect(stall?.headline == "loop 0 did not turn for 5.00 s, in no call of a plugin")
+    #expect(stall?.headline == "loop 0 did not turn for 5.00 s, outside of the calls of plugins")
   }
 
   @Test func `a process that stops sending pulses is a stall without a loop`() {

@@ -60,7 +60,7 @@ import Testing
     let running = try Tool.start(
       "run", "-q", "-c", setup.file, "--concurrency", "8", "--drain", "100ms", "--control", setup.socket)
     try running.write((0..<6).map { setup.line($0, trap: $0 == 3 ? "loop" : nil) }.joined())
-    try await running.waitForError(containing: "keeps loop")
+    try await running.waitForError(containing: "has blocked loop")
     try setup.library.install(2, at: setup.folder.path("a.so"))
     let swap = try await setup.ctl("swap")
     #expect(swap.status == 0 && swap.outputText.contains("published as snapshot 2"), "\(swap)")
@@ -87,7 +87,7 @@ import Testing
   @Test func `send ends at an interruption although its loop is stuck`() async throws {
     let setup = try await Setup(loops: 1, abandon: "1h")
     let running = try Tool.start("send", "-c", setup.file, "-H", "x-trap: loop", setup.server.baseURL + "/")
-    try await running.waitForError(containing: "keeps loop")
+    try await running.waitForError(containing: "has blocked loop")
     running.send(signal: 2)
     #expect(try await running.wait(upTo: Patience.limit).status == 130)
     setup.server.stop()

@@ -107,8 +107,9 @@ struct HostListTableTests {
 
   @Test(arguments: [
     ("[fe80::1%25eth0]", "zone"), ("[fe80::1%eth0]", "zone"), ("::1", "brackets"),
-    ("💩.example", "the name has a character that no name may have"), ("*.💩.example:81", "the name has a character"),
-    ("https://xn--a.ü.example", "after xn--"), ("ü..example", "*.suffix"), ("ü／x", "*.suffix"),
+    ("💩.example", "the name has a character that is not allowed in a name"),
+    ("*.💩.example:81", "the name has a character"),
+    ("https://xn--a.ü.example", "begins with xn--"), ("ü..example", "*.suffix"), ("ü／x", "*.suffix"),
     ("＊.example", "stands for \"*.example\""), ("a.＊.example", "*.suffix"), ("*。bücher.example", "*.suffix"),
     ("bücher.example：81", "stands for"), ("ü@bücher.example", "*.suffix"), ("bücher.example/", "*.suffix"),
     ("bücher.example:0", "*.suffix"), ("b%C3%BCcher.example", "*.suffix"), ("１２７.1", "*.suffix"),

@@ -181,7 +181,10 @@ struct RequestDocumentTests {
     (#"{"url": "http://h/", "headers": {"a b": "x"}}"#, "not a field name"),
     (#"{"url": "http://h/", "headers": {"a": {"base64": "!"}}}"#, "an object without valid base64"),
     (#"{"url": "http://h/", "trailers": {"x-a": "1"}}"#, "trailers: the request has no body"),
-    (#"{"url": "http://h/", "body": {"text": "b"}, "trailers": {"host": "h"}}"#, "trailer \"host\": it frames, routes"),
+    (
+      #"{"url": "http://h/", "body": {"text": "b"}, "trailers": {"host": "h"}}"#,
+      "trailer \"host\": this field frames, routes"
+    ),
     (#"{"url": "http://h/", "body": {"text": "b"}, "trailers": {"a": "x\r\nb: y"}}"#, "CR, LF, NUL"),
     (#"{"url": "http://h/", "trailers": []}"#, #""/trailers": expected an object"#),
     (#"{"url": "http://h/", "body": "x"}"#, #""/body": expected an object, found a string"#),

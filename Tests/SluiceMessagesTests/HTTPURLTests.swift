@@ -88,7 +88,8 @@ struct HTTPURLTests {
 
   @Test func `an invalid scheme is named in the error`() throws {
     let error = try #require(throws: MessageError.self) { try HTTPURL.init("ht!tp://x") }
-    #expect(error.description == #"url "ht!tp://x": "ht!tp" before :// is no scheme; expected http://… or https://…"#)
+    #expect(
+      error.description == #"url "ht!tp://x": "ht!tp" before :// is not a scheme; expected http://… or https://…"#)
   }
 
   @Test func `a host has at most 253 bytes, and 63 between two dots`() throws {

@@ -26,10 +26,10 @@ import Testing
     arguments: [
       ("", "it is empty"), ("ftp://a.com/", "scheme \"ftp\""), ("javascript:alert(1)", "not absolute"),
       ("data:text/html,x", "not absolute"), ("file:///etc/passwd", "scheme \"file\""), ("http:", "not absolute"),
-      ("http:/x", "not absolute"), ("http://", "no host"), ("ht!tp://x", "no scheme"), ("1:2", "no scheme"),
+      ("http:/x", "not absolute"), ("http://", "no host"), ("ht!tp://x", "not a scheme"), ("1:2", "not a scheme"),
       ("http://user@other.com/", "a user"), ("//user:password@other.com/", "a user"), ("http://@a.com/", "a user"),
       ("/a\\b", "\"\\\""), ("/a\u{7F}", "U+007F"), ("/a\tb", "U+0009"), ("http://a.com:0/", "a port"),
-      ("http://a.com:99999/", "a port"), ("http://[::1/", "without ]"), ("http://2130706433/", "no IPv4 address"),
+      ("http://a.com:99999/", "a port"), ("http://[::1/", "without ]"), ("http://2130706433/", "not an IPv4 address"),
       ("http://ä.com/", "host \"ä.com\""), ("http://b%C3%A4.com/", "character in its host"), ("//", "no host"),
       ("///x", "no host"), ("http://a b.com/", "character in its host"),
       ("/" + String(repeating: "x", count: 65536), "65537 bytes"),

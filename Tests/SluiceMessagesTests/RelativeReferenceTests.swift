@@ -23,7 +23,7 @@ import Testing
     let base = HTTPURL("http://a/b/c/d;p?q")
     let error = try #require(throws: MessageError.self) { try RelativeReference.resolve(reference, against: base) }
     #expect(error.code == .invalidURL)
-    #expect(error.reason.contains("is no scheme; expected http://"))
+    #expect(error.reason.contains("is not a scheme; expected http://"))
   }
 
   @Test(arguments: [("./g:h", "http://a/b/c/g:h"), ("/g:h", "http://a/g:h"), ("?g:h", "http://a/b/c/d;p?g:h")])

@@ -59,7 +59,7 @@ import Testing
     #expect(
       result.error?.message
         == "the server answered 503 to GET http://example.com/a; not repeated: the next attempt would have to wait 60.0 seconds,"
-        + " and its deadline leaves 60.0 seconds")
+        + " but the deadline leaves 60.0 seconds")
     #expect(fixture.log.entries.isEmpty)
   }
 

@@ -74,7 +74,7 @@ import Testing
       return .proceed
     }
     let error = try #require(try Self.run(.response(Response(status: 200)), response: stage).error)
-    #expect(error.message == "the server answered 200 to GET \(Self.shown), and a stage made 500 of it")
+    #expect(error.message == "the server answered 200 to GET \(Self.shown), which a stage changed to 500")
     #expect(error.stage == nil)
   }
 

@@ -99,7 +99,7 @@ import Testing
     let result = try await Self.one(Self.configuration(.standard), server.baseURL)
     #expect(result.attempts == 1)
     #expect(result.error?.code == "http_status")
-    #expect(result.error?.message.contains("would have to wait 3600.0 seconds, and its deadline leaves") == true)
+    #expect(result.error?.message.contains("would have to wait 3600.0 seconds, but the deadline leaves") == true)
     #expect(result.response?.body.bytes == Array("busy".utf8))
   }
 

@@ -47,7 +47,7 @@ import Testing
     #expect(result.error?.code == .stageTimeout)
     let message = result.error?.message ?? ""
     #expect(
-      message.contains("its call, which is BLOCKING, did not return within its deadline of 0.05 seconds"), "\(message)")
+      message.contains("its BLOCKING call did not return within its deadline of 0.05 seconds"), "\(message)")
     // Opening both ends does not wait: the call returns.
     let writer = open(gate, O_RDWR | O_CLOEXEC)
     await engine.shutdown()

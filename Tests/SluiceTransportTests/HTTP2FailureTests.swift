@@ -55,8 +55,8 @@ import Testing
     #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
     #expect(
       record.error?.message == place
-        + "a rule of HTTP/2 was broken: what came before the response is not valid HTTP/2; only"
-        + " the server can fix it, but HTTP/1.1 may work: transport.httpVersion \"1.1\"")
+        + "a rule of HTTP/2 was broken: the server sent invalid HTTP/2 before the response; only"
+        + " the server can fix it, but HTTP/1.1 might work: transport.httpVersion \"1.1\"")
     #expect(record.error?.isBeforeSending == false && record.issued.count == 1 && record.ends.count == 1)
   }
 
@@ -79,12 +79,13 @@ import Testing
     let (record, place) = try await end(HTTP2Frame.settings + broken.bytes)
     #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
     #expect(record.error?.message.hasPrefix(place + "a rule of HTTP/2 was broken: HTTP/2 stream 1 ") == true)
-    #expect(record.error?.message.hasSuffix("HTTP/1.1 may work: transport.httpVersion \"1.1\"") == true)
+    #expect(record.error?.message.hasSuffix("HTTP/1.1 might work: transport.httpVersion \"1.1\"") == true)
   }
 
   @Test(
     arguments: [
-      (2, "INTERNAL_ERROR (err 2); the server's log may say why"), (8, "CANCEL (err 8); the server's log may say why"),
+      (2, "INTERNAL_ERROR (err 2); the server's log might say why"),
+      (8, "CANCEL (err 8); the server's log might say why"),
       (11, "ENHANCE_YOUR_CALM (err 11); the server wants fewer requests"),
     ] as [(UInt32, String)])
   func `the error for a stream that the server resets has the name of the HTTP/2 error`(

@@ -50,7 +50,7 @@ import Testing
     let result = try await machine.look()
     #expect(result.action == .none && result.release == 1, "\(result)")
     let status = try machine.status()
-    #expect(status["held"]?["reason"]?.string?.contains("without farewell") == true, "\(status)")
+    #expect(status["held"]?["reason"]?.string?.contains("ended unexpectedly") == true, "\(status)")
     #expect(status["refused"]?.count == 1, "\(status)")
     let build = try await UpdatedEngine.run(on: machine) { try await $0.build() }
     #expect(build == "1.0")

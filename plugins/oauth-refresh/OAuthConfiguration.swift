@@ -90,7 +90,7 @@ extension OAuthConfiguration {
 
   func grantRequest() throws(StageFailure) -> GrantRequest {
     guard grant == .clientCredentials || refreshToken != nil else {
-      throw StageFailure(message: "config key \"refreshToken\": the grant \"refresh_token\" begins with one")
+      throw StageFailure(message: "config key \"refreshToken\": the grant \"refresh_token\" needs one")
     }
     guard grant == .refreshToken || clientSecret != nil else {
       throw StageFailure(message: "config key \"clientSecret\": the grant \"client_credentials\" needs one")

@@ -32,7 +32,8 @@ struct TokenEndpoint: Sendable {
   private func refusal(_ answer: CallResponse, _ secrets: [String]) -> String {
     guard let document = try? answer.json(), let word = document["error"]?.string, Self.isShowable(word, secrets) else {
       let isRedirect = (300...399).contains(answer.status)
-      return "\(answer.status)" + (isRedirect ? "; redirects are not followed, configure the URL it leads to" : "")
+      return "\(answer.status)"
+        + (isRedirect ? "; redirects are not followed: configure the URL that the redirect leads to" : "")
     }
     guard let text = document["error_description"]?.string, Self.isShowable(text, secrets) else {
       return "\(answer.status) \(word)"

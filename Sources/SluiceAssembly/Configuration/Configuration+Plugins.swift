@@ -24,10 +24,10 @@ extension Configuration {
     plugin.onFault = try node["onFault"]?.word(FaultPolicy.self)
     if let build = node["build"] {
       guard plugin.library != nil else {
-        throw build.error("a built-in is part of the engine", advice: "leave the key out")
+        throw build.error("a built-in is part of the engine and is not built", advice: "leave the key out")
       }
       guard plugin.releaseID == nil else {
-        throw build.error("a plugin of a release is not built here", advice: "leave the key out")
+        throw build.error("a plugin from a release is not built here", advice: "leave the key out")
       }
       guard try !Self.isInstalled(node) else {
         throw build.error(
@@ -37,7 +37,7 @@ extension Configuration {
     }
     if let allow = node["allow"] {
       guard plugin.library != nil else {
-        throw allow.error("a built-in is part of the engine", advice: "leave the key out")
+        throw allow.error("a built-in is part of the engine and has no hazards", advice: "leave the key out")
       }
       for hazard in try allow.elements() { plugin.allowed.insert(try hazard.word(LibraryHazard.self)) }
     }

@@ -51,7 +51,9 @@ extension Configuration {
     if let every = node["every"] {
       let interval = try every.duration()
       guard interval == .zero || interval >= Self.shortestUpdateInterval else {
-        throw every.error("expected at least \"1s\", found \(every.value)", advice: "\"0s\" looks only when asked")
+        throw every.error(
+          "expected at least \"1s\", found \(every.value)", advice: "with \"0s\", Sluice looks only when it is asked to"
+        )
       }
       settings.every = interval == .zero ? nil : interval
     }

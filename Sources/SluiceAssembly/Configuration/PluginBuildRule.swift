@@ -26,7 +26,7 @@ extension PluginBuildRule {
     switch (node["folder"], node["command"]) {
     case (let folder?, nil):
       if let sources = node["sources"] {
-        throw sources.error("everything in \"folder\" is watched", advice: "leave the key out")
+        throw sources.error("with \"folder\", everything in that folder is watched", advice: "leave the key out")
       }
       guard try !folder.string().isEmpty else { throw folder.error("expected a path, found an empty string") }
       let path = try folder.path()

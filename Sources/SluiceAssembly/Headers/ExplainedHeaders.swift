@@ -28,7 +28,7 @@ struct ExplainedHeaders: MarkingSink {
     let header = Self.text(name)
     guard says else {
       let isKept = headers.existing == .keep
-      let detail = isKept ? "the request's own stays" : "existing is \"refuse\""
+      let detail = isKept ? "the request's own is kept" : "existing is \"refuse\""
       records.append(
         Record(header: header, reason: isKept ? .alreadyPresent : .refused, value: nil, detail: detail))
       return false

@@ -50,7 +50,7 @@ extension HeadersStage.Settings {
       return (header, .fixed(Array(try node["value"]?.fieldValue().utf8 ?? SessionID.ofProcess.utf8)))
     }
     guard node["value"] == nil else {
-      throw rotation.error("a session id with a \"value\" stays as it is", advice: "leave one of the two out")
+      throw rotation.error("a session id with a \"value\" never changes", advice: "leave one of the two out")
     }
     let idle = try rotation.duration()
     guard idle > .zero else { throw rotation.error("expected a time above zero") }

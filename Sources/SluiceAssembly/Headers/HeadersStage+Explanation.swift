@@ -95,12 +95,12 @@ extension HeadersStage {
     let theirs = headers.records.first { record in
       record.reason != .sent && header.family.contains { FieldSyntax.equals(record.header.utf8.span, text: $0) }
     }
-    if let theirs { return (.alreadyPresent, "the request's own \(theirs.header) is of another trace") }
+    if let theirs { return (.alreadyPresent, "the request's own \(theirs.header) belongs to another trace") }
     if let refused { return (.invalidParent, refused.reason) }
     guard header.lowercased == "tracestate", let state = trace.parent.tracestate else { return (.nothingToSend, nil) }
     guard trace.isContinued else { return (.invalidParent, "it belongs to a trace that is not valid") }
     guard TraceState.content(state.utf8.span) == nil else {
-      return (.nothingToSend, "its sampling threshold belongs to another decision")
+      return (.nothingToSend, "its sampling threshold is from another sampling decision")
     }
     return (.invalidParent, "it is not valid")
   }

@@ -27,7 +27,7 @@ package struct TelemetryEnvironment {
     if !words.isEmpty, words.allSatisfy({ $0 == "none" }) { return chosen }
     for word in words where !chosen.names.contains(word) {
       guard let propagator = Propagators.named(word) else {
-        ignore("OTEL_PROPAGATORS", word, "expected \(Propagators.names.joined(separator: ", ")), or none alone")
+        ignore("OTEL_PROPAGATORS", word, "expected \(Propagators.names.joined(separator: ", ")), or only none")
         continue
       }
       chosen.list.append(propagator)

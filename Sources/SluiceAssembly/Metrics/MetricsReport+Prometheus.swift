@@ -28,7 +28,9 @@ extension MetricsReport {
     }
     text.begin("http_client_active_requests", "gauge", "Transactions in flight.")
     for (labels, report) in reports { text.sample(report.traffic.inFlight, labels) }
-    text.begin("sluice_time_to_head_seconds", "histogram", "Time from before bytes leave to the head of the response.")
+    text.begin(
+      "sluice_time_to_head_seconds", "histogram",
+      "Time from just before the first byte is sent to the head of the response.")
     for (labels, report) in reports { text.histogram(report.timeToHeadCounts, labels) }
     text.begin("sluice_transactions_total", "counter", "Transactions that ended.")
     for (labels, report) in reports {

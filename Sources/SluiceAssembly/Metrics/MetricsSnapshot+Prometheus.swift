@@ -32,7 +32,7 @@ extension MetricsSnapshot {
     }
     text.begin("sluice_stage_duration_seconds", "summary", "Time in the calls of a stage.")
     for stage in stages { text.summary(stage.time, labels(stage)) }
-    text.begin("sluice_stage_faults_total", "counter", "Rules that a stage broke.")
+    text.begin("sluice_stage_faults_total", "counter", "Calls of a stage that ended with a fault other than a timeout.")
     for stage in stages { text.sample(stage.faults, labels(stage)) }
     text.begin("sluice_stage_timeouts_total", "counter", "Calls of a stage that were not resumed in time.")
     for stage in stages { text.sample(stage.timeouts, labels(stage)) }

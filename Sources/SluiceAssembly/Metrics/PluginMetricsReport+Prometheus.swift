@@ -34,7 +34,8 @@ extension PluginMetricsReport {
       }
     }
     text.begin(
-      "sluice_scheduled_work_left_out_total", "counter", "Periods in which the last call was still under way.")
+      "sluice_scheduled_work_left_out_total", "counter", "Periods left out because the previous call was still running."
+    )
     for schedule in schedules {
       text.sample(UInt64(clamping: schedule.leftOut), [("stage", schedule.stage), ("name", schedule.name)])
     }

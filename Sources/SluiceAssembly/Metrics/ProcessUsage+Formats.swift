@@ -13,8 +13,8 @@ extension ProcessUsage {
   package func write(to text: inout PrometheusText) {
     let gauges = [
       ("process_resident_memory_bytes", "Resident memory of the process.", residentBytes),
-      ("process_open_fds", "Descriptors that the process has open.", openDescriptors),
-      ("process_max_fds", "Descriptors that the process may have open.", descriptorLimit),
+      ("process_open_fds", "Number of open file descriptors.", openDescriptors),
+      ("process_max_fds", "Maximum number of open file descriptors.", descriptorLimit),
     ]
     for (name, help, value) in gauges {
       guard let value else { continue }

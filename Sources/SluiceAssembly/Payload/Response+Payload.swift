@@ -31,7 +31,7 @@ extension Response {
       return String(decoding: bytes, as: UTF8.self)
     case "iso-8859-1", "latin1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     case let other:
-      throw extractionError("the charset \(PlainText.quote(other)) is not supported; take the body as raw")
+      throw extractionError("the charset \(PlainText.quote(other)) is not supported; set \"extract\" to \"raw\"")
     }
   }
 

@@ -81,7 +81,7 @@ package struct PipelineBuilder {
       else {
         if reference.isOptional { continue }
         throw ConfigurationError(
-          reference.location, "plugin \"\(reference.plugin)\" is in \"\(list)\" and has no \(callback)",
+          reference.location, "plugin \"\(reference.plugin)\" is in \"\(list)\" but has no \(callback)",
           advice: "take it out of the list, or give the plugin that callback")
       }
       bindings.append(
@@ -107,7 +107,7 @@ package struct PipelineBuilder {
       guard let tracer = stages[plugin.name]?.tracer else {
         if reference.isOptional { continue }
         throw ConfigurationError(
-          reference.location, "plugin \"\(reference.plugin)\" is in \"tracers\" and is not a tracer",
+          reference.location, "plugin \"\(reference.plugin)\" is in \"tracers\" but is not a tracer",
           advice: "take it out of the list, or give the plugin the table sluice.tracer/1")
       }
       guard reference.match == nil else {

@@ -47,14 +47,14 @@ extension LoopObstacle: CustomStringConvertible {
     let milliseconds = age.milliseconds
     guard let call else {
       return hasDied
-        ? "the thread of loop \(loop) was ended from within, with pthread_exit, \(milliseconds) ms ago"
-        : "loop \(loop) has not moved for \(milliseconds) ms, and no plugin is called there: look at completions, "
+        ? "the thread of loop \(loop) was ended with pthread_exit \(milliseconds) ms ago"
+        : "loop \(loop) has not turned for \(milliseconds) ms and is not in a call of a plugin: look at completions, "
           + "delegates and stages of the program itself"
     }
     let name = call.plugin.isEmpty ? call.pluginID : call.plugin
     let place = "\(call.callback) of \"\(name)\" (\(call.pluginID), generation \(call.generation))"
     return hasDied
-      ? "the thread of loop \(loop) was ended in \(place), with pthread_exit, \(milliseconds) ms ago"
+      ? "the thread of loop \(loop) was ended with pthread_exit in \(place), \(milliseconds) ms ago"
       : "loop \(loop) has been in \(place) for \(milliseconds) ms"
   }
 }

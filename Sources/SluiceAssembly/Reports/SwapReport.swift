@@ -107,7 +107,7 @@ extension SwapReport: CustomStringConvertible {
       case .unchanged: "unchanged"
       case .refused: "refused"
       case .rolledBack: "returned to snapshot \(snapshot)"
-      case .superseded: "superseded by a newer one"
+      case .superseded: "superseded by a newer swap"
       case .cancelled: "cancelled"
       case .shutdown: "stopped, since the engine is shut down"
       }

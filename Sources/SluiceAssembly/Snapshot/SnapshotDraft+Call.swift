@@ -24,7 +24,7 @@ extension SnapshotDraft {
       return .plugin(
         PluginError(
           code, .plugin(name: plugin.name, path: plugin.library),
-          "\(function.rawValue) had not returned when the \(limit) of this step were over",
+          "\(function.rawValue) did not return within the \(limit) that this step has",
           advice: "do slow work on a separate thread, or find out what it waits for"),
         plugin.location)
     }

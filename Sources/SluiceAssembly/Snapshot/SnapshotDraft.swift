@@ -51,7 +51,7 @@ package final class SnapshotDraft: @unchecked Sendable {
       if plugin.library == nil, let place = configuration.places(of: plugin.name).first {
         throw .configuration(
           ConfigurationError(
-            place.location, "\"\(plugin.name)\" is not a library, and takes no configuration for a place",
+            place.location, "\"\(plugin.name)\" has no library, so it takes no configuration for a place",
             advice: "leave it out, or put it into the \"config\" of the plugin"))
       }
       if let part = reusable(plugin) {
@@ -87,7 +87,7 @@ package final class SnapshotDraft: @unchecked Sendable {
         log(
           LogLine(
             level: .warning, plugin: instance.generation.id, generation: instance.generation.number,
-            stage: part.plugin.name, message: "\(error); the plugin begins without it, since its state is optional"))
+            stage: part.plugin.name, message: "\(error); the plugin begins without the saved state, which is optional"))
       }
     }
   }

@@ -54,8 +54,8 @@ final class CallOutTransfer: Transfer, @unchecked Sendable {
   private static func error(_ refusal: CallOutThreads.Refusal) -> TransportError {
     switch refusal {
     case .tooMany: TransportError(.transport, "too many call-outs wait", isBeforeSending: true)
-    case .noThread: TransportError(.transport, "the program can start no thread", isBeforeSending: true)
-    case .closed: TransportError(.cancelled, "the process ends", isBeforeSending: true)
+    case .noThread: TransportError(.transport, "no thread could be started", isBeforeSending: true)
+    case .closed: TransportError(.cancelled, "the process is ending", isBeforeSending: true)
     }
   }
 

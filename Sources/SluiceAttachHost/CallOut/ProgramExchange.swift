@@ -19,7 +19,7 @@ final class ProgramExchange: @unchecked Sendable {
   init(_ request: borrowing Request, _ options: TransferOptions, _ settings: TransportSettings) throws(TransportError) {
     flag.initialize(to: 0)
     guard let body = request.body.bytes else {
-      throw TransportError(.bodyFile, "a call-out sends only a body in memory", to: request.url)
+      throw TransportError(.bodyFile, "a call-out can send only a body in memory", to: request.url)
     }
     let lines = Self.lines(request.headers, hasBody: !body.isEmpty, agent: settings.userAgent)
     let tls = settings.tls

@@ -46,7 +46,7 @@ struct Plan: Sendable {
 
   struct Malformed: Error, CustomStringConvertible {
     var description: String {
-      "the plan is not what this library reads; use the command and the library of one release"
+      "this library cannot read the plan; use the command and the library of the same release"
     }
   }
 }

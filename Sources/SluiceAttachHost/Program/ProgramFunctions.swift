@@ -45,7 +45,7 @@ struct ProgramFunctions: @unchecked Sendable {
       response?.body = form.content.length == 0 ? .empty : .bytes(form.content.copied)
       if let response { return .success(response) }
       let error = TransportError(curlCode: form.code, form.reason.string, hasHead: false)
-      return .failure(error ?? TransportError(.invalidResponse, "libcurl shows no response"))
+      return .failure(error ?? TransportError(.invalidResponse, "libcurl reports no response"))
     }
   }
 }

@@ -41,7 +41,7 @@ final class EventFile: Sendable {
       guard let file = FileDescriptor(opening: name, flags, mode: 0o600), file.writeAll(held) else {
         let reason = SystemError.text()
         return hasFailed.exchange(true, ordering: .relaxed)
-          ? nil : "\(name) cannot be written: \(reason); it is not whole"
+          ? nil : "\(name) cannot be written: \(reason); the file is incomplete"
       }
       held.removeAll(keepingCapacity: true)
       if let status = file.status(), status.st_size > Self.limitBytes { rename(name, "\(path).1.jsonl") }

@@ -106,7 +106,7 @@ final class AttachedPipeline: Sendable {
 
   private func load(_ path: String, _ plan: Plan, _ before: Snapshot?) throws(PluginError) -> LoadedGeneration {
     guard let library = plan.libraries[path], let hash = ContentHash(hex: library.hash) else {
-      throw PluginError(.notFound, .plugin(name: nil, path: path), "the command has made no copy of it")
+      throw PluginError(.notFound, .plugin(name: nil, path: path), "the command did not copy it")
     }
     if let known = before?.loaded[path], known.record.hash == hash { return known }
     try Self.checkRuntime(library, path)
@@ -141,7 +141,7 @@ final class AttachedPipeline: Sendable {
     else { return }
     throw PluginError(
       .loadFailed, .plugin(name: nil, path: path),
-      "it was linked with the runtime of Swift whose build id is \(wanted), and the program has \(found)",
+      "it was linked with the Swift runtime with the build id \(wanted), but the program has \(found)",
       advice: "build it with --static-stdlib")
   }
 

@@ -20,10 +20,12 @@ extension AttachedTransfer {
     wait { self.disposition != .hold || result != nil }
     guard result == nil, let now = transaction?.responseNow else { return refusal }
     if self.disposition == .discard || self.disposition == .hold {
-      return refuse("a stage has replaced the body of the response, which libcurl gives to the program", observer)
+      return refuse(
+        "a stage has replaced the body of the response, but the program gets the body from libcurl", observer)
     }
     guard now.status == response.status else {
-      return refuse("a stage has changed the status of the response, which the program learns from libcurl", observer)
+      return refuse(
+        "a stage has changed the status of the response, but the program gets the status from libcurl", observer)
     }
     return lines.lines(for: now.headers).map { .lines($0) } ?? .proceed
   }

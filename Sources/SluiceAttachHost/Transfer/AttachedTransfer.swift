@@ -208,7 +208,8 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     let error = TransportError(curlCode: end.code, end.reason.string, hasHead: hasHead)
     // If response stages hold the response and have not seen its head, the program has not got the head either.
     if let head = head.take(), !holdsResponse || error == nil { _ = observer.transferDidReceiveHead(head) }
-    let missing = !hasHead && error == nil ? TransportError(.invalidResponse, "no response that libcurl shows") : nil
+    let missing =
+      !hasHead && error == nil ? TransportError(.invalidResponse, "libcurl reported no response and no error") : nil
     observer.transferDidEnd(TransferEnd(error: error ?? missing, timings: timings(facts)))
   }
 

@@ -29,7 +29,7 @@ final class AttachedTransport: Transport {
   }
 
   func stream(of file: FileBody) throws(TransportError) -> BodyStream {
-    throw TransportError(.bodyFile, "a stage has set a body from a file, which libcurl does not take here")
+    throw TransportError(.bodyFile, "a stage has set a body from a file, but here a body must be in memory")
   }
 
   /// For a hop that no program asked for, which cannot happen: a transaction here makes one attempt.

@@ -25,8 +25,8 @@ extension Request {
   private static let hidden = BodyStream { _ in
     throw TransportError(
       .bodyFile,
-      "the program produces the body while libcurl sends it, and a stage wants to see it before;"
-        + " give the stage a \"match\" that leaves such requests out")
+      "the program produces the body while libcurl sends it, but a stage wants to see it first; give the stage a "
+        + "\"match\" that leaves such requests out")
   }
 }
 

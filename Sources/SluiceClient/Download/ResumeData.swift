@@ -70,7 +70,9 @@ extension ResumeData {
     do { form = try JSONValue(parsing: document, options: .rejectDuplicates).decode(Form.self) } catch {
       throw Self.failure("\(error)")
     }
-    guard form.version == 1 else { throw Self.failure("its version is \(form.version), and this reads 1") }
+    guard form.version == 1 else {
+      throw Self.failure("its version is \(form.version), and this version of Sluice reads 1")
+    }
     do throws(MessageError) { url = try HTTPURL(form.url) } catch { throw Self.failure("\(error)") }
     switch (form.entityTag, form.lastModified) {
     case (let tag?, nil) where StrongValidator.isStrongTag(tag): validator = .entityTag(tag)

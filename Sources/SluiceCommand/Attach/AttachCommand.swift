@@ -12,8 +12,9 @@ enum AttachCommand {
       and Swift's URLSession do. Request stages run once for each transfer, issue stages and tracers for each hop. The
       response goes to the program as it comes.
 
-      The exit status is that of the program; if a signal ended it, the same signal ends the command. 127 if it is not found, 126 if it cannot be run. What is wrong with the
-      configuration is said before the program starts. SLUICE_DISABLE=1 switches the pipeline off in a program.
+      The exit status is that of the program; if a signal ended it, the same signal ends the command. The status is 127
+      if the program is not found, and 126 if it cannot be run. Errors in the configuration are reported before the
+      program starts. SLUICE_DISABLE=1 switches the pipeline off in a program.
 
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
       """,

@@ -27,7 +27,7 @@ struct AttachLibraries {
       guard !found.preload.contains(where: { $0 == " " || $0 == ":" }) else {
         throw CommandError(
           .usage,
-          "attach: the dynamic loader takes no library with a blank or a colon in its path: "
+          "attach: the dynamic loader cannot preload a library whose path has a space or a colon: "
             + "\(PlainText.path(found.preload)); install the command in another folder")
       }
       return found

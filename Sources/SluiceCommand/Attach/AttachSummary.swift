@@ -52,9 +52,9 @@ struct AttachSummary {
     (SLUICE_ATTACH_COUNT_NO_PLAN, "the plan could not be read or used"),
     (SLUICE_ATTACH_COUNT_NO_HOST, "the library of the pipeline is missing, was changed, or could not be opened"),
     (SLUICE_ATTACH_COUNT_SMALL_STACK, "less than 64 KiB of the thread's stack were left"),
-    (SLUICE_ATTACH_COUNT_FOREIGN_JSON, "the program exports functions with the names of libjansson"),
+    (SLUICE_ATTACH_COUNT_FOREIGN_JSON, "the program exports functions named like those of libjansson"),
     (SLUICE_ATTACH_COUNT_FORKED, "the process was forked while the pipeline was in use"),
-    (SLUICE_ATTACH_COUNT_ENDING, "the process was ending, and its plugins had sent what they had"),
+    (SLUICE_ATTACH_COUNT_ENDING, "the process was ending, and its plugins had already sent their data"),
     (SLUICE_ATTACH_COUNT_OLD_CURL, "the program's libcurl is older than 7.83"),
     (SLUICE_ATTACH_COUNT_UNREADABLE, "the request could not be read, for example because of its URL"),
   ]

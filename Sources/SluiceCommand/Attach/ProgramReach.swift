@@ -55,18 +55,18 @@ struct ProgramReach {
   private mutating func describe(_ facts: ProgramFacts, _ file: String, _ bytes: [UInt8]) {
     let own = Self.version(in: bytes).map { " (\($0))" }
     guard let loader = facts.loader else {
-      let words = own.map { "; it contains a libcurl of its own\($0)" } ?? ""
-      return add("not reached: it is linked statically, so the loader can put no library into it\(words)")
+      let words = own.map { "; it contains its own libcurl\($0)" } ?? ""
+      return add("not reached: it is linked statically, so the loader cannot preload a library\(words)")
     }
     guard facts.exports.isEmpty else {
-      return add("not reached: it exports functions with the names of libjansson, which plugins would call")
+      return add("not reached: it exports functions named like those of libjansson, and plugins would call them")
     }
     let found = DynamicLoader(path: loader).libraries(of: file).filter { Paths.name(of: $0).hasPrefix("libcurl") }
-    if found.isEmpty, let own { return add("not reached: it contains a libcurl of its own\(own)") }
+    if found.isEmpty, let own { return add("not reached: it contains its own libcurl\(own)") }
     for library in found { describe(library: library) }
     guard found.isEmpty else { return }
     isReached = true
-    add("not linked with libcurl: reached are modules with libcurl that it opens later, and programs that it starts")
+    add("not linked with libcurl, but modules with libcurl that it opens later and programs that it starts are reached")
   }
 
   private mutating func describe(library: String) {

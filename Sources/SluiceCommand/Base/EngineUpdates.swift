@@ -39,8 +39,8 @@ enum EngineUpdates {
     for plugin in prepared.plugins where plugin.releaseID != nil && plugin.library == nil {
       throw CommandError(
         .refused,
-        "plugin \"\(plugin.name)\" is switched off: its build may not serve, and no other is installed; \"sluice update "
-          + "status\" says why")
+        "plugin \"\(plugin.name)\" is switched off: its build must not serve, and no other is installed; \"sluice "
+          + "update status\" says why")
     }
   }
 

@@ -56,8 +56,8 @@ struct PluginReport {
     let more = facts.strayExports.count > shownExports ? ", …" : ""
     let count = facts.strayExports.count == 1 ? "1 symbol" : "\(facts.strayExports.count) symbols"
     return facts.warnings + [
-      "exports \(count) beside its entry point (\(shown)\(more)), which may be merged with those of another library; make "
-        + "them static, or compile with -fvisibility=hidden"
+      "exports \(count) besides its entry point (\(shown)\(more)); the loader can merge them with those of another "
+        + "library: make them static, or compile with -fvisibility=hidden"
     ]
   }
 

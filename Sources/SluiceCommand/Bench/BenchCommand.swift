@@ -13,15 +13,16 @@ enum BenchCommand {
     details: """
       Sends the same request again and again, in alternating rounds through the pipeline and without its stages, and
       prints requests per second, processor time, latency, the time in each stage, and the cost of the stages. Without
-      URL, the requests go to a server inside of this process, which answers with the request. Processor time is that of
-      the engine's one loop: threads of plugins and of the server are not in it. SIGINT and SIGTERM end the run; what is
-      printed then has the finished rounds.
+      URL, the requests go to a server inside this process, which answers with the request. Processor time is that of
+      the engine's one loop: threads of plugins and of the server are not counted. SIGINT and SIGTERM end the run; the
+      result then covers the finished rounds.
       """,
     options: SendOptions.content + [
       Option(
-        "requests", "n", "N", "Requests in a round (default 10000); a quarter of them is sent before, as a warm-up"),
+        "requests", "n", "N",
+        "Requests in a round (default 10000); a quarter as many are sent before the first round, as a warm-up"),
       Option("connections", nil, "N", "Requests in flight at a time (default 32)"),
-      Option("rounds", nil, "N", "Rounds through each of both pipelines (default 5)"),
+      Option("rounds", nil, "N", "Rounds through each of the two pipelines (default 5)"),
       Option("document", nil, nil, "Print the result as a JSON document"),
       Option("quiet", "q", nil, "Show no progress"),
       Option("config", "c", "FILE", "The configuration of the pipeline"),
@@ -33,7 +34,7 @@ enum BenchCommand {
       Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
       Option("http1.1", nil, nil, "Use HTTP/1.1"),
       Option("http2", nil, nil, "Offer HTTP/2 over TLS"),
-      Option("http2-prior-knowledge", nil, nil, "Speak HTTP/2, in clear text too, without asking"),
+      Option("http2-prior-knowledge", nil, nil, "Use HTTP/2 in clear text without negotiation, and offer it over TLS"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {

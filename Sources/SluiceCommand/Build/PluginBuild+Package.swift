@@ -48,7 +48,10 @@ extension PluginBuild {
     let words = ["swift", "build", "--package-path", folder, "-c", isRelease ? "release" : "debug"] + flags
     try Self.check(ToolProcess(words, environment: settings))
     let place = ToolProcess(words + ["--show-bin-path"], environment: settings).output()?.filter { !$0.isNewline }
-    guard let place else { throw CommandError(.failed, "plugin build: swift build does not say where it builds") }
+    guard let place else {
+      throw CommandError(
+        .failed, "plugin build: swift build --show-bin-path failed, so the path of the library is unknown")
+    }
     let libraries = FolderListing.names(in: place).filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }
     guard !libraries.isEmpty else {
       throw CommandError(

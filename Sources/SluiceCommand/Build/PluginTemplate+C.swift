@@ -10,7 +10,7 @@ extension PluginTemplate {
 
     #include <sluice/sluice.h>
 
-    /// The data of one instance. Use no variables outside of it: a library can have several instances, and several
+    /// The data of one instance. Do not use variables outside of it: a library can have several instances, and several
     /// builds of it can be loaded at once.
     typedef struct instance {
       const sluice_host *host;
@@ -31,7 +31,7 @@ extension PluginTemplate {
       free(self);
     }
 
-    /// Checks the configuration and stores it; code that opens or starts something belongs into `activate`.
+    /// Checks the configuration and stores it; code that opens or starts something belongs in `activate`.
     static sluice_status create(const sluice_host *host, json_t *config, void **context, sluice_error *error) {
       const char *value = json_string_value(json_object_get(config, "value"));
       if (!value || !sluice_is_field_value(sluice_text_make(value))) {
@@ -52,7 +52,7 @@ extension PluginTemplate {
 
     static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, SLUICE_SET(on_request, on_request));
 
-    /// Run before each hot swap, and by "sluice plugin validate".
+    /// A self-test, run before each hot swap and by "sluice plugin validate".
     static const sluice_selftest_case sets_header =
         SLUICE_TABLE(sluice_selftest_case,
                      SLUICE_SET(name, "sets-header"),

@@ -13,7 +13,7 @@ extension PluginTemplate {
 
     namespace {
 
-    /// The data of one instance. Use no variables outside of it: a library can have several instances, and several
+    /// The data of one instance. Do not use variables outside of it: a library can have several instances, and several
     /// builds of it can be loaded at once.
     struct Instance {
       const sluice_host *host;
@@ -27,7 +27,7 @@ extension PluginTemplate {
       }
     };
 
-    /// Calls a method of the instance. No exception may leave a function that the host calls: an exception of the
+    /// Calls a method of the instance. An exception must not leave a function that the host calls: an exception of the
     /// method fails the transaction.
     template <sluice_verdict (Instance::*method)(sluice_exchange *) const>
     sluice_verdict stage(void *context, sluice_exchange *exchange) noexcept {
@@ -41,7 +41,7 @@ extension PluginTemplate {
       }
     }
 
-    /// Checks the configuration and stores it; code that opens or starts something belongs into `activate`.
+    /// Checks the configuration and stores it; code that opens or starts something belongs in `activate`.
     sluice_status create(const sluice_host *host, json_t *config, void **context, sluice_error *error) noexcept {
       const char *value = json_string_value(json_object_get(config, "value"));
       if (!value || !sluice_is_field_value(sluice_text_make(value))) {
@@ -62,7 +62,7 @@ extension PluginTemplate {
     const sluice_interceptor interceptor =
         SLUICE_TABLE(sluice_interceptor, SLUICE_SET(on_request, stage<&Instance::on_request>));
 
-    /// Run before each hot swap, and by "sluice plugin validate".
+    /// A self-test, run before each hot swap and by "sluice plugin validate".
     const sluice_selftest_case sets_header =
         SLUICE_TABLE(sluice_selftest_case,
                      SLUICE_SET(name, "sets-header"),

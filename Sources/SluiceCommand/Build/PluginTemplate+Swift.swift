@@ -13,8 +13,8 @@ extension PluginTemplate {
     // swift-tools-version: 6.2
     import PackageDescription
 
-    /// "sluice plugin build" sets both: the path of the SDK, and a name for this build. The module's name contains the
-    /// latter, so that a look-up by name never finds a type of another build in the same program.
+    /// "sluice plugin build" sets both variables: the path of the SDK and the name of this build. The module's name
+    /// contains the name of the build, so a look-up by name never finds a type of another build in the same program.
     let sdk = Context.environment["SLUICE_SDK"] ?? "\#(sdk)"
     let build = Context.environment["SLUICE_BUILD"] ?? "0"
     let module = "\#(type)_\(build)"
@@ -46,7 +46,7 @@ extension PluginTemplate {
       static let information = PluginInformation(
         id: "\#(name)", version: "0.1.0", summary: "Sets a header of each request.")
 
-      /// Run before each hot swap, and by "sluice plugin validate".
+      /// Self-tests, run before each hot swap and by "sluice plugin validate".
       static let selfTests = [
         SelfTest<\#(type)>(
           "sets-header", "The header is on the wire.", configuration: ["value": "red"],
@@ -55,7 +55,7 @@ extension PluginTemplate {
 
       let configuration: Configuration
 
-      /// Checks the configuration and stores it; code that opens or starts something belongs into `activate`.
+      /// Checks the configuration and stores it; code that opens or starts something belongs in `activate`.
       init(configuration: Configuration, host: PluginHost) throws { self.configuration = configuration }
 
       func intercept(_ request: StageRequest, context: RequestContext) async throws {

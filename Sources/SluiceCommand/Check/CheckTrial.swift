@@ -65,7 +65,7 @@ struct CheckTrial {
       payload: ["file": JSONValue(file), "text": JSONValue(String(decoding: text, as: UTF8.self))])
     let report: TrialReport
     do throws(PluginError) { report = try TrialProcess(request, helper: helper).run() } catch {
-      throw CommandError(.refused, "\(file): its plugins together \(error.reason)")
+      throw CommandError(.refused, "\(file): its plugins, started together, \(error.reason)")
     }
     // The messages of the engine and its plugins.
     let said = PrintableText.of(String(decoding: report.errorOutput.tail, as: UTF8.self))

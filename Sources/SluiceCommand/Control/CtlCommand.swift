@@ -26,9 +26,9 @@ enum CtlCommand {
     "ctl swap", summary: "Load new builds into a running engine, while requests flow", operands: "[PLUGIN]...",
     operandCount: 0...1000,
     details: """
-      Without names every library is checked; a library whose content has not changed stays. Requests in flight finish on
-      the old build, new ones run on the new build. If a build is refused, the status is 1, and the old build continues to
-      serve.
+      Without names, every library is checked; a library whose content has not changed stays loaded. Requests in flight
+      finish on the old build, new ones run on the new build. If a build is refused, the status is 1, and the old build
+      continues to serve.
       """,
     options: [
       Option("config", "c", "FILE", "Make the engine read this configuration; do not name plugins"), socket,

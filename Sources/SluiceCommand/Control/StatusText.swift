@@ -37,13 +37,13 @@ struct StatusText {
     if status["queued"]?.integer ?? 0 > 0 { lines.append("\(number(status["queued"])) swaps wait") }
     if let replaced = status["replaced"], replaced["waiting"]?.integer ?? 0 > 0 {
       lines.append(
-        "\(number(replaced["waiting"])) of at most \(number(replaced["limit"])) replaced snapshots have not ended")
+        "\(number(replaced["waiting"])) replaced snapshots have not ended (limit \(number(replaced["limit"])))")
     }
     lines += list(status["waits"]).map(wait)
     for stall in list(status["stalls"]) {
       lines.append(
-        "loop \(number(stall["loop"])) is kept by \(word(stall["plugin"])), generation \(number(stall["generation"])), in "
-          + "\(word(stall["callback"])) for \(ReportText.duration(stall["ageMs"]))")
+        "\(word(stall["plugin"])), generation \(number(stall["generation"])), has blocked loop "
+          + "\(number(stall["loop"])) in \(word(stall["callback"])) for \(ReportText.duration(stall["ageMs"]))")
     }
     let silent = list(status["silentLoops"])
     if !silent.isEmpty {

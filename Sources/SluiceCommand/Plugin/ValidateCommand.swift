@@ -88,7 +88,7 @@ enum ValidateCommand {
     guard let argument else { return nil }
     let isText = argument.first { !$0.isWhitespace } == "{"
     if !isText, access(argument, F_OK) != 0 {
-      throw CommandError(.usage, "\(option): expected a JSON object or a file, and there is no file \(argument)")
+      throw CommandError(.usage, "\(option): expected a JSON object or a file, but there is no file \(argument)")
     }
     let text = isText ? Array(argument.utf8) : try FileContent.read(argument)
     do { return try JSONValue(parsing: text, options: .rejectDuplicates) } catch {

@@ -56,6 +56,6 @@ final class RecordingOutput: SideOutput {
 
   func finish() -> CommandError? {
     guard let failure = file.finish() else { return nil }
-    return CommandError(.failed, "\(failure.description); the recording is not whole")
+    return CommandError(.failed, "\(failure.description); the recording is incomplete")
   }
 }

@@ -12,7 +12,7 @@ enum ReplayCommand {
     details: """
       RECORDING is a file that "--record" of send or run has written. Nothing goes over the network: each build runs in
       child processes, twice, with the recorded answers. With -c, --old and --new are libraries that take the place of the
-      one in the configuration; one of them may be left out, and is then the library of the configuration. Without -c,
+      one in the configuration; if one of them is left out, the library of the configuration is used. Without -c,
       they are two configurations. The status is 1 if a request differs, if a build fails, or if nothing was compared.
       """,
     options: [
@@ -54,7 +54,7 @@ enum ReplayCommand {
     do throws(RecordingFile.Failure) {
       (recordings, isCutOff) = try RecordingFile.read(path, into: buffer)
     } catch { throw CommandError(.usage, "replay: \(error)") }
-    if isCutOff { StandardError.say("replay: the last line of \(PlainText.path(path)) is not whole", .warning) }
+    if isCutOff { StandardError.say("replay: the last line of \(PlainText.path(path)) is incomplete", .warning) }
     if recordings.droppedCount > 0 {
       StandardError.say(
         "replay: the first \(Figures.count(recordings.droppedCount)) recordings are left out, because a replay has at most"

@@ -22,7 +22,7 @@ enum RunCommand {
       Option("config", "c", "FILE", "The configuration of the pipeline"),
       Option("input", "i", "FILE", "Read requests from here (default: standard input)"),
       Option("from-har", nil, "FILE", "Send the requests of this HTTP Archive (HAR), in place of --input"),
-      Option("output", "o", "FILE", "Write results to here, emptied first (default: standard output)"),
+      Option("output", "o", "FILE", "Write results to this file, emptied first (default: standard output)"),
       Option(
         "resume", nil, nil,
         "Keep the results that the output file already has, and send only the lines without one"),
@@ -44,7 +44,7 @@ enum RunCommand {
         "Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port"),
       Option(
         "log-format", nil, "FORMAT", words: ["text", "json"],
-        "Write messages as text (default), or each as a JSON document on a line: json"),
+        "Write messages as text (default), or each as a JSON document on one line (json)"),
       Option(
         "log-level", nil, "LEVEL", words: LogLine.Level.names,
         "Write messages of this level and above: debug, info, warning, error"),
@@ -132,7 +132,7 @@ enum RunCommand {
     let incomplete = earlier.incompleteBytes
     let output = try earlier.output()
     if incomplete > 0, !arguments.has("quiet") {
-      StandardError.say("\(PlainText.path(earlier.path)): cut off \(incomplete) bytes of an incomplete result", .info)
+      StandardError.say("\(PlainText.path(earlier.path)): removed \(incomplete) bytes of an incomplete result", .info)
     }
     return output
   }
@@ -172,7 +172,7 @@ enum RunCommand {
     let limit = DescriptorLimit.raise(to: needed)
     guard limit.soft < needed else { return }
     StandardError.say(
-      "--concurrency \(settings.concurrency) may need \(needed) descriptors, and \(limit.soft) are allowed; "
+      "--concurrency \(settings.concurrency) can need \(needed) descriptors, but only \(limit.soft) are allowed; "
         + "raise the hard limit (ulimit -Hn), or lower --concurrency", .warning)
   }
 

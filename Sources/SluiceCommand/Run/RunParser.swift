@@ -68,7 +68,7 @@ struct RunParser: Sendable {
     let limit = transport.maxBytes(of: body)
     guard let count = body.byteCount, count > limit else { return }
     throw MessageError(
-      .invalidBody, "body", "it has \(count) bytes, transport.maxRequestBytes allows \(limit); raise it")
+      .invalidBody, "body", "it has \(count) bytes, but transport.maxRequestBytes allows \(limit); raise the limit")
   }
 
   private static func document(_ text: UnsafeRawBufferPointer) throws(MessageError) -> JSONValue {

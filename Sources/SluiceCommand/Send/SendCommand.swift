@@ -13,8 +13,8 @@ enum SendCommand {
     "send", summary: "Send requests through the pipeline and print the bodies of the responses",
     operands: "[METHOD] URL...", operandCount: 0...100_000,
     details: """
-      The method is GET, or POST if there is data. A relative URL starts from "transport.baseURL" of the
-      configuration; "localhost:8080/x", and without a configuration any other URL that has no scheme, means http.
+      The method is GET, or POST if there is data. A relative URL is resolved against "transport.baseURL" of the
+      configuration; "http://" is put before it if there is no base URL, or if it begins like "localhost:8080/x".
       {a,b} and [1-9] in a URL stand for several URLs. Requests are sent one after the other.
       Redirects are followed. The body is printed even if the request fails. Exit statuses are those of curl.
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.

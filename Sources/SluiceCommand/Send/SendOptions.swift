@@ -2,7 +2,7 @@
 enum SendOptions {
   static let all = url + content + request + hops + output + several + pipeline + connection + tls + transport
 
-  private static let url = [Option("url", nil, "URL", "A URL, as the operands are")]
+  private static let url = [Option("url", nil, "URL", "A URL to send to, as an operand")]
 
   /// The content of the request.
   static let content = [
@@ -42,10 +42,10 @@ enum SendOptions {
   ]
   private static let request = [
     Option("head", "I", nil, "Send HEAD and print the response's head"),
-    Option("globoff", "g", nil, "Take [] and {} in URLs as they are"),
+    Option("globoff", "g", nil, "Take [] and {} in URLs literally"),
     Option("path-as-is", nil, nil, "Keep /../ in the URL's path (always)"),
     Option("options", "K", "FILE", "Read more options from this file, as curl does; - reads standard input"),
-    Option("disable", "q", nil, "Read no .curlrc (never read)"),
+    Option("disable", "q", nil, "No effect: .curlrc is never read"),
     Option(
       "from-curl", nil, "COMMAND", takesBytes: true,
       "Send the request of this curl command; - reads it from standard input"),
@@ -63,9 +63,9 @@ enum SendOptions {
       "Sign the request with AWS's signature version 4; -u has KEY-ID:SECRET"),
     Option("netrc", "n", nil, "Take user and password for the host from ~/.netrc"),
     Option("netrc-file", nil, "FILE", "Like -n, from this file"),
-    Option("netrc-optional", nil, nil, "Like -n, and no file is needed"),
+    Option("netrc-optional", nil, nil, "Like -n, but the file need not exist"),
     Option("cookie-jar", nil, "FILE", "Write all cookies to this file at the end; - prints them"),
-    Option("junk-session-cookies", "j", nil, "Leave out the session cookies of the files of -b"),
+    Option("junk-session-cookies", "j", nil, "Ignore session cookies in the files of -b"),
     Option("location", "L", nil, "Follow redirects (the default, unless the configuration says otherwise)"),
     Option("no-location", nil, nil, "Follow no redirects: print the redirect itself"),
     Option("location-trusted", nil, nil, "Follow redirects, and send credentials to other hosts too"),
@@ -82,7 +82,8 @@ enum SendOptions {
     Option("create-dirs", nil, nil, "Create the folders that the output file needs"),
     Option("no-clobber", nil, nil, "Change no existing file: the output gets a number, as in NAME.1"),
     Option("remove-on-error", nil, nil, "Remove the output file if the request fails"),
-    Option("continue-at", "C", "OFFSET", "Get the rest of the file of -o or -O; - takes its size as the offset"),
+    Option(
+      "continue-at", "C", "OFFSET", "Download the rest of the file of -o or -O; - means from the size of that file"),
     Option("limit-rate", nil, "SPEED", "Send and receive at most this many bytes a second: 500k, 1.5M"),
     Option(
       "write-out", "w", "FORMAT",
@@ -120,7 +121,8 @@ enum SendOptions {
     Option("ipv6", "6", nil, "Use only IPv6 addresses of names"),
     Option("resolve", nil, "HOST:PORT:ADDRESS", "Use this address for the host and port; may be repeated"),
     Option(
-      "connect-to", nil, "HOST:PORT:TO-HOST:TO-PORT", "Connect to another place than the URL says; may be repeated"),
+      "connect-to", nil, "HOST:PORT:TO-HOST:TO-PORT",
+      "Connect to another host and port than those of the URL; may be repeated"),
     Option("interface", nil, "NAME", "Connect through this interface, or from this local address"),
     Option("unix-socket", nil, "PATH", "Connect to this Unix socket, whatever the URL"),
     Option("proxy", "x", "URL", "Use this proxy; \"\" uses none"),
@@ -148,15 +150,15 @@ enum SendOptions {
       "Limit the whole request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"),
     Option("max-filesize", nil, "BYTES", "Fail if the response body is larger: 500k, 1.5M"),
     Option("retry", nil, "N", "Send up to N times more if the answer is 408, 429, 500, 502, 503 or 504"),
-    Option("retry-connrefused", nil, nil, "With --retry, also if there is no connection, or it breaks"),
-    Option("retry-all-errors", nil, nil, "With --retry, after every failure and every status of 400 and above"),
+    Option("retry-connrefused", nil, nil, "With --retry, retry also if the connection fails or breaks"),
+    Option("retry-all-errors", nil, nil, "With --retry, retry after every failure and every status of 400 or above"),
     Option(
       "retry-delay", nil, "DURATION",
-      "With --retry, wait this long each time (default: 1s, and twice as long each time)"),
+      "With --retry, wait this long each time (default: 1s, doubled each time)"),
     Option("retry-max-time", nil, "DURATION", "With --retry, send again only within this time"),
     Option("http1.0", "0", nil, "Use HTTP/1.0"),
     Option("http1.1", nil, nil, "Use HTTP/1.1"),
     Option("http2", nil, nil, "Offer HTTP/2 over TLS"),
-    Option("http2-prior-knowledge", nil, nil, "Speak HTTP/2, in clear text too, without asking"),
+    Option("http2-prior-knowledge", nil, nil, "Use HTTP/2 in clear text without negotiation, and offer it over TLS"),
   ]
 }

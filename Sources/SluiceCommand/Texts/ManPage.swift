@@ -52,7 +52,7 @@ enum ManPage {
 
   private static let description = #"""
     .SH DESCRIPTION
-    Sluice runs HTTP requests through stages that live in shared libraries: interceptors, which may change requests and
+    Sluice runs HTTP requests through stages that live in shared libraries: interceptors, which can change requests and
     responses, and tracers, which observe.
     One configuration file, in JSON, lists the stages and their order, and says how requests are sent.
     .PP
@@ -73,7 +73,7 @@ enum ManPage {
     A relative URL is resolved against \fItransport.baseURL\fR (RFC 3986).
     The \fIbody\fR is one of \fItext\fR, \fIbase64\fR, \fIjson\fR and \fIfile\fR.
     With \fIjson\fR, the request has \fIcontent-type: application/json\fR unless the line names a content type.
-    A line may have four thirds of \fItransport.maxRequestBytes\fR, plus one mebibyte.
+    A line can have up to four thirds of \fItransport.maxRequestBytes\fR, plus one mebibyte.
     Empty lines are skipped.
     .PP
     A result line has the request's \fIid\fR, or the number of its line; the \fIresponse\fR, if there was one;
@@ -113,7 +113,7 @@ enum ManPage {
     The parent trace context of \fBsend\fR, \fBrun\fR and the program of \fBattach\fR.
     .TP
     .B SLUICE_DISABLE
-    In a program under \fBattach\fR: if set to anything but 0 or nothing, its transfers go without the pipeline.
+    In a program under \fBattach\fR: if set to anything but 0 or an empty text, its transfers bypass the pipeline.
     .TP
     .BR OTEL_PROPAGATORS ", " OTEL_TRACES_SAMPLER ", " OTEL_TRACES_SAMPLER_ARG ", " OTEL_SDK_DISABLED
     Settings of the built-in \fIheaders\fR that the configuration does not set; the first also names the families in which the parent trace context is read.

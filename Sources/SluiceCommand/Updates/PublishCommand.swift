@@ -61,7 +61,7 @@ enum PublishCommand {
       Option("revoke", nil, "SHA256", "Forbid a build: engines stop using it; may be repeated"),
       Option("allow", nil, "SHA256", "Take back --revoke; may be repeated"),
       Option("from", nil, "N", "Begin with the plugins of release N: a return to older builds"),
-      Option("min-abi", nil, "N", "The lowest ABI of hosts that may install the release"), expires("2160h"),
+      Option("min-abi", nil, "N", "The lowest ABI of hosts that can install the release"), expires("2160h"),
     ],
     run: { arguments throws(CommandError) in
       try guarded("publish add") { () throws(UpdateError) in try add(arguments) }
@@ -139,7 +139,8 @@ enum PublishCommand {
       // Checked before any key is made: otherwise the keys of a failed call would be in the way of the next one.
       for (role, count) in counts where root.keys(of: role).threshold > count {
         throw UpdateError(
-          .usage, "--threshold \(role.rawValue)=\(root.keys(of: role).threshold)", "--keys makes \(count) of this role",
+          .usage, "--threshold \(role.rawValue)=\(root.keys(of: role).threshold)",
+          "--keys makes only \(count) \(count == 1 ? "key" : "keys") of this role",
           advice: "make more with \"sluice publish key\", and name them with --add \(role.rawValue)=FILE")
       }
       try DurableFile.makeFolder(folder)
@@ -347,7 +348,7 @@ enum PublishCommand {
   private static func words(_ progress: Publication.Progress, _ what: String, next: String) -> String {
     switch progress {
     case .published(let version): "\(what) \(version) is signed; next: \(next)\n"
-    case .waiting(let signed, let needed): "\(what): \(signed) of \(needed) signatures; it waits for more\n"
+    case .waiting(let signed, let needed): "\(what): \(signed) of \(needed) signatures; more are needed\n"
     }
   }
 }

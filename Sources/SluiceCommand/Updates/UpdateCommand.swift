@@ -19,9 +19,9 @@ enum UpdateCommand {
   static let apply = CommandDescription(
     "update apply", summary: "Verify and install the newest signed release of the plugins",
     details: """
-      The release is verified, downloaded and tried out, and serves from the next start. Engines that run and use the same
-      folder take it at their next look; at once after "sluice ctl notify ota_update". The status is 1 if a release is
-      refused, and if none could be fetched.
+      The release is verified, downloaded and tried out, and serves from the next start. Running engines that use the
+      same folder take it at their next look, or at once after "sluice ctl notify ota_update". The status is 1 if a
+      release is refused, or if none could be fetched.
       """,
     options: [
       config, Option("retry", nil, nil, "Try a release again that was refused before"), json,
@@ -29,8 +29,8 @@ enum UpdateCommand {
   ) { arguments throws(CommandError) in try look(arguments, .immediate, "update apply") }
 
   static let status = CommandDescription(
-    "update status", summary: "Show which releases of the plugins are installed, and what has happened",
-    details: "Asks no server.", options: [config, json]
+    "update status", summary: "Show which releases of the plugins are installed, and the history of updates",
+    details: "Does not contact a server.", options: [config, json]
   ) { arguments throws(CommandError) in
     let document = try updater(arguments, "update status").status()
     try StandardOutput.write(arguments.has("json") ? "\(document)\n" : UpdateText(document).text)

@@ -101,7 +101,7 @@ enum EventReading {
     guard let attributes = document["attributes"] else { return }
     guard kind == .didComplete else {
       throw Failure(
-        message: "\(kind.name) has \"attributes\"; expected them in \(TraceEvent.Kind.didComplete.name) alone")
+        message: "\(kind.name) has \"attributes\"; expected them only in \(TraceEvent.Kind.didComplete.name)")
     }
     guard attributes.isObject, (1...AttributeList.maximumCount).contains(attributes.count) else {
       throw Failure(message: "\"attributes\": expected an object with 1 to \(AttributeList.maximumCount) members")
@@ -158,7 +158,7 @@ enum EventReading {
         result = try duration(key, document)
       } else if document[key] != nil {
         let names = owners.map(\.name).joined(separator: " and ")
-        throw Failure(message: "\(kind.name) has \"\(key)\"; expected it in \(names) alone")
+        throw Failure(message: "\(kind.name) has \"\(key)\"; expected it only in \(names)")
       }
     }
     return result

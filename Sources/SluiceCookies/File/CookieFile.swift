@@ -31,7 +31,7 @@ struct CookieFile: Sendable {
     guard status.isRegularFile else { throw unsafe("it is not a regular file") }
     guard status.st_uid == geteuid() else { throw unsafe("it belongs to another user") }
     guard status.st_mode & 0o077 == 0 else {
-      throw unsafe("other users may read or write it, and it contains secrets; run: chmod 600 \(path)")
+      throw unsafe("other users can read or write it, but it contains secrets; run: chmod 600 \(path)")
     }
   }
 

@@ -30,7 +30,7 @@ package enum CookieFileText {
     while !rest.isEmpty {
       number += 1
       guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
-        throw Damage(line: number, message: "the line has no end, so the file may have been cut off")
+        throw Damage(line: number, message: "the line has no end, so the file might have been cut off")
       }
       if let cookie = try cookie(rest[..<end], number, now) { cookies.append(cookie) }
       rest = rest[(end + 1)...]

@@ -10,14 +10,14 @@ extension CurlFailure {
   var streamFailure: TransportError {
     if Self.ruleNames.contains(where: { detail.contains($0) }) { return ruleFailure(detail) }
     let wantsLess = detail.contains("ENHANCE_YOUR_CALM")
-    let advice = wantsLess ? "the server wants fewer requests" : "the server's log may say why"
+    let advice = wantsLess ? "the server wants fewer requests" : "the server's log might say why"
     let what = code == CURLE_HTTP2_STREAM ? "the server reset the stream" : "the HTTP/2 connection broke"
     return make(.connectionLost, "\(what) \(moment): \(words("without a reason")); \(advice)")
   }
 
   /// This side ended the connection because the data on it is not HTTP/2, or breaks its rules. Libcurl 7.88 only
   /// reports that nothing came, or takes it as the end of the body.
-  var brokenHTTP2: TransportError { ruleFailure("what came \(moment) is not valid HTTP/2") }
+  var brokenHTTP2: TransportError { ruleFailure("the server sent invalid HTTP/2 \(moment)") }
 
   private func ruleFailure(_ reason: String) -> TransportError { .brokenHTTP2(reason, url, names) }
 

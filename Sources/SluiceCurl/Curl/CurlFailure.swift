@@ -76,7 +76,7 @@ struct CurlFailure {
   }
 
   private var notValid: TransportError {
-    make(.invalidResponse, "the response is not valid HTTP: \(words("a wrong head")); only the server can fix it")
+    make(.invalidResponse, "the response is not valid HTTP: \(words("an invalid head")); only the server can fix it")
   }
 
   private var notHTTP: TransportError {
@@ -96,7 +96,7 @@ struct CurlFailure {
     guard hasIssued else { return make(.connect, words("the connection broke while it was being made")) }
     return make(
       .connectionLost,
-      "the connection broke \(moment): \(words("closed by the peer")); the server's log may say why"
+      "the connection broke \(moment): \(words("closed by the peer")); the server's log might say why"
     ).with(code == CURLE_GOT_NOTHING ? .noResponse : hasHead ? .partialResponse : nil)
   }
 

@@ -9,10 +9,10 @@ enum CurlLibrary {
 
   private static let started: Result<Void, TransportError> = {
     guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else {
-      return .failure(TransportError(.resources, "libcurl does not start", isBeforeSending: true))
+      return .failure(TransportError(.resources, "libcurl cannot be initialized", isBeforeSending: true))
     }
     guard let version = sluice_curl_version() else {
-      return .failure(TransportError(.resources, "libcurl does not say its version", isBeforeSending: true))
+      return .failure(TransportError(.resources, "libcurl reports no version", isBeforeSending: true))
     }
     let name = version.pointee.version.map { String(cString: $0) } ?? "unknown"
     guard version.pointee.version_num >= oldest else {

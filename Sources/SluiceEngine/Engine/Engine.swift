@@ -163,8 +163,9 @@ public final class Engine: Sendable {
   private var tooMany: TransactionError {
     TransactionError(
       code: .tooManyTransactions,
-      message: "\(limits.transactions) transactions are in flight, as many as limits.transactions allows;"
-        + " submit fewer at a time, or raise it",
+      message:
+        "\(limits.transactions) transactions are in flight, as many as limits.transactions allows; submit fewer at a "
+        + "time, or raise the limit",
       isBeforeSending: true)
   }
 

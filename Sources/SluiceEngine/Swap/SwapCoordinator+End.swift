@@ -123,8 +123,9 @@ extension SwapCoordinator {
     log(
       LogLine(
         level: .error, stage: obstacle.call?.plugin,
-        message: "\(names): neither deactivated nor destroyed, because \(obstacle), "
-          + "and may call them when it continues"))
+        message:
+          "\(names): neither deactivated nor destroyed, because \(obstacle); the loop might call them when it continues"
+      ))
   }
 
   func sayLeftBehind(_ obstacle: LoopObstacle) {

@@ -117,8 +117,8 @@ extension SwapCoordinator {
       LogLine(
         level: .info, plugin: refused.pluginID, generation: refused.id, stage: refused.plugins.first,
         message:
-          "snapshot \(snapshot.number) is on no probation: build \(refused.hash.hex.prefix(12)), to which the engine"
-          + " would return, is refused"))
+          "snapshot \(snapshot.number) gets no probation: build \(refused.hash.hex.prefix(12)), to which a rollback "
+          + "would return, is refused"))
     return terms
   }
 

@@ -45,7 +45,7 @@ extension SwapCoordinator {
         throw .impossible("no plugin is named \(PlainText.quote(name)); there are \(known)")
       }
       guard plugin.library != nil else {
-        throw .impossible("plugin \"\(name)\" has no library that could be exchanged; it is part of the program")
+        throw .impossible("plugin \"\(name)\" has no library to swap; it is part of the program")
       }
     }
     let libraries = configuration.libraries.filter { library in
@@ -71,7 +71,7 @@ extension SwapCoordinator {
   private func rollBack(_ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     let current = published
     guard let point = state.withLock({ $0.restorePoint }) else {
-      throw .impossible("there is no snapshot to return to: this is the first one, or the result of a return")
+      throw .impossible("there is no snapshot to return to: this is the first one, or the result of a rollback")
     }
     // The serving builds are not read again.
     let builds = point.builds.filter { current.generation(of: $0.key)?.hash != $0.value.hash }

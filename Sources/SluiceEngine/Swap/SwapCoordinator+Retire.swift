@@ -30,7 +30,7 @@ extension SwapCoordinator {
       let environment = workers[loop].environment
       workers[loop].loop.post {
         environment.expireSuspensions(
-          on: snapshot.pipeline, reason: "its generation had to end, and had waited \(limit) for it (swap.drain)")
+          on: snapshot.pipeline, reason: "its generation is ending, and waited \(limit) for this call (swap.drain)")
       }
     }
   }

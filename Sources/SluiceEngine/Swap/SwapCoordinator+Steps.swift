@@ -338,7 +338,7 @@ extension SwapCoordinator {
         log(
           LogLine(
             level: .warning, plugin: old.generation.id, generation: old.generation.number, stage: part.plugin.name,
-            message: "\(error); the new build begins without it, since its state is optional"))
+            message: "\(error); the new build begins without a saved state, which is optional"))
       }
     }
     return states

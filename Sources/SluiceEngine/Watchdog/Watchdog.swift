@@ -114,7 +114,7 @@ final class Watchdog: Sendable {
       LogLine(
         level: .error, plugin: obstacle.call?.pluginID, generation: obstacle.call?.generation,
         stage: obstacle.call?.plugin,
-        message: "\(obstacle); what ran there fails with \"stalled\", and requests go to the other loops: a plugin "
+        message: "\(obstacle); its transactions fail with \"stalled\", and requests go to the other loops: a plugin "
           + "must not end a thread of the host; restart the program"))
   }
 
@@ -133,13 +133,14 @@ final class Watchdog: Sendable {
     case .began(let stall):
       say(
         stall.call, .warning,
-        "keeps loop \(stall.call.loop) in \(stall.call.callback) for \(stall.age.milliseconds) ms by now\(Self.of(stall.call));"
-          + " everything else on that loop waits: the stage must suspend during slow work, or be SLUICE_FLAG_BLOCKING")
+        "has blocked loop \(stall.call.loop) in \(stall.call.callback) for \(stall.age.milliseconds) "
+          + "ms\(Self.of(stall.call)); everything else on that loop waits: the stage must suspend during slow work, "
+          + "or be SLUICE_FLAG_BLOCKING")
     case .ended(let stall):
       say(
         stall.call, .info,
-        "let go of loop \(stall.call.loop) after \(stall.age.milliseconds) ms in \(stall.call.callback)\(Self.of(stall.call))"
-      )
+        "released loop \(stall.call.loop) after \(stall.age.milliseconds) ms in "
+          + "\(stall.call.callback)\(Self.of(stall.call))")
     }
   }
 

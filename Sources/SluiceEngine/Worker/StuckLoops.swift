@@ -55,7 +55,7 @@ struct StuckLoops: Sendable {
     TransactionError(
       code: .stalled,
       message: "its loop is stuck: \(obstacle); the transaction had been running for "
-        + "\(age.milliseconds) ms, and its request may have been sent",
+        + "\(age.milliseconds) ms, and its request might have been sent",
       stage: obstacle.call?.plugin)
   }
 

@@ -45,7 +45,7 @@ public final class SluiceURLProtocol: URLProtocol {
     case .start:
       guard let task else { return fail(Self.error("it was made without a task")) }
       guard !(task is URLSessionDownloadTask) else {
-        return fail(Self.error("a session takes no file from a protocol; use Client.download(for:)"))
+        return fail(Self.error("a session accepts no file from a protocol; use Client.download(for:)"))
       }
       do throws(URLError) { try start(task) } catch { fail(error) }
     }

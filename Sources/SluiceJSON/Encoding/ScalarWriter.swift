@@ -25,7 +25,9 @@ struct ScalarWriter: SingleValueEncodingContainer {
   }
 
   private func integer(_ value: UInt64) throws -> JSONValue {
-    guard let integer = Int64(exactly: value) else { throw error(value, "\(value) is beyond what JSON holds here") }
+    guard let integer = Int64(exactly: value) else {
+      throw error(value, "\(value) does not fit into a signed 64-bit integer")
+    }
     return JSONValue(integer)
   }
 

@@ -21,28 +21,28 @@ extension OpenTransaction {
     }
     guard (entry.outcome != nil) == isEnd else {
       throw LedgerBreach(
-        .outcome, isEnd ? "did_complete has no outcome" : "\(name) has an outcome; expected one in did_complete alone")
+        .outcome, isEnd ? "did_complete has no outcome" : "\(name) has an outcome; expected one only in did_complete")
     }
     guard (entry.span != nil) == (entry.kind == .didEndSpan) else {
       throw LedgerBreach(
         .identity,
-        entry.span == nil ? "did_end_span has no span" : "\(name) has a span; expected one in did_end_span alone")
+        entry.span == nil ? "did_end_span has no span" : "\(name) has a span; expected one only in did_end_span")
     }
     let isOfHop = entry.kind == .didEndHop
     guard entry.errorCode == nil || isEnd || isOfHop || entry.kind == .willRetry else {
       throw LedgerBreach(
-        .outcome, "\(name) has an error; expected one in did_end_hop, will_retry and did_complete alone")
+        .outcome, "\(name) has an error; expected one only in did_end_hop, will_retry and did_complete")
     }
     guard entry.errorCode != nil || entry.errorStage == nil else {
       throw LedgerBreach(.outcome, "\(name) names the stage of an error but has no error")
     }
     guard entry.duration == .zero || isEnd || isOfHop || entry.kind == .willRetry else {
       throw LedgerBreach(
-        .timing, "\(name) has a duration; expected one in did_end_hop, will_retry and did_complete alone")
+        .timing, "\(name) has a duration; expected one only in did_end_hop, will_retry and did_complete")
     }
     guard entry.timings == nil || isEnd || isOfHop || entry.kind == .didReceive else {
       throw LedgerBreach(
-        .timing, "\(name) has timings; expected them in did_receive, did_end_hop and did_complete alone")
+        .timing, "\(name) has timings; expected them only in did_receive, did_end_hop and did_complete")
     }
   }
 
@@ -68,7 +68,8 @@ extension OpenTransaction {
       guard entry.receivedStatus ?? entry.status == hop.status else { throw mismatch(entry) }
       guard entry.receivedStatus != entry.status else {
         throw LedgerBreach(
-          .status, "\(name) has receivedStatus \(entry.status), which is its status; expected it beside another alone")
+          .status,
+          "\(name) has receivedStatus \(entry.status), which is its status; expected it only beside another status")
       }
       // The status does not change after validation, or after the decision for another attempt.
       let last = validated.count > 0 ? validated.status : pendingRetry?.status ?? entry.status
@@ -147,7 +148,8 @@ extension OpenTransaction {
     let isCallers = sent.traceID == callerTrace.traceID
     guard sent.parentSpanID == (isCallers ? callerTrace.parentSpanID : nil), isCallers || sent.spanID != nil else {
       throw LedgerBreach(
-        .identity, "\(name) has a trace id or parent span id that is neither the caller's nor of a trace of its own")
+        .identity,
+        "\(name) has a trace id or parent span id that belongs neither to the caller's trace nor to a new one")
     }
   }
 
@@ -170,7 +172,7 @@ extension OpenTransaction {
       throw LedgerBreach(
         .outcome,
         isCancelled
-          ? "did_complete says failed; expected cancelled, which its error says"
+          ? "did_complete says failed; expected cancelled, as its error says"
           : "did_complete says cancelled; expected the error \"\(ErrorCode.cancelled)\" of no stage")
     }
   }

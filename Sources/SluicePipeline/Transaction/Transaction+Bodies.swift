@@ -188,7 +188,7 @@ extension Transaction {
     if let count = source.byteCount, count < 0 {
       throw TransactionError(
         code: .bodyFile,
-        message: "the request body announces a length of \(count) bytes; give it one from 0 on, or none",
+        message: "the request body announces a length of \(count) bytes; announce 0 or more, or nothing",
         isBeforeSending: true)
     }
     let slot = PassageSlot()

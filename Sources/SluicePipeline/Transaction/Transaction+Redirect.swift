@@ -36,13 +36,15 @@ extension Transaction {
     guard hops.isNew(redirect, from: exchange.nativeRequest, head) else {
       return TransactionError(
         code: .redirectLoop,
-        message: "\(answer(redirect)), back to a request of this attempt, after \(hops.redirects + 1) redirects")
+        message:
+          "\(answer(redirect)), which leads back to a request of this attempt, after \(hops.redirects + 1) redirects")
     }
     guard hops.redirects < settings.maximum else {
       return TransactionError(
         code: .tooManyRedirects,
-        message: "\(answer(redirect)) after \(hops.redirects) redirects, as many as are followed;"
-          + " raise \(pipeline.settings.names.maximumRedirects)")
+        message:
+          "\(answer(redirect)) after \(hops.redirects) redirects, which is the limit; raise "
+          + "\(pipeline.settings.names.maximumRedirects)")
     }
     guard !redirect.keepsBody || hopBody.isReplayable else {
       return TransactionError(

@@ -15,7 +15,7 @@ extension Transaction {
     let delay = retryDelay(policy, failure)
     guard now + delay < exchange.deadline else {
       let rest = exchange.deadline.duration(since: now)
-      return deny(failure, "the next attempt would have to wait \(delay), and its deadline leaves \(rest)")
+      return deny(failure, "the next attempt would have to wait \(delay), but the deadline leaves \(rest)")
     }
     if let window = policy.window, now.duration(since: exchange.started) + retryAfter(failure) >= window {
       return deny(failure, "the next attempt would begin more than \(window) after the first (--retry-max-time)")

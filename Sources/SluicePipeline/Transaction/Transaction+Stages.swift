@@ -166,7 +166,7 @@ extension Transaction {
 
   private static let retriedWhileCrossing = StageFailure(
     code: .stageFault,
-    message: "on_redirect and on_challenge may answer CONTINUE, RESPOND or FAIL and nothing else")
+    message: "on_redirect and on_challenge must answer CONTINUE, RESPOND or FAIL")
 
   private static let respondedWithoutResponse = StageFailure(
     code: .stageFault, message: "it answered RESPOND without having set a response")
@@ -195,7 +195,7 @@ extension Transaction {
   }
 
   private static let resumedSuspended = StageFailure(
-    code: .stageFault, message: "it resumed with SUSPENDED; a resumption has to carry a decision")
+    code: .stageFault, message: "it resumed with SUSPENDED; a resumption must carry another verdict")
 
   /// A suspended stage has missed its deadline, or its call ends for another reason.
   func stageTimedOut(_ reason: String? = nil) {

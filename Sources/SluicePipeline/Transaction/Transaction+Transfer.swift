@@ -78,7 +78,7 @@ extension Transaction: TransferObserver {
         if binding.onFault == .fail { return TransactionError(failure, stage: binding.name) }
       case .respond, .retry, .suspended, .gatherBody:
         let fault = StageFailure(
-          code: .stageFault, message: "on_issue may answer CONTINUE or FAIL and nothing else")
+          code: .stageFault, message: "on_issue must answer CONTINUE or FAIL")
         noteAnswer(.fault(fault))
         if binding.onFault == .fail { return TransactionError(fault, stage: binding.name) }
       }

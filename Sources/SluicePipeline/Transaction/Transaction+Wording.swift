@@ -22,7 +22,7 @@ extension Transaction {
       return TransactionError(
         code: .status, message: "it answered \(status) to \(shownRequest)\(note)", stage: stage)
     }
-    let change = wireStatus == status ? "" : ", and a stage made \(status) of it"
+    let change = wireStatus == status ? "" : ", which a stage changed to \(status)"
     return TransactionError(
       code: .status,
       message: "the server answered \(wireStatus) to \(shownRequest)\(change)\(note)")

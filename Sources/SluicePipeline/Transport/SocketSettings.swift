@@ -68,7 +68,7 @@ package struct SocketSettings: Sendable, Hashable {
   package var words: String {
     if !addresses.isEmpty { return "the address of a host is given" }
     if !detours.isEmpty { return "the connection leads to another host" }
-    if source != nil { return "the connection begins at an interface or address of its own" }
+    if source != nil { return "a local interface or address is chosen" }
     return "only IPv4 or IPv6 is used"
   }
 }

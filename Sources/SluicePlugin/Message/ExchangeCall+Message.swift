@@ -57,7 +57,7 @@ extension ExchangeCall {
   }
 
   func wantBody(_ side: MessageSide) throws(StageFailure) {
-    let subject = "the wish for a whole \(side == .request ? "request" : "response") body"
+    let subject = "the request for a whole \(side == .request ? "request" : "response") body"
     try write(subject) { _, exchange in
       let status = link.current.wantBody?.pointee.want_body(exchange, side.rawValue)
       guard let status, status != SLUICE_STATUS_UNSUPPORTED else { return sluice_status(SLUICE_STATUS_REFUSED) }

@@ -27,7 +27,7 @@ extension ELFFile {
           .tooLarge, subject,
           "wants \(overflow ? segment.p_memsz : end - start) bytes of memory (segment \(index)), the limit is "
             + "\(Self.memoryLimitBytes)",
-          advice: "build it again if it should be smaller: the file may be damaged")
+          advice: "build it again if it should be smaller: the file might be damaged")
       }
     }
     // The gap between two segments need not be mapped, and a segment without PF_R cannot be read.

@@ -69,7 +69,7 @@ package struct LibraryImage: Sendable {
     case ENOENT, ENOTDIR:
       PluginError(.notFound, subject, "there is no such file", advice: "check the key \"library\"")
     case EACCES, EPERM:
-      PluginError(.unreadable, subject, "may not be read by this user", advice: "allow it with chmod")
+      PluginError(.unreadable, subject, "is not readable for this user", advice: "allow it with chmod")
     case ENXIO:
       PluginError(.notRegularFile, subject, "is not a regular file", advice: "name the library's .so file")
     default:

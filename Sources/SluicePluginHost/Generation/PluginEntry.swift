@@ -21,7 +21,7 @@ package enum PluginEntry {
     let checked = TableReader(subject: subject, name: "sluice_plugin")
     let known = try checked.read(table, zero: sluice_plugin(), least: SLUICE_PLUGIN_SIZE_1)
     guard known.abi >= 1, known.abi <= abi else {
-      throw checked.error("is for ABI \(known.abi), at most \(abi) was asked for")
+      throw checked.error("is for ABI \(known.abi), but the host asked for at most \(abi)")
     }
     return try PluginGeneration(library, known, checked, number: number)
   }

@@ -25,7 +25,7 @@ extension PluginInstance {
     return .fault(.noThread)
   }
 
-  package var overdueWords: String { isBlocking ? "its call, which is BLOCKING, did not return" : "it did not resume" }
+  package var overdueWords: String { isBlocking ? "its BLOCKING call did not return" : "it did not resume" }
 
   private func submit(_ call: BlockingCall) -> Bool {
     runtime.pool.submit(
@@ -49,7 +49,7 @@ extension PluginInstance {
 
   /// Called while the thread is ending.
   private func threadEnded(in call: BlockingCall) {
-    seat.log(.error, "has ended the thread of a call, which is BLOCKING, with pthread_exit")
+    seat.log(.error, "has ended the thread of a BLOCKING call with pthread_exit")
     turns?.end()
     deliver(.fault(.endedThread), of: call)
   }
@@ -121,12 +121,13 @@ private final class BlockingCall: @unchecked Sendable {
 
 extension StageFailure {
   static let noThread = fault("no thread is available for a blocking call")
-  static let endedThread = fault("it ended the thread of its call, which is BLOCKING, with pthread_exit")
+  static let endedThread = fault("it ended the thread of its BLOCKING call with pthread_exit")
 
   static func tooManyBlockingCalls(_ limit: Int) -> StageFailure {
     StageFailure(
       code: .tooManyBlockingCalls,
-      message: "\(limit) calls of BLOCKING stages are under way, as many as limits.blockingCalls allows;"
-        + " send fewer requests at a time, or raise it")
+      message:
+        "\(limit) calls of BLOCKING stages are under way, as many as limits.blockingCalls allows; send fewer requests "
+        + "at a time, or raise the limit")
   }
 }

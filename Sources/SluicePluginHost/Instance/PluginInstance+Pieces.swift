@@ -37,7 +37,7 @@ extension PluginInstance {
       switch verdict {
       case .pass: break
       case .taken: taken.append(index)
-      case .suspended: return .fault("on_trailer may not suspend")
+      case .suspended: return .fault("on_trailer must not suspend")
       case .fail(let failure), .fault(let failure): return failure
       }
     }

@@ -79,5 +79,5 @@ extension PluginInstance {
 }
 
 extension StageFailure {
-  static let noSuspension = fault("the call could not be suspended: too many calls are")
+  static let noSuspension = fault("the call could not be suspended: too many calls are suspended")
 }

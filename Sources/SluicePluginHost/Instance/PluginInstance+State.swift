@@ -21,7 +21,7 @@ extension PluginInstance {
       let isSubmitted = control.submit { [self] in answer.give(Result { () throws(PluginError) in try callSave() }) }
       if !isSubmitted { answer.give(.failure(stateError("the instance has ended"))) }
     } orElse: { [self] in
-      .failure(stateError("it was not saved within \(limit): other calls hold it up, or save does"))
+      .failure(stateError("it was not saved within \(limit): save takes too long, or other calls delay it"))
     }
     return try result.get()
   }

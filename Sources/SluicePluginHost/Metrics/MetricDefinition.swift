@@ -59,7 +59,7 @@ extension MetricDefinition {
     _ pointer: UnsafePointer<sluice_metric_definition>
   ) throws(MetricMistake) -> sluice_metric_definition {
     let size = UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self)
-    guard size >= SLUICE_METRIC_DEFINITION_SIZE_1 else { throw MetricMistake("a definition of \(size) bytes") }
+    guard size >= SLUICE_METRIC_DEFINITION_SIZE_1 else { throw MetricMistake("a definition of only \(size) bytes") }
     var copy = sluice_metric_definition()
     withUnsafeMutableBytes(of: &copy) { bytes in
       bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(Int(size), bytes.count)))
@@ -114,10 +114,12 @@ extension MetricDefinition {
       guard let label = try text(names[index], "label", limitBytes: 64), let first = label.utf8.first,
         label.utf8.allSatisfy(\.isMetricNameByte), !first.isDigit, !label.hasPrefix("__"),
         !(kind == .histogram && label == "le")
-      else { throw MetricMistake("a label that cannot be one") }
+      else { throw MetricMistake("an invalid name of a label") }
       labels.append(label)
     }
-    guard Set(labels.map(PrometheusName.label)).count == labels.count else { throw MetricMistake("a label twice") }
+    guard Set(labels.map(PrometheusName.label)).count == labels.count else {
+      throw MetricMistake("the same label twice")
+    }
     return labels
   }
 

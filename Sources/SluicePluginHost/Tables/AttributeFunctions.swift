@@ -33,7 +33,7 @@ enum AttributeFunctions {
     _ handle: OpaquePointer?, _ name: sluice_text, _ place: UnsafeMutablePointer<sluice_attribute>?
   ) -> sluice_status {
     CallContext.with(handle) { called in
-      guard let place else { return called.refuse(.invalidArgument, "get of an attribute without a place for it") }
+      guard let place else { return called.refuse(.invalidArgument, "get of an attribute: the pointer for it is NULL") }
       do throws(Attribute.Refusal) {
         let name = try Attribute.name(name)
         guard let found = called.exchange.attributes.first(where: { $0.name == name }) else { return Status.absent }
@@ -56,7 +56,7 @@ enum AttributeFunctions {
     _ handle: OpaquePointer?, _ index: Int, _ place: UnsafeMutablePointer<sluice_attribute>?
   ) -> sluice_status {
     CallContext.with(handle) { called in
-      guard let place else { return called.refuse(.invalidArgument, "at of an attribute without a place for it") }
+      guard let place else { return called.refuse(.invalidArgument, "at of an attribute: the pointer for it is NULL") }
       let attributes = called.exchange.attributes
       // A number beyond half of the address space arrives as a negative number.
       guard attributes.indices.contains(index) else { return Status.absent }

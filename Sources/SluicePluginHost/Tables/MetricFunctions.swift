@@ -18,7 +18,9 @@ enum MetricFunctions {
   ) -> sluice_status {
     guard let seat = HostSeat.of(host) else { return Status.closing }
     if seat.metrics.isFrozen { return late(seat) }
-    guard let definition, let metric else { return invalid(seat, "a metric without a definition, or a place for it") }
+    guard let definition, let metric else {
+      return invalid(seat, "a metric: the definition or the pointer for the metric is NULL")
+    }
     let checked: MetricDefinition
     do { checked = try MetricDefinition(definition) } catch { return invalid(seat, "a metric with \(error.text)") }
     switch seat.metrics.define(checked, of: seat.name) {

@@ -38,7 +38,7 @@ enum OriginFunctions {
   ) -> sluice_status {
     guard let seat = HostSeat.of(host) else { return Status.closing }
     guard let list else {
-      seat.report(.invalidArgument, "read of a list of hosts")
+      seat.report(.invalidArgument, "read of a list of hosts: the pointer for it is NULL")
       return Status.invalid
     }
     list.pointee = nil

@@ -23,7 +23,7 @@ enum ResponseStreamFunctions {
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let function, let stream, length == .max || length <= UInt64(Int64.max) else {
-      return called.refuse(.invalidArgument, "open of a response stream")
+      return called.refuse(.invalidArgument, "open of a response stream: a pointer is NULL, or the length is too large")
     }
     guard called.writesResponse, !called.call.pointee.isBlocking else {
       return called.refuse(.refusedWrite, "open of a response stream")

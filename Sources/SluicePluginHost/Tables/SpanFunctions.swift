@@ -26,7 +26,7 @@ enum SpanFunctions {
       // Checked before the name is read: without a tracer there is nothing else to do.
       guard called.exchange.wantsSpans else { return Status.absent }
       guard let name = PluginText.spanName(name), let kind = SpanKind(rawValue: kind) else {
-        return called.refuse(.invalidArgument, "begin of a span: its name or its kind")
+        return called.refuse(.invalidArgument, "begin of a span: its name or its kind is invalid")
       }
       let instance = called.call.pointee.instance
       guard let begun = called.exchange.beginSpan(name, kind, of: instance, named: instance.name) else {
@@ -41,7 +41,9 @@ enum SpanFunctions {
     _ handle: OpaquePointer?, _ span: sluice_open_span, _ attribute: UnsafePointer<sluice_attribute>?
   ) -> sluice_status {
     change(handle, span, "set_attribute of a span") { called, span in
-      guard let attribute else { return called.refuse(.invalidArgument, "set_attribute of a span without one") }
+      guard let attribute else {
+        return called.refuse(.invalidArgument, "set_attribute of a span: the attribute is NULL")
+      }
       do throws(Attribute.Refusal) {
         let attribute = try Attribute(attribute.pointee, texts: .cut(bytes: PluginText.spanTextBytes))
         switch called.exchange.setSpanAttribute(attribute, of: span, by: called.call.pointee.instance) {

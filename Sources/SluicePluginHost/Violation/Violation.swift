@@ -41,7 +41,8 @@ package enum Violation: Int, CaseIterable, Sendable {
   package var text: String {
     switch self {
     case .keptExchange: "used an exchange after the call it was passed to; nothing was touched"
-    case .wrongThread: "used an exchange on a thread that runs no call; post and enter instead. Nothing was touched"
+    case .wrongThread:
+      "used an exchange on a thread that is not in a call of the host; nothing was touched; use post and enter instead"
     case .invalidArgument: "passed a malformed argument; it was ignored"
     case .hopByHopField: "tried to set a hop-by-hop field, which stages must not set"
     case .refusedWrite: "tried to change something that is read-only in this call"

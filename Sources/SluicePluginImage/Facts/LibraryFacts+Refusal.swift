@@ -12,12 +12,12 @@ extension LibraryFacts {
       case .defined: ("", "")
       case .absent where entryProvider != nil:
         (
-          "does not define \(Self.entrySymbol) itself, \(entryProvider ?? "") does, which it needs",
+          "does not define \(Self.entrySymbol) itself, but \(entryProvider ?? ""), which it needs, does",
           "name that library instead"
         )
       case .absent: ("does not define \(Self.entrySymbol)", "a plugin exports it, see sluice/plugin.h")
       case .undefined:
-        ("does not define \(Self.entrySymbol) itself, it leaves it to another library", "name that library instead")
+        ("does not define \(Self.entrySymbol) itself, but expects it from another library", "name that library instead")
       case .hidden: ("defines \(Self.entrySymbol) but does not export it", "declare it SLUICE_EXPORT")
       case .notFunction:
         ("exports \(Self.entrySymbol), but it is not a function", "define the function of sluice/plugin.h")
@@ -29,7 +29,7 @@ extension LibraryFacts {
     if let noteFault {
       return PluginError(
         .noNote, subject, "describes itself in a way that cannot be used: \(noteFault)",
-        advice: "correct what SLUICE_PLUGIN(…) is given in C and C++; in Swift, PluginInformation or the SDK")
+        advice: "correct the arguments of SLUICE_PLUGIN(…) in C and C++, or PluginInformation or the SDK in Swift")
     }
     guard let note else {
       return PluginError(

@@ -89,8 +89,8 @@ extension LibraryFacts {
   /// Warnings about later problems of a usable library; one sentence each.
   public var warnings: [String] {
     var warnings = privateLibraries.map {
-      "needs \($0) from its own folder, which is not copied along, and which stays at its first version once it is "
-        + "loaded; link it statically"
+      "needs \($0) from its own folder; that library is not copied along, and is never replaced once it is loaded; "
+        + "link it statically"
     }
     if let first = uniqueSymbols.first {
       warnings.append(

@@ -15,7 +15,7 @@ package enum SystemError {
   package static func advice(_ number: Int32) -> String {
     switch number {
     case EMFILE:
-      "; this process may have \(DescriptorLimit.current.soft) descriptors open: raise it with ulimit -n"
+      "; this process can have \(DescriptorLimit.current.soft) descriptors open: raise the limit with ulimit -n"
     case ENFILE: "; the system's limit of open files is reached (fs.file-max)"
     case ENOSPC, EDQUOT: "; free some space there, or set TMPDIR to a folder with more"
     default: ""

@@ -8,8 +8,8 @@ extension TransportSettings {
       loop, options, limit: options.maximumResponseBytes,
       excess: TransportError(
         .responseTooLarge,
-        "the response body has more than \(options.maximumResponseBytes) bytes when the stages have seen it, and is to be"
-          + " held; raise transport.maxResponseBytes"))
+        "the response body has more than \(options.maximumResponseBytes) bytes after the stages, and must be kept; "
+          + "raise transport.maxResponseBytes"))
   }
 
   package func makeRequestGatherer(on loop: any EventLoop, _ options: TransferOptions) -> any BodyGatherer {
@@ -17,8 +17,9 @@ extension TransportSettings {
       loop, options, limit: maximumHeldRequestBytes,
       excess: TransportError(
         .requestTooLarge,
-        "the request body that is streamed has more than \(maximumHeldRequestBytes) bytes, and a stage wants to"
-          + " have the whole; raise transport.maxRequestBytes", isBeforeSending: true))
+        "the streamed request body has more than \(maximumHeldRequestBytes) bytes, but a stage needs all of it; raise "
+          + "transport.maxRequestBytes",
+        isBeforeSending: true))
   }
 
   /// Why a request body of known size is not sent; nil if it is small enough.

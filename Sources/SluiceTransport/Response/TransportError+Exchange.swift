@@ -27,7 +27,7 @@ extension TransportError {
   package static func brokenHTTP2(_ reason: String, _ url: HTTPURL, _ names: SettingNames) -> TransportError {
     TransportError(
       .invalidResponse,
-      "a rule of HTTP/2 was broken: \(reason); only the server can fix it, but HTTP/1.1 may work: \(names.http11)",
+      "a rule of HTTP/2 was broken: \(reason); only the server can fix it, but HTTP/1.1 might work: \(names.http11)",
       to: url)
   }
 

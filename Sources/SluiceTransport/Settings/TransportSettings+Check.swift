@@ -21,14 +21,14 @@ extension TransportSettings {
     if engine == .curl, assumesHTTP2 {
       throw TransportError(
         .transport,
-        "\(names.engine) is \"curl\", and HTTP/2 with prior knowledge is for Sluice's own transport; set it to \"auto\" or"
-          + " \"wire\"", isBeforeSending: true)
+        "\(names.engine) is \"curl\", and only Sluice's own transport supports HTTP/2 with prior knowledge; set it to "
+          + "\"auto\" or \"wire\"", isBeforeSending: true)
     }
     if engine == .curl, !sockets.isDefault {
       throw TransportError(
         .transport,
-        "\(names.engine) is \"curl\", and \(sockets.words), which is for Sluice's own transport; set it to \"auto\" or"
-          + " \"wire\"", isBeforeSending: true)
+        "\(names.engine) is \"curl\", and \(sockets.words), which only Sluice's own transport supports; set it to "
+          + "\"auto\" or \"wire\"", isBeforeSending: true)
     }
     guard engine == .wire else { return }
     if let proxy, !proxy.isEmpty {

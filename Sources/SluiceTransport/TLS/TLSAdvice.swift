@@ -51,10 +51,10 @@ package struct TLSAdvice {
     case .verification: certificateAdvice
     // In TLS 1.2 this is also how a server asks for a certificate.
     case .handshake where detail.contains("alert handshake failure"):
-      "; the server may ask for a client certificate (\(names.certificate), \(names.key)), or have no version and cipher of"
-        + " TLS in common with this side"
+      "; the server might require a client certificate (\(names.certificate), \(names.key)), or have no TLS version "
+        + "and cipher in common with this client"
     case .handshake where Self.versionWords.contains(where: { detail.contains($0) }):
-      "; the server has no version of TLS in common with this side"
+      "; the server has no TLS version in common with this client"
     case .handshake: "; check that the server speaks TLS on this port"
     case .authorities: "; \(names.authorities) must name a readable PEM file"
     case .ownCertificate:

@@ -15,7 +15,7 @@ extension ConformanceCheck {
         for topic in ["", "a", "sluice-validate", String(repeating: "t", count: 5000), "ä\n"] {
           let offer = try run.offer(topic, generator.document(), to: instance, host)
           guard offer != .ended(.missedDeadline) else {
-            throw TrialFailure("it took a notification and had not answered after \(TrialHost.patience)")
+            throw TrialFailure("it took a notification but did not answer within \(TrialHost.patience)")
           }
         }
         try instance.requireNoViolations(in: host)
@@ -123,7 +123,7 @@ extension CheckRun {
       outcome.update { $0 = offer }
     }
     guard let offer = outcome.wait(upTo: TrialHost.patience * 2, { $0 }) else {
-      throw TrialFailure("the end of a notification did not come")
+      throw TrialFailure("a notification did not end")
     }
     return offer
   }

@@ -15,7 +15,7 @@ extension ConformanceCheck {
       let before = ProcessState()
       let instance = try run.instance(generation, host)
       if let added = ProcessState.settled(since: before, within: .milliseconds(200)) {
-        throw TrialFailure("create started or opened \(added); activate is for that")
+        throw TrialFailure("create started or opened \(added); do that in activate")
       }
       try run.destroy(instance)
       if let added = ProcessState.settled(since: before) { throw TrialFailure("destroy left \(added)") }
@@ -83,7 +83,7 @@ extension ConformanceCheck {
       let taken = ContinuousClock().measure { instance.deactivate(within: deadline) }
       // A second more than the deadline is allowed, because the machine can be busy.
       guard taken <= deadline + .seconds(1) else {
-        throw TrialFailure("it was given \(deadline) and took \(taken)")
+        throw TrialFailure("it was given \(deadline) but took \(taken)")
       }
       try run.destroy(instance)
     },

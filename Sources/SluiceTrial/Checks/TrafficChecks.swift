@@ -45,7 +45,7 @@ extension ConformanceCheck {
         for result in ended {
           guard let result else { throw TrialFailure("a transaction that it had suspended did not end") }
           let isLate = [.stageTimeout, .deadline].contains(result.error?.code)
-          guard !isLate else { throw TrialFailure("it did not resume a call in \(TrialHost.patience)") }
+          guard !isLate else { throw TrialFailure("it did not resume a call within \(TrialHost.patience)") }
         }
         try instance.requireNoViolations(in: host)
       }
@@ -99,7 +99,8 @@ extension PluginInstance {
   /// A plugin that requires suspension should have suspended a call.
   fileprivate var suspendedNoCall: TrialFailure {
     generation.facts?.requiredFeatures.names.contains("suspend") == true
-      ? .skip("it suspended no call, although it requires that feature; other answers to its call-outs may change that")
+      ? .skip(
+        "it suspended no call, although it requires that feature; other answers to its call-outs might change that")
       : .absent("it suspended no call")
   }
 

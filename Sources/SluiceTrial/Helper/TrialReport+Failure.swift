@@ -15,7 +15,7 @@ extension TrialReport {
       return adding(secrets.hidden(in: said), to: error)
     }
     guard let result else {
-      return PluginError(.trialExited, subject, "ended its process \(place) without a word")
+      return PluginError(.trialExited, subject, "ended its process \(place) without a result")
     }
     return result["error"].map { PluginError($0, subject) }
   }
@@ -34,7 +34,7 @@ extension TrialReport {
     case _ where isBeyondResult: break
     case .timedOut:
       return PluginError(
-        .trialTimedOut, subject, "had not ended \(place) when the time for its trial was over",
+        .trialTimedOut, subject, "had not ended \(place) when the time limit of its trial passed",
         advice: "do slow work in activate, or give the trial more time (the key \"swap.trial\")")
     case .killed(let signal): return crash(signal, subject)
     case .exited(let code) where code != 0 || result == nil:

@@ -18,7 +18,9 @@ extension RootDocument {
         throw reader.malformed("key \(PlainText.quote(name)) is not Base64 of 32 bytes (a public key of Ed25519)")
       }
       let id = try KeyID(of: bytes)
-      guard id.hex == name else { throw reader.malformed("key \(PlainText.quote(name)) has the id \(id.hex)") }
+      guard id.hex == name else {
+        throw reader.malformed("key \(PlainText.quote(name)) has the wrong id: expected \(id.hex)")
+      }
       keys[id] = bytes
     }
     var roles: [UpdateRole: RoleKeys] = [:]

@@ -112,7 +112,7 @@ final class Mirror: Sendable {
     case 206, 416:
       // The server has another file: the next download begins again.
       try build.begin()
-      throw UpdateError(.network, "\(url)", "it cannot be continued, and is fetched again at the next update")
+      throw UpdateError(.network, "\(url)", "the download cannot be continued; it begins again at the next update")
     default: try Self.check(response.status, url)
     }
     try await Self.read(body, url) { piece throws(UpdateError) in try build.append(piece, "\(url)") }

@@ -36,7 +36,7 @@ final class FolderLock: Sendable {
         throw UpdateError(
           .busy, DurableFile.folder(of: path),
           "another process has been working on it for \(limit.components.seconds) s",
-          advice: "\"fuser \(path)\" names it")
+          advice: "\"fuser \(path)\" names that process")
       }
       try? await Task.sleep(for: pause)
     }

@@ -28,7 +28,7 @@ struct UpdateFolder: Sendable {
       guard stat(folder, &status) == 0 else { throw DurableFile.failure(folder, "cannot be examined") }
       guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
         throw UpdateError(
-          .state, folder, "it must belong to this user, and nobody else may write to it",
+          .state, folder, "it must belong to this user, and other users must not be able to write to it",
           advice: "chmod 700 \(folder), or set update.folder to a folder of yours")
       }
     }

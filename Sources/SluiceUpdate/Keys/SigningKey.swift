@@ -49,7 +49,7 @@ package final class SigningKey: DocumentSigner, @unchecked Sendable {
       throw UpdateError(.usage, path, "cannot be read: \(SystemError.text())")
     }
     if String(decoding: bytes, as: UTF8.self).contains("BEGIN PUBLIC KEY") {
-      throw UpdateError(.usage, path, "is a public key", advice: "a private one signs")
+      throw UpdateError(.usage, path, "is a public key", advice: "name the private key that signs")
     }
     guard status.isRegularFile, status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
       throw UpdateError(
@@ -90,7 +90,7 @@ package final class SigningKey: DocumentSigner, @unchecked Sendable {
   ) throws(UpdateError) -> SignedDocument.Signature {
     guard keys[id] != nil else {
       throw UpdateError(
-        .usage, "key \(id)", "it is no key of the role that signs this",
+        .usage, "key \(id)", "it is not a key of the role that must sign this document",
         advice: "the root names the keys of each role: sluice publish show")
     }
     guard let context = EVP_MD_CTX_new() else { throw Ed25519Verifier.unavailable }

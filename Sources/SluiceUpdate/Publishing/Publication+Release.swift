@@ -115,7 +115,7 @@ extension Publication {
   ) throws(UpdateError) -> TimestampDocument {
     try Self.checkChannel(channel)
     guard life <= TimestampDocument.longestLife else {
-      throw UpdateError(.usage, "timestamp", "it may be valid for at most 72 hours")
+      throw UpdateError(.usage, "timestamp", "it can be valid for at most 72 hours")
     }
     let version = newestRelease(of: channel)
     guard version > 0 else {
@@ -149,7 +149,7 @@ extension Publication {
   }
 
   static func version(after version: Int64) throws(UpdateError) -> Int64 {
-    guard version < .max else { throw UpdateError(.usage, "version \(version)", "there is no higher one") }
+    guard version < .max else { throw UpdateError(.usage, "version \(version)", "there is no higher version") }
     return version + 1
   }
 

@@ -109,7 +109,7 @@ extension UpdateSession {
     guard let bytes = try await document(mirror, name, limitBytes) else {
       throw UpdateError(
         .network, "\(updater.settings.url)/\(name)", "the server does not have it",
-        advice: "check update.url and update.channel; the publisher may not have made a timestamp yet")
+        advice: "check update.url and update.channel; the publisher might not have made a timestamp yet")
     }
     return bytes
   }

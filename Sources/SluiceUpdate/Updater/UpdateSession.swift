@@ -110,7 +110,7 @@ final class UpdateSession {
       state.probation?.owner = nil
       return try save()
     }
-    let reason = "process \(owner.pid) ended without farewell while release \(probation.release) was on probation"
+    let reason = "process \(owner.pid) ended unexpectedly while release \(probation.release) was on probation"
     try giveUp(probation.release, probation.previous, because: reason, refusing: nil)
   }
 
@@ -164,8 +164,8 @@ final class UpdateSession {
         let objection = state.objection(to: hash)
       else { continue }
       reasons[plugin.name] =
-        "plugin \"\(plugin.name)\" is switched off: its build \(hash.prefix(12)) of release \(installed) may not serve ("
-        + "\(objection)), and no other build is installed; install a newer release: sluice update apply"
+        "plugin \"\(plugin.name)\" is switched off: its build \(hash.prefix(12)) of release \(installed) must not "
+        + "serve (\(objection)), and no other build is installed; install a newer release: sluice update apply"
     }
     return reasons
   }

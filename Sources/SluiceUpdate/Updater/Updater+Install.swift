@@ -96,7 +96,7 @@ extension Updater {
     try session.activate(
       release.version, isReturn: false, owner: engine == nil ? nil : .current,
       message: engine == nil
-        ? previous.map { "it takes the place of release \($0) at the next start" } ?? "it is the first one" : nil)
+        ? previous.map { "it takes the place of release \($0) at the next start" } ?? "it is the first release" : nil)
     session.folder.prune(session.state)
     return .activated(release.version, previous: session.state.probation?.previous)
   }
@@ -145,7 +145,7 @@ extension Updater {
     switch answer {
     case nil:
       session.note(
-        .installed, release, previous.map { "it takes the place of release \($0)" } ?? "it is the first one")
+        .installed, release, previous.map { "it takes the place of release \($0)" } ?? "it is the first release")
       // Without a probation of the engine, or with the same builds as before, the release passes at once.
       let isSame = previous.map { previous in
         ids.allSatisfy { folder.buildHash($0, of: release) == folder.buildHash($0, of: previous) }
@@ -165,7 +165,8 @@ extension Updater {
         session.state.probation = nil
         try session.save()
       }
-      throw UpdateError(.refused, "release \(release)", "\(error.report)", advice: "the builds that served serve on")
+      throw UpdateError(
+        .refused, "release \(release)", "\(error.report)", advice: "the previous builds continue to serve")
     }
   }
 
@@ -197,7 +198,7 @@ extension Updater {
     guard let installed = session.state.installed, !session.unusable(in: installed).isEmpty else { return nil }
     let reasons = session.disablingReasons()
     if let good = session.fallback() {
-      let words = "release \(good) serves again, since a build of release \(installed) may not serve any more"
+      let words = "release \(good) serves again, since a build of release \(installed) must not serve any more"
       try session.activate(good, isReturn: true, message: words)
       session.end()
       guard let engine, let error = await load(engine) else { return words }

@@ -74,7 +74,7 @@ extension Updater: EngineUpdater {
     else { return }
     do throws(UpdateError) {
       try tryOut(session, release.version)
-      try session.activate(release.version, isReturn: false, owner: nil, message: "it has waited for this start")
+      try session.activate(release.version, isReturn: false, owner: nil, message: "it was waiting for this start")
     } catch { note(UpdateEvent(kind: .failed, release: release.version, message: "\(error)")) }
   }
 
@@ -265,8 +265,8 @@ extension Updater: EngineUpdater {
         UpdateEvent(
           kind: .held, release: installed,
           message:
-            "a command has returned to \(release.map { "release \($0)" } ?? "other builds"); it is not installed "
-            + "again by itself"))
+            "a command has returned to \(release.map { "release \($0)" } ?? "other builds"); release \(installed) is "
+            + "not installed again automatically"))
       session.end()
       // The builds of that release might have been revoked in the meantime.
       _ = try await withdraw(engine)

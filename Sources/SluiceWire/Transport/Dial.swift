@@ -221,7 +221,7 @@ extension Dial: LoopTimerTarget {
   func timerDidFire(_ timer: LoopTimer) {
     if timer === attemptTimer { return tryNext() }
     let missing =
-      isLookingUp ? "the name was not resolved" : handshake == nil ? "no connection" : "no end of the TLS handshake"
+      isLookingUp ? "the name was not resolved" : handshake == nil ? "no connection" : "the TLS handshake did not end"
     fail(WireFailure.connectTimeout(pool.origin, settings, missing))
   }
 }

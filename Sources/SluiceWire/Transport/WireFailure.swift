@@ -69,7 +69,7 @@ enum WireFailure {
   static func headTooLarge(_ origin: Origin, isBeforeSending: Bool) -> TransportError {
     make(
       .requestTooLarge,
-      "the fields of the request are larger than the 1 MiB that a request over HTTP/2 may have; shorten them",
+      "the fields of the request are larger than the 1 MiB that a request over HTTP/2 can have; shorten them",
       origin, isBeforeSending: isBeforeSending)
   }
 
@@ -104,10 +104,10 @@ enum WireFailure {
     let moment = hasHead ? "in the middle of the response" : "before the response"
     let reason =
       failure?.isTruncation == true
-      ? "closed without the end of TLS (close_notify), so that a part may be missing"
+      ? "closed without the end of TLS (close_notify), so a part might be missing"
       : failure?.detail ?? (code == 0 ? "closed by the server" : SystemError.text(code))
     return make(
-      .connectionLost, "the connection broke \(moment): \(reason); the server's log may say why", origin,
+      .connectionLost, "the connection broke \(moment): \(reason); the server's log might say why", origin,
       isBeforeSending: isBeforeSending
     ).with(hasHead ? .partialResponse : code == 0 && !hasBytes ? .noResponse : nil)
   }

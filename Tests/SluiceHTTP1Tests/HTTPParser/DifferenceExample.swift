@@ -71,7 +71,7 @@ extension DifferenceExample {
     DifferenceExample(
       rule: "accepts chunked twice, or before another coding",
       response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\nhi",
-      ours: #"refused: a Transfer-Encoding with "gzip" after chunked, so that nothing says where the body ends"#,
+      ours: #"refused: a Transfer-Encoding with "gzip" after chunked, so nothing says where the body ends"#,
       httpParser: #"200 [Transfer-Encoding: chunked, gzip], "hi", ends with the connection"#),
     DifferenceExample(
       rule: "accepts a length beyond 63 bits",

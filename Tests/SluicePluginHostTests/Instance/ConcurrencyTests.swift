@@ -127,7 +127,7 @@ struct ConcurrencyTests {
       #expect(stage.loop.run(until: { result != nil }))
       #expect(result?.error?.code == (headers.isEmpty ? nil : .stageFault))
     }
-    #expect(said.value.count { $0.contains("ended the thread of a call, which is BLOCKING, with pthread_exit") } == 2)
+    #expect(said.value.count { $0.contains("ended the thread of a BLOCKING call with pthread_exit") } == 2)
     #expect(runtime.close(within: .seconds(30)))
     stage.loop.perform {}
     #expect(instance.destroy(within: .seconds(30)))

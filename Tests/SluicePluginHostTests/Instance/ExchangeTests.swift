@@ -134,7 +134,7 @@ struct ExchangeTests {
     let result = try stage.run(StageFixture.request())
     #expect(result.error?.stage == "stage")
     #expect(
-      result.error?.message.contains("trailer \"\(name)\": this field cannot come after a message") == true
+      result.error?.message.contains("trailer \"\(name)\": this field is not allowed as a trailer") == true
     )
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }
@@ -147,7 +147,7 @@ struct ExchangeTests {
     let result = try stage.run(StageFixture.request())
     #expect(result.error?.stage == "stage")
     #expect(result.error?.message.contains("\"\(name)\"") == true)
-    #expect(result.error?.message.contains("cannot come after it") == true)
+    #expect(result.error?.message.contains("must come before the body") == true)
     #expect(stage.transport.issued.isEmpty)
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }

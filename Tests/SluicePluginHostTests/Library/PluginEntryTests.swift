@@ -44,7 +44,7 @@ struct PluginEntryTests {
   }
 
   @Test(arguments: [
-    ("SIZE=16", "says that it is 16 bytes long"), ("ABI=2", "is for ABI 2, at most 1 was asked for"),
+    ("SIZE=16", "says that it is 16 bytes long"), ("ABI=2", "is for ABI 2, but the host asked for at most 1"),
     ("ABI=0", "is for ABI 0"), ("ID=NULL", "has no id"), ("ID=\"\"", "has an empty id"),
     ("ID=\"a b\"", "has the id \"a b\""), ("SUMMARY=NULL", "has no summary"),
     ("VERSION=\"1.4\"", "has the version \"1.4\", which is not a semantic version"),

@@ -92,7 +92,7 @@ struct ScheduledWorkTests {
     stage.loop.advance(by: .seconds(2))
     #expect(try report(stage).leftOut == 2)
     #expect(stage.told("scheduled-keep") == ["0"])
-    #expect(stage.warnings.contains { $0.contains("is due again; left out") })
+    #expect(stage.warnings.contains { $0.contains("was due again; left out") })
     stage.loop.advance(by: .seconds(2))
     try await wait(stage, for: "scheduled-keep=1")
     #expect(try report(stage).counts == [.missedDeadline: 1])

@@ -82,7 +82,7 @@ import Testing
     #expect(report.pluginFunctions.contains("abort_here"))
     // The loop waits for that thread.
     #expect(report.otherCalls.map(\.callback) == ["on_request"])
-    #expect(report.reason == "SIGABRT: the program gave up (abort)")
+    #expect(report.reason == "SIGABRT: the program called abort")
   }
 
   @Test func `a jump to an address without code leads back to the jumping function`() async throws {

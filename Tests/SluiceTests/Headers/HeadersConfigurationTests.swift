@@ -24,7 +24,7 @@ import Testing
     (
       "{\"exclude\": [\"💩.example\"]}",
       "config.exclude[0]: expected an exact host, *.suffix or *, with an optional scheme:// before and :port after it; the "
-        + "name has a character that no name may have"
+        + "name has a character that is not allowed in a name"
     ),
     ("{\"hosts\": [\"a*\"]}", "plugins.trace.config.hosts[0]: expected an exact host"),
     (
@@ -64,7 +64,7 @@ import Testing
     ("{\"sessionId\": {\"rotateAfterIdle\": \"0s\"}}", "config.sessionId.rotateAfterIdle: expected a time above zero"),
     (
       "{\"sessionId\": {\"rotateAfterIdle\": \"1m\", \"value\": \"a\"}}",
-      "config.sessionId.rotateAfterIdle: a session id with a \"value\" stays as it is"
+      "config.sessionId.rotateAfterIdle: a session id with a \"value\" never changes"
     ),
     ("{\"requestId\": {\"header\": \"Connection\"}}", "config.requestId.header: \"Connection\" belongs to"),
     ("{\"sessionId\": {\"value\": \"a\\nb\"}}", "config.sessionId.value: expected the value of a header"),

@@ -107,7 +107,7 @@ import Testing
     # HELP http_client_active_requests Transactions in flight.
     # TYPE http_client_active_requests gauge
     http_client_active_requests 1
-    # HELP sluice_time_to_head_seconds Time from before bytes leave to the head of the response.
+    # HELP sluice_time_to_head_seconds Time from just before the first byte is sent to the head of the response.
     # TYPE sluice_time_to_head_seconds histogram
     sluice_time_to_head_seconds_bucket{le="0.005"} 1
     sluice_time_to_head_seconds_bucket{le="0.01"} 2

@@ -50,7 +50,8 @@ import SluicePluginFile
       return
     }
     #expect(reported.code == code && reported.advice != nil)
-    let start = "plugin \"auth\" at plugins/libauth.so: \(function.rawValue) had not returned when the 30.0 seconds of"
+    let start =
+      "plugin \"auth\" at plugins/libauth.so: \(function.rawValue) did not return within the 30.0 seconds that"
     #expect(error.description.hasPrefix(start), "\(error)")
   }
 }

@@ -206,7 +206,7 @@ import Testing
     try await StampedLibrary.inC(isStateOptional: true).install(3, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 3)
-    #expect(fixture.lines("since its state is optional").count == 1)
+    #expect(fixture.lines("saved state, which is optional").count == 1)
     try await load.run()
     let counts = await load.stop()
     #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
@@ -218,7 +218,7 @@ import Testing
     try StampedLibrary.install(try await build(.refusesState, optional: true), at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 2)
-    #expect(fixture.lines("since its state is optional").count == 1)
+    #expect(fixture.lines("saved state, which is optional").count == 1)
     await fixture.shutdown()
   }
 

@@ -74,7 +74,7 @@ import Testing
     try StampedLibrary.inSwift(misbehaviour, isStateOptional: true).install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 2)
-    #expect(fixture.lines("since its state is optional").count == 1 && fixture.lines("before=").isEmpty)
+    #expect(fixture.lines("saved state, which is optional").count == 1 && fixture.lines("before=").isEmpty)
     await fixture.shutdown()
   }
 

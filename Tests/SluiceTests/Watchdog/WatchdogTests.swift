@@ -52,7 +52,7 @@ import Testing
 
   @Test func `a stage that blocks its loop is named, with its build and the transaction`() async throws {
     let setup = try await Setup(limit: "20ms")
-    let line = try await setup.line("keeps loop 0 in on_request")
+    let line = try await setup.line("has blocked loop 0 in on_request")
     #expect(line.level == .warning && line.stage == "slow" && line.generation == 1)
     let status = await setup.engine.status
     let stall = try #require(status.stalls.first)
@@ -66,10 +66,10 @@ import Testing
     #expect(result.error == nil && stall.transaction == result.id)
     #expect(line.message.contains("transaction \(result.id)"))
     #expect(document?["transaction"]?.string == "\(result.id)")
-    let end = try await setup.line("let go of loop 0 after")
+    let end = try await setup.line("released loop 0 after")
     #expect(end.level == .info && end.stage == "slow")
     #expect(await setup.engine.status.stalls.isEmpty)
-    #expect(setup.log.value.count { $0.message.contains("keeps loop") } == 1)
+    #expect(setup.log.value.count { $0.message.contains("has blocked loop") } == 1)
     await setup.engine.shutdown()
   }
 
@@ -88,7 +88,7 @@ import Testing
     let other = try Engine(Configuration(text: Array(#"{"watchdog": {"limit": "1ms"}}"#.utf8))) { line in
       log.update { $0.append(line) }
     }
-    _ = try await setup.line("keeps loop 0")
+    _ = try await setup.line("has blocked loop 0")
     #expect(await other.status.stalls.isEmpty)
     try setup.openGate()
     #expect(await setup.running.value.error == nil)

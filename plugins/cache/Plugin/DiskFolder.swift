@@ -36,7 +36,8 @@ struct DiskFolder: Sendable {
     guard lstat(path, &facts) == 0 else { throw DiskFailure("look at", path) }
     guard facts.st_mode & S_IFMT == S_IFDIR else { throw DiskFailure("\(path) is not a folder") }
     guard facts.st_uid == geteuid(), facts.st_mode & 0o077 == 0 else {
-      throw DiskFailure("\(path) is open to others; what is cached is secret: chmod 700 it, or name another folder")
+      throw DiskFailure(
+        "\(path) is open to others, but cached responses are secret: run chmod 700 on it, or name another folder")
     }
     makeRoom()
   }

@@ -155,7 +155,7 @@ final class Exporter: Sendable {
         return (state.lost, state.queue.takeDrops())
       }
       recovered(.traces, collector)
-      if lost > 0 { host.log(.warning, "\(lost) spans could not be sent before and are lost") }
+      if lost > 0 { host.log(.warning, "\(lost) earlier spans could not be sent and are lost") }
       if drops > 0 { host.log(.warning, "\(drops) spans were dropped, because \(settings.queueSpans) were waiting") }
     case .failed(let reason):
       counter.add(Double(count), "failed")

@@ -31,7 +31,7 @@ package struct Endpoint: Sendable, Hashable {
   package init(base text: String, for signal: Signal) throws(Malformed) {
     let base = try Self.read(text)
     guard base.query == nil else {
-      throw Malformed(reason: "expected a URL without a query, behind which a path is put")
+      throw Malformed(reason: "expected a URL without a query, because a path is appended")
     }
     url = base.string + (base.string.hasSuffix("/") ? "" : "/") + signal.path
   }

@@ -19,13 +19,13 @@ struct ArchivedBody {
     self.mediaType = mediaType
     if try Self.isEncoded(data) {
       guard Base64.decode(text.utf8.span) != nil else {
-        throw data.failure("text is not base64, which its encoding says")
+        throw data.failure("text is not base64, although its encoding says so")
       }
       document = ["base64": JSONValue(text)]
       return
     }
     guard !FormText.isForm(mediaType) || !FormText.hasHiddenValue(text) else {
-      throw data.failure("a secret in it was replaced by \(SecretList.placeholder); put it back")
+      throw data.failure("a secret in it was replaced by \(SecretList.placeholder); put the secret back")
     }
     // A text in a line of input must not contain U+0000.
     let hasNUL = text.utf8.contains(0)

@@ -52,7 +52,7 @@ struct ArchivedEntry {
     do { url = try HTTPURL(String(text), hosts: .idna) } catch { throw mistake("url", "\(error)") }
     let hasHiddenUser = url.userInfo?.contains(SecretList.placeholder) == true
     guard !hasHiddenUser, !FormText.hasHiddenValue(url.query ?? "") else {
-      throw mistake("url", "a secret in it was replaced by \(SecretList.placeholder); put it back")
+      throw mistake("url", "a secret in it was replaced by \(SecretList.placeholder); put the secret back")
     }
     return url
   }

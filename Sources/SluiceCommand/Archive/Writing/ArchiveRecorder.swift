@@ -65,6 +65,6 @@ final class ArchiveRecorder: SideOutput {
 
   func finish() -> CommandError? {
     guard let failure = file.finish() else { return nil }
-    return CommandError(.failed, "\(failure.description); the archive is not whole")
+    return CommandError(.failed, "\(failure.description); the archive is incomplete")
   }
 }

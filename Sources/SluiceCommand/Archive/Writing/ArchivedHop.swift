@@ -54,7 +54,7 @@ struct ArchivedHop: Sendable {
     timings = event.timings ?? timings
     connection = event.exchange.connection ?? connection
     error = event.error
-    if error != nil, response != nil { responseBody.gap = "not whole, because the hop failed" }
+    if error != nil, response != nil { responseBody.gap = "incomplete, because the hop failed" }
   }
 
   /// Roughly how much memory this value holds.

@@ -51,7 +51,7 @@ final class HopTap: TransferObserver, @unchecked Sendable {
   func hop(_ event: TraceEvent, _ identity: ArchivedHop.Identity) -> ArchivedHop {
     var hop = ArchivedHop(request, began: began, identity: identity)
     hop.requestBody = requestBody
-    if !isRequestWhole { hop.requestBody.gap = "not whole, because the hop ended before all of it was sent" }
+    if !isRequestWhole { hop.requestBody.gap = "incomplete, because the hop ended before all of it was sent" }
     hop.sentHead = sentHead
     hop.response = response
     hop.responseBody = responseBody

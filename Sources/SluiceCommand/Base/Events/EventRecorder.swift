@@ -49,6 +49,6 @@ final class EventRecorder: SideOutput {
   /// Writes the remaining events. Call it once, when the engine has ended. Returns any failure since the beginning.
   func finish() -> CommandError? {
     guard let failure = output.finish() else { return nil }
-    return CommandError(.failed, "\(failure.description); the event log is not whole")
+    return CommandError(.failed, "\(failure.description); the event log is incomplete")
   }
 }

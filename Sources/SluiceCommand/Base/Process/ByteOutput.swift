@@ -16,7 +16,7 @@ final class ByteOutput: Sendable {
 
     var isBrokenPipe: Bool { errorNumber == EPIPE }
     var description: String {
-      if isRemoved { return "\(name) was removed or replaced while it was written; what was written is lost" }
+      if isRemoved { return "\(name) was removed or replaced while it was written; the output is lost" }
       return "cannot write \(name): \(String(cString: strerror(errorNumber)))"
     }
   }

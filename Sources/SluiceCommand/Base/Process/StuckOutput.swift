@@ -33,8 +33,8 @@ enum StuckOutput {
     var ready = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
     if poll(&ready, 1, 0) == 1 {
       StandardError.say(
-        "error: interrupted, but \(PlainText.path(name)) has taken no bytes for \(patience.components.seconds) seconds, "
-          + "and what was not written is lost: nobody reads it; read it, or name a file")
+        "error: interrupted, but \(PlainText.path(name)) has accepted no bytes for \(patience.components.seconds) "
+          + "seconds, so the rest of the output is lost; read the output, or write it to a file")
     }
     GivenFiles.removeAll()
     _exit(ExitStatus.interrupted(by: signal).code)

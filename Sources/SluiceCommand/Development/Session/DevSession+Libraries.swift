@@ -71,7 +71,7 @@ extension DevSession {
       if isAsked, isKnown, libraries[library]?.handled == hash, libraries[library]?.saidUnchanged == false {
         libraries[library]?.saidUnchanged = true
         // Reported because the user has built the plugin and would wonder why nothing happens.
-        let text = isRefused ? "the same build again, which was refused" : ""
+        let text = isRefused ? "the same build, which was refused before" : ""
         say(
           DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: .doubtful)
             .with("library", JSONValue(library)).with("hash", JSONValue(hash)))
@@ -200,7 +200,7 @@ extension DevSession {
     var event: DevEvent
     switch report["trigger"]?.string {
     case "reload": event = DevEvent(.reloaded, plugins: plugins, "configuration reloaded, \(what)", tone: .good)
-    case "rollback": event = DevEvent(.rolledBack, plugins: plugins, "went back, \(what)", tone: .doubtful)
+    case "rollback": event = DevEvent(.rolledBack, plugins: plugins, "rolled back, \(what)", tone: .doubtful)
     default: event = DevEvent(.swapped, plugins: plugins, "swapped, \(what)", tone: .good)
     }
     event = event.with("report", report).with("snapshot", report["snapshot"])

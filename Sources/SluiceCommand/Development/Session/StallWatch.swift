@@ -99,12 +99,12 @@ extension StallWatch.Stall {
     return document
   }
 
-  /// `plugin "auth" (bearer-auth, generation 3) kept loop 0 in on_request for 5.1 s`
+  /// `plugin "auth" (bearer-auth, generation 3) blocked loop 0 in on_request for 5.1 s`
   var headline: String {
     let time = Figures.time(nanoseconds: UInt64(max(0, age / .nanoseconds(1))))
     guard let loop else { return "the engine did not respond for \(time)" }
-    guard let call else { return "loop \(loop) did not turn for \(time), in no call of a plugin" }
-    return "plugin \"\(call.plugin)\" (\(call.pluginID), generation \(call.generation)) kept loop \(loop) "
+    guard let call else { return "loop \(loop) did not turn for \(time), outside of the calls of plugins" }
+    return "plugin \"\(call.plugin)\" (\(call.pluginID), generation \(call.generation)) blocked loop \(loop) "
       + "in \(call.callback) for \(time)"
   }
 }

@@ -20,7 +20,7 @@ struct WrittenResult {
   init(parsing text: UnsafeRawBufferPointer) throws(Damage) {
     guard !InputLines.isBlank(text) else { throw Damage(reason: "it is blank") }
     guard !text.starts(with: Self.byteOrderMark) else {
-      throw Damage(reason: "it begins with a byte order mark, which an editor may have added")
+      throw Damage(reason: "it begins with a byte order mark, which an editor might have added")
     }
     let document: JSONValue
     do { document = try JSONValue(parsing: text, options: .rejectDuplicates) } catch {

@@ -7,45 +7,52 @@ enum CurlOptions {
     ("cacert", "takes the place of the system's authorities; curl adds the folder of the system's"),
     ("compressed", "is the default; `--no-compressed` turns it off"),
     ("config", "is the pipeline's configuration. A file of options is `-K`, whose long name is `--options`"),
-    ("continue-at", "a file that is whole already is a success, with `-f` too. Not for uploads"),
-    ("cookie-jar", "has no letter: `-c` is the configuration. The file has mode 0600"),
+    ("continue-at", "a file that is already complete is a success, with `-f` too. Uploads cannot be continued"),
+    ("cookie-jar", "has no short form: `-c` is the configuration. The file has mode 0600"),
     ("cookie", "a file of cookies has the form of `--cookie-jar`; a file with HTTP heads is refused"),
     ("disable", "does nothing: no `.curlrc` is read"),
     ("fail-with-body", "is the default; `--no-fail` turns it off"),
-    ("fail-early", "without it too, the status is that of the last request that failed, not of the last request"),
-    ("globoff", "braces are refused then, because a URL cannot contain them"),
-    ("form", "one file for a field; `;headers=` and `;encoder=` are refused"),
+    ("fail-early", "even without it, the status is that of the last request that failed, not of the last request"),
+    ("globoff", "with it, braces are refused, because a URL cannot contain them"),
+    ("form", "one file per field; `;headers=` and `;encoder=` are refused"),
     ("header", "`Connection`, `Transfer-Encoding` and `Content-Length` are left to the transport, with a warning"),
     ("help", "without categories"),
-    ("http2", "in clear text HTTP/1.1 is used, without an offer to upgrade"),
+    ("http2", "`http:` URLs use HTTP/1.1, without an offer to upgrade"),
     ("http2-prior-knowledge", "over TLS the server still chooses the version"),
-    ("include", "the reason in a status line is the usual one of the status"), ("dump-header", "see `--include`"),
-    ("interface", "an interface or an address of this machine, and no host name"),
+    ("include", "the reason phrase in a status line is the standard one for the status"),
+    ("dump-header", "see `--include`"),
+    ("interface", "an interface or an address of this machine, but not a host name"),
     (
       "limit-rate",
-      "body bytes, in both directions; a request body of more than 16 KiB is sent once, and no retry and no redirect repeats it"
+      "limits body bytes, in both directions; a request body of more than 16 KiB is sent only once, so no retry or "
+        + "redirect can repeat it"
     ),
     ("location", "is the default; `--no-location` turns it off"),
-    ("netrc", "counts for the host of the URL; a redirect to another host looks for no entry"),
+    ("netrc", "applies to the host of the URL; for a redirect to another host, no entry is looked up"),
     ("netrc-file", "see `--netrc`"), ("netrc-optional", "see `--netrc`"),
     ("max-redirs", "`-1` means 1000"), ("output", "more outputs than URLs are refused"),
     ("path-as-is", "is always so"),
     ("progress-bar", "the line is removed at the end, and shown on a terminal only"),
-    ("proxy", "a URL with its scheme; `SOCKS5` and the others too, so that `--socks5` and its kind are not needed"),
+    ("proxy", "a URL with a scheme, such as `socks5://`, so `--socks5` and similar options are not needed"),
     ("proto", "the schemes are http and https"), ("proto-redir", "see `--proto`"),
     ("referer", "`;auto` is refused"),
-    ("request", "301 and 302 make GET of POST although `-X` names it; other methods are kept, with their body"),
-    ("resolve", "an address is for the whole command; `-HOST:PORT` is refused"),
+    ("request", "301 and 302 turn POST into GET even if `-X` names it; other methods are kept, with their body"),
+    ("resolve", "an address applies to the whole command; `-HOST:PORT` is refused"),
     (
       "retry",
-      "a body that has begun to arrive is not fetched again; the answer of a failed attempt is not printed. POST and PATCH are sent again too, as with curl"
+      "a body that has begun to arrive is not fetched again; the response of a failed attempt is not printed. POST "
+        + "and PATCH are sent again too, as with curl"
     ),
     ("retry-all-errors", "a body that has begun to arrive is not fetched again"),
-    ("retry-connrefused", "also if the connection breaks"),
+    ("retry-connrefused", "also retries if the connection breaks"),
     ("trace", "shows [where the time went](#where-the-time-went), and takes no file"),
-    ("upload-file", "one file for one URL: braces in it are not patterns. Above 1 MiB the server is asked first"),
+    (
+      "upload-file",
+      "one file for one URL: braces in it are not patterns. Above 1 MiB, the server is asked first (`Expect: "
+        + "100-continue`)"
+    ),
     ("user", "Basic at once, and Digest if the server asks for it"),
-    ("verbose", "another form; secrets are hidden"),
+    ("verbose", "has another format; secrets are hidden"),
     ("version", "is `sluice version`"),
     ("write-out", "the variables [named above](#what--w-prints); times are those of the last hop"),
   ]
@@ -59,12 +66,12 @@ enum CurlOptions {
         "ftp-ssl-control", "list-only", "quote", "use-ascii", "crlf", "ssl", "ssl-reqd", "krb", "compressed-ssh",
         "hostpubmd5", "hostpubsha256", "pubkey", "mail-auth", "mail-from", "mail-rcpt", "mail-rcpt-allowfails",
         "sasl-authzid", "sasl-ir", "login-options", "telnet-option", "tftp-blksize", "tftp-no-options",
-      ], "for other protocols than HTTP"
+      ], "for protocols other than HTTP"
     ),
     (["proto-default"], "a URL without a scheme is an http URL"),
     (
       ["negotiate", "ntlm", "ntlm-wb", "delegation", "service-name", "tlsauthtype", "tlsuser", "tlspassword"],
-      "Kerberos, NTLM and SRP are not supported: a plugin can do them"
+      "Kerberos, NTLM and SRP are not supported, but a plugin can add them"
     ),
     (
       [
@@ -78,7 +85,7 @@ enum CurlOptions {
         "proxy-insecure", "proxy-key", "proxy-key-type", "proxy-negotiate", "proxy-ntlm", "proxy-pass",
         "proxy-pinnedpubkey", "proxy-service-name", "proxy-ssl-allow-beast", "proxy-ssl-auto-client-cert",
         "proxy-tls13-ciphers", "proxy-tlsauthtype", "proxy-tlspassword", "proxy-tlsuser", "proxy-tlsv1",
-      ], "the settings of TLS are those for servers"
+      ], "TLS settings apply to servers, not to proxies"
     ),
     (
       [
@@ -88,7 +95,7 @@ enum CurlOptions {
     ),
     (
       ["sslv2", "sslv3", "tlsv1", "tlsv1.0", "tlsv1.1", "ssl-allow-beast"],
-      "TLS 1.2 is the oldest version that is spoken"
+      "TLS 1.2 is the oldest supported version"
     ),
     (
       [
@@ -98,12 +105,13 @@ enum CurlOptions {
       ], "certificates and keys are PEM files; OpenSSL's configuration decides the rest"
     ),
     (
-      ["http0.9", "http3", "http3-only", "alt-svc", "hsts"], "HTTP/1.0, HTTP/1.1 and HTTP/2 are spoken, as the URL says"
+      ["http0.9", "http3", "http3-only", "alt-svc", "hsts"],
+      "only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported, with the scheme and host of the URL"
     ),
     (
       [
         "dns-interface", "dns-ipv4-addr", "dns-ipv6-addr", "dns-servers", "doh-cert-status", "doh-insecure", "doh-url",
-      ], "the system's resolver answers; `--resolve` gives an address"
+      ], "the system's resolver looks names up; `--resolve` gives an address"
     ),
     (
       [
@@ -113,21 +121,24 @@ enum CurlOptions {
     ),
     (
       ["ignore-content-length", "raw", "tr-encoding", "expect100-timeout", "request-target", "form-escape"],
-      "messages are framed by RFC 9112 alone"
+      "messages are framed only as RFC 9112 says"
     ),
     (
       ["post301", "post302", "post303"],
-      "301 and 302 make GET of POST, and 303 makes GET of everything but HEAD"
+      "301 and 302 turn POST into GET, and 303 turns every method but HEAD into GET"
     ),
     (
       ["speed-limit", "speed-time", "rate", "parallel-immediate"],
-      "`-m` and `--limit-rate` are there; `sluice run` has `--rate` and limits for hosts"
+      "use `-m` and `--limit-rate`; `sluice run` has `--rate` and limits for each host"
     ),
-    (["remote-time", "xattr", "create-file-mode"], "files get the time of their writing, and the mode of the umask"),
+    (
+      ["remote-time", "xattr", "create-file-mode"],
+      "files get the time when they are written, and a mode that the umask limits"
+    ),
     (["next"], "all URLs share the options; `sluice run` takes different requests"),
     (
       ["etag-compare", "etag-save", "time-cond"],
-      "`-H` sets the fields of a conditional request, and the plugin `cache` keeps answers"
+      "`-H` sets the fields of a conditional request, and the plugin `cache` stores responses"
     ),
     (
       [

@@ -72,7 +72,7 @@ final class BodyStreamer: BodySink {
   func begin(_ head: Response) {
     let written = state.withLock { $0.writtenBytes }
     guard written == 0 else {
-      return fail("the response began again after \(written) bytes of it had been written; the output is not whole")
+      return fail("the response began again after \(written) bytes of it had been written; the output is incomplete")
     }
     if case .refused(let reason)? = rules.resumed?.answer(head) { return fail(reason) }
     prepare(head)

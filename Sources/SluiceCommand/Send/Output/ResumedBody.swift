@@ -41,16 +41,17 @@ struct ResumedBody: Sendable {
     case 206:
       let range = response.headers["content-range"] ?? ""
       guard range.hasPrefix("bytes \(offset)-") else {
-        return .refused("the server sent another part than the one from byte \(offset): \(PlainText.quote(range))")
+        return .refused("the server sent a part that does not begin at byte \(offset): \(PlainText.quote(range))")
       }
       return .rest
     case 416:
       guard let total = response.headers["content-range"]?.split(separator: "/").last, total != "*",
         total != "\(offset)"
       else { return .nothingLeft }
-      return .refused("the file has \(offset) bytes, and that of the server \(total); remove it to get the whole one")
+      return .refused(
+        "the local file has \(offset) bytes, but the server's has \(total); remove the local file to get the whole one")
     case 200:
-      return .refused("the server sends no parts of the body, so that it cannot be continued; leave -C out")
+      return .refused("the server does not send parts of the body, so the download cannot be continued; leave -C out")
     default: return .other
     }
   }

@@ -23,7 +23,7 @@ enum PasswordPrompt {
     }
     var settings = termios()
     guard tcgetattr(terminal.raw, &settings) == 0 else {
-      throw CommandError(.usage, "the terminal does not let itself be set: \(SystemError.text())")
+      throw CommandError(.usage, "the settings of the terminal cannot be read: \(SystemError.text())")
     }
     earlier.withLock { $0 = Earlier(settings: settings, terminal: terminal.raw) }
     defer { restoreTerminal() }

@@ -67,7 +67,7 @@ struct SendRequest {
     for field in fields {
       guard let value = arguments.bytes(field.option) else { continue }
       guard field.option != "referer" || !value.suffix(5).elementsEqual(";auto".utf8) else {
-        throw CommandError(.usage, "-e: \";auto\" is not available: a redirect gets no Referer of its own")
+        throw CommandError(.usage, "-e: \";auto\" is not available: redirects set no Referer")
       }
       if value.isEmpty {
         try remove(Array(field.name.utf8), from: &request)

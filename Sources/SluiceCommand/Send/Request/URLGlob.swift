@@ -47,8 +47,8 @@ struct URLGlob: Sendable {
     do throws(Fault) { parts = try reader.read() } catch {
       throw CommandError(
         .usage,
-        "send: the URL \(PlainText.quote(SecretList().url(text))): \(error.message); with -g, braces and brackets are taken as they are"
-      )
+        "send: the URL \(PlainText.quote(SecretList().url(text))): \(error.message); with -g, braces and brackets are "
+          + "taken literally")
     }
     for part in parts {
       let (product, isTooLarge) = count.multipliedReportingOverflow(by: part.count)

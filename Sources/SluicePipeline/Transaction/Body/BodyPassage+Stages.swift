@@ -161,5 +161,5 @@ extension BodyPassage {
 
   private static let wrongResumption = StageFailure(
     code: .stageFault,
-    message: "while a body flows, a resumption may carry only CONTINUE or FAIL")
+    message: "while a body flows, a resumption must carry CONTINUE or FAIL")
 }

@@ -88,7 +88,7 @@ final class LiveDocument: MessageDocument {
       guard FieldSyntax.isHopByHop(name), original.firstIndex(named: name) == nil else { continue }
       throw MessageError(
         .invalidHeader, "header \(PlainText.quote(fields.name(at: index)))",
-        "a hop-by-hop field is not a stage's to set")
+        "a stage must not set a hop-by-hop field")
     }
   }
 
@@ -99,7 +99,7 @@ final class LiveDocument: MessageDocument {
       guard FieldSyntax.isBarredFromTrailers(name), original.firstIndex(named: name) == nil else { continue }
       throw MessageError(
         .invalidHeader, "trailer \(PlainText.quote(fields.name(at: index)))",
-        "this field cannot come after a message")
+        "this field is not allowed as a trailer")
     }
   }
 

@@ -63,6 +63,6 @@ extension PluginInstance {
     while rest > 0, rest % 10 == 0 { rest /= 10 }
     guard rest == 1 else { return }
     let many = count > 1 ? "; \(count) periods so far" : ""
-    seat.log(.warning, "has not ended the scheduled work \"\(name)\" when it is due again; left out\(many)")
+    seat.log(.warning, "had not ended the scheduled work \"\(name)\" when it was due again; left out\(many)")
   }
 }

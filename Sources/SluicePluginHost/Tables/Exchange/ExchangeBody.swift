@@ -54,7 +54,7 @@ enum ExchangeBody {
     var isKept = false
     defer { if !isKept, isGiven, let path { unlink(path) } }
     guard side < 2, flags & ~known == 0, let path else {
-      return called.refuse(.invalidArgument, "body_set_file: side, flags, or a path that is not absolute")
+      return called.refuse(.invalidArgument, "body_set_file: an invalid side or flags, or a path that is not absolute")
     }
     guard called.offersBody(of: side) else { return Status.unsupported }
     guard side == 0 ? called.phase.writesRequest : called.writesResponse else {
@@ -113,7 +113,7 @@ enum ExchangeBody {
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "trailer_add") }
     if side == 0, !called.exchange.takesRequestTrailers { return Status.unsupported }
     guard !FieldSyntax.isBarredFromTrailers(name.span) else {
-      return called.refuse(.invalidArgument, "trailer_add: \(PlainText.quote(name.span)) cannot come after a message")
+      return called.refuse(.invalidArgument, "trailer_add: \(PlainText.quote(name.span)) is not allowed as a trailer")
     }
     if side == 0 {
       called.dropRequestView()

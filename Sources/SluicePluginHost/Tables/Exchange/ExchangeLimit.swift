@@ -6,7 +6,7 @@ enum ExchangeLimit {
   static func set(_ handle: OpaquePointer?, _ limit: sluice_limit, _ value: UInt64) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard called.phase == .request else { return called.refuse(.refusedWrite, "limit_set") }
-    guard value > 0 else { return called.refuse(.invalidArgument, "limit_set: limit \(limit) of 0") }
+    guard value > 0 else { return called.refuse(.invalidArgument, "limit_set: the value of limit \(limit) is 0") }
     let exchange = called.exchange
     switch Int(limit) {
     case Int(SLUICE_LIMIT_TIMEOUT_NS):

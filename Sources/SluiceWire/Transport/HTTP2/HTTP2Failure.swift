@@ -31,7 +31,7 @@ struct HTTP2Failure {
     }
     let advice =
       nghttp2_error_code(code) == NGHTTP2_ENHANCE_YOUR_CALM
-      ? "the server wants fewer requests" : "the server's log may say why"
+      ? "the server wants fewer requests" : "the server's log might say why"
     return TransportError(
       .connectionLost, "the server reset the stream \(moment(stream)): \(reason); \(advice)", to: request.url)
   }
@@ -39,13 +39,14 @@ struct HTTP2Failure {
   /// The server has said why it ends the connection, and then closed it.
   func closed(_ stream: HTTP2Stream, _ farewell: HTTP2Farewell) -> TransportError {
     TransportError(
-      .connectionLost, "the server closed the connection \(moment(stream)): \(farewell); the server's log may say more",
+      .connectionLost,
+      "the server closed the connection \(moment(stream)): \(farewell); the server's log might say more",
       to: request.url)
   }
 
   /// What came on the connection is not HTTP/2, or breaks a rule of it.
   func brokenConnection(_ stream: HTTP2Stream) -> TransportError {
-    broken("what came \(moment(stream)) is not valid HTTP/2")
+    broken("the server sent invalid HTTP/2 \(moment(stream))")
   }
 
   func broken(_ reason: String) -> TransportError { .brokenHTTP2(reason, request.url, names) }

@@ -7,7 +7,7 @@ import SluicePipeline
 /// requests, for which a server updates windows. nghttp2 does not report unknown frames, so these are bounded by their
 /// bytes.
 struct HTTP2FloodGuard {
-  static let reason = "a flood of frames came that carry no part of a response"
+  static let reason = "the server sent a flood of frames that carry no part of a response"
 
   private static let budget = 10_000
   /// How much of the budget comes back in a second.
