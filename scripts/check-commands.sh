@@ -47,7 +47,7 @@ second=$((first + 1))
 # Adapts a block where this run differs from that of a reader.
 adapt() {
   sed -E -e "s/\b8080\b/$first/g; s/\b8081\b/$second/g" -e 's|\.build/release|.build/debug|g' \
-    -e 's|^make build$|make -n build >/dev/null|' -e 's/^seq 100000 /seq 1000 /' \
+    -e 's|^make deps build$|make -n deps build >/dev/null|' -e 's/^seq 100000 /seq 1000 /' \
     -e "s|^/usr/bin/time -f '%e s, %M KB' |measured |" \
     -e 's/^.*>([^ &]+) &( *#.*)?$/&\nready $! \1/; t' -e 's|^.* &( *#.*)?$|&\nready $! /dev/null|'
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes how "sluice send" treats curl's options into docs/command.md, in place of the tables that are there.
+# Writes tables of how "sluice send" treats curl's options into docs/command.md, in place of the existing tables.
 # Usage: scripts/write-curl-table.sh COMMAND
 set -eu
 tables=$(mktemp)
