@@ -72,7 +72,9 @@ final class PluginMetric: Sendable {
       hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
     }
     let start = hasher.finalize() & (slots.count - 1)
-    return find(texts, from: start) ?? make(texts, from: start)
+    // Before the search: if no series can be added any more, the search finds every series that there will be.
+    let isFull = isFull.load(ordering: .acquiring)
+    return find(texts, from: start) ?? make(texts, from: start, isFull: isFull)
   }
 
   private func find(_ texts: UnsafeBufferPointer<sluice_text>, from start: Int) -> MetricSeries? {
@@ -85,20 +87,21 @@ final class PluginMetric: Sendable {
     return nil
   }
 
-  private func make(_ texts: UnsafeBufferPointer<sluice_text>, from start: Int) -> MetricSeries? {
+  private func make(_ texts: UnsafeBufferPointer<sluice_text>, from start: Int, isFull: Bool) -> MetricSeries? {
     var labels: [String] = []
     for text in texts {
       guard let bytes = text.bytes, let label = String(validating: bytes, as: UTF8.self) else { return nil }
       labels.append(label)
     }
-    if isFull.load(ordering: .relaxed) || labels == fixed.labels { return overflowing() }
+    if isFull || labels == fixed.labels { return overflowing() }
     let series = count.withLock { count -> MetricSeries? in
       // Another thread might have added this series, or the last allowed one, in the meantime.
       if let series = find(texts, from: start) { return series }
       guard count < definition.seriesLimit else { return nil }
       count += 1
-      if count == definition.seriesLimit { isFull.store(true, ordering: .relaxed) }
-      return put(Self.series(definition, labels), from: start)
+      let series = put(Self.series(definition, labels), from: start)
+      if count == definition.seriesLimit { self.isFull.store(true, ordering: .releasing) }
+      return series
     }
     return series ?? overflowing()
   }

@@ -1,6 +1,8 @@
 import CSluice
+import Glibc
 import SluiceJSON
 import SluicePipeline
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -78,6 +80,28 @@ struct PluginMetricTests {
     #expect(try metric(stage, "body").series.first?.counts.reduce(0, +) == UInt64(total))
   }
 
+  @Test func `threads that add the last series at the same time all record in it`() throws {
+    let (threads, rounds) = (4, 5000)
+    let definition = MetricDefinition(
+      kind: .counter, name: "a", description: "", unit: "", labels: ["b"], seriesLimit: 1, bounds: [])
+    let metrics = (0..<rounds).map { _ in PluginMetric(definition) }
+    let barrier = ThreadBarrier(threads)
+    let started = try (0..<threads).map { _ in
+      try #require(
+        SystemThread("sluice-test") {
+          for metric in metrics {
+            barrier.wait()
+            "GET".withCString { text in
+              withUnsafePointer(to: sluice_text(data: text, size: 3)) { _ = metric.record($0, 1) }
+            }
+          }
+        })
+    }
+    for thread in started { thread.join() }
+    let wrong = metrics.map { $0.snapshot(stage: "a").series.map(\.value) }.filter { $0 != [Double(threads)] }
+    #expect(wrong == [])
+  }
+
   @Test(arguments: [
     ("s", "a_b_seconds_total"), ("ms", "a_b_milliseconds_total"), ("By", "a_b_bytes_total"), ("1", "a_b_total"),
     ("", "a_b_total"), ("{request}", "a_b_total"), ("By/s", "a_b_bytes_per_second_total"),
@@ -104,4 +128,18 @@ struct PluginMetricTests {
       }
     }
   }
+}
+
+/// Lets threads go on when all of them have come.
+private final class ThreadBarrier: @unchecked Sendable {
+  private let barrier = UnsafeMutablePointer<pthread_barrier_t>.allocate(capacity: 1)
+
+  init(_ count: Int) { pthread_barrier_init(barrier, nil, UInt32(count)) }
+
+  deinit {
+    pthread_barrier_destroy(barrier)
+    barrier.deallocate()
+  }
+
+  func wait() { pthread_barrier_wait(barrier) }
 }
