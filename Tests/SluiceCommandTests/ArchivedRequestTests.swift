@@ -122,7 +122,7 @@ import Testing
     #expect(server.requests.first?.headers.first("cookie") == nil)
     #expect(result.errorText.contains("left out 3 headers or cookies whose values are REDACTED"), "\(result.errorText)")
     let errors = try result.documents.compactMap(\.errorMessage)
-    let reason = "a secret in it was replaced by REDACTED; put it back"
+    let reason = "a secret in it was replaced by REDACTED; put the secret back"
     #expect(
       errors == [
         "log.entries[1].request.url: \(reason)", "log.entries[2].request.url: \(reason)",

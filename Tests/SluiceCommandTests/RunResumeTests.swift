@@ -83,7 +83,7 @@ import Testing
       #expect(server.requestCount - requests == sent, "\(size)")
       #expect(try lines(output) == [2, 3, 4], "\(size)")
       let cut = size > end && size < whole.count - 1
-      #expect(result.errorText.contains("cut off \(size - end) bytes of an incomplete result") == cut)
+      #expect(result.errorText.contains("removed \(size - end) bytes of an incomplete result") == cut)
       #expect(result.errorText.contains(sent == 1 ? ", 2 results kept" : ", 3 results kept"))
     }
   }

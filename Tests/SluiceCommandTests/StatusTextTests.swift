@@ -13,8 +13,8 @@ import Testing
           {"loop": 0, "plugin": "a\u001Bb", "pluginId": "p", "generation": 3, "callback": "on_request", "ageMs": 1250.5}]}
         """#.utf8))
     let lines = StatusText(status, Terminal(-1)).text.split(separator: "\n")
-    let stall = try #require(lines.first { $0.hasPrefix("loop 0 is kept by") })
-    #expect(stall == "loop 0 is kept by a?b, generation 3, in on_request for 1.25 s")
+    let stall = try #require(lines.first { $0.contains("has blocked loop") })
+    #expect(stall == "a?b, generation 3, has blocked loop 0 in on_request for 1.25 s")
     #expect(lines.contains("loops that did not answer in time: number 0"))
   }
 

@@ -145,7 +145,7 @@ import Testing
       _ = try Engine(configuration)
       Issue.record("expected an error")
     } catch {
-      #expect(error.description.contains("plugin \"only-requests\" is in \"response\" and has no on_response"))
+      #expect(error.description.contains("plugin \"only-requests\" is in \"response\" but has no on_response"))
     }
   }
 }

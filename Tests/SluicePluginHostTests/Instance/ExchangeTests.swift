@@ -121,7 +121,7 @@ struct ExchangeTests {
     let stage = try await StageFixture("edits-documents", defines: ["\(place)=\"\(name)\""])
     let result = try stage.run(StageFixture.request())
     #expect(result.error?.stage == "stage")
-    #expect(result.error?.message.contains("\"\(name)\": a hop-by-hop field") == true)
+    #expect(result.error?.message.contains("\"\(name)\": a stage must not set a hop-by-hop field") == true)
     #expect(stage.transport.issued.isEmpty == (place == "REQUEST_FIELD"))
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }

@@ -98,7 +98,7 @@ import Testing
       let text = "{\"plugins\": {\"trace\": {\"builtin\": \"headers\"}}, \"\(list)\": [\"trace\"]}"
       let configuration = try Configuration(text: Array(text.utf8))
       let error = #expect(throws: EngineError.self) { try Engine(configuration) }
-      #expect(error?.description.contains("\(list)[0]: plugin \"trace\" is in \"\(list)\" and") == true)
+      #expect(error?.description.contains("\(list)[0]: plugin \"trace\" is in \"\(list)\" but") == true)
     }
   }
 }

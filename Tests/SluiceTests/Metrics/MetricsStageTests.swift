@@ -155,7 +155,7 @@ import Testing
     for list in ["request", "issue", "response"] {
       let configuration = try Self.configuration(list: list)
       let error = #expect(throws: EngineError.self) { try Engine(configuration) }
-      #expect(error?.description.contains("plugin \"count\" is in \"\(list)\" and") == true)
+      #expect(error?.description.contains("plugin \"count\" is in \"\(list)\" but") == true)
     }
   }
 }
