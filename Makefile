@@ -126,7 +126,7 @@ TSAN_EXPORTS = $(patsubst %,-Xlinker --export-dynamic-symbol=__tsan_%, \
   external_read external_write ignore_thread_begin ignore_thread_end)
 
 check-asan: test-deps ## the tests under AddressSanitizer, and those of bodies, suspensions and swaps with a search for leaks
-	SLUICE_SANITIZER=address ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0 \
+	SLUICE_SANITIZER=address SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0 \
 	  $(SWIFT) test --no-parallel --sanitize=address --scratch-path .build/asan $(SWIFTFLAGS)
 	$(MAKE) check-leaks
 
