@@ -132,7 +132,8 @@ import Testing
     let error = try #require(try Self.run(.response(redirect), to: "http://example.com/items?page=2&sig=secret").error)
     #expect(error.code == "redirect_loop")
     #expect(
-      error.message.hasPrefix("the server answered 302 to GET http://example.com/items?page=2&sig=REDACTED, which leads back"))
+      error.message.hasPrefix(
+        "the server answered 302 to GET http://example.com/items?page=2&sig=REDACTED, which leads back"))
   }
 
   @Test func `a very long URL is cut off`() throws {

@@ -22,12 +22,13 @@ final class UnsentFields: Sendable {
     }
     guard !due.isEmpty else { return nil }
     let list = due.map { "\"\($0)\"" }.joined(separator: ", ")
-    let what = due.count == 1 ? "the header \(list) is not sent" : "the headers \(list) are not sent"
+    let (what, it) =
+      due.count == 1 ? ("the header \(list) is not sent", "it") : ("the headers \(list) are not sent", "them")
     return LogLine(
       level: .warning,
       message:
-        "\(PlainText.line(request.method, limitBytes: 64)) \(request.url.origin): \(what), because the transport frames messages and manages "
-        + "connections itself; leave it out")
+        "\(PlainText.line(request.method, limitBytes: 64)) \(request.url.origin): \(what), because the transport frames "
+        + "messages and manages connections itself; leave \(it) out")
   }
 
   @inline(__always)

@@ -28,7 +28,11 @@ enum PasswordPrompt {
     earlier.withLock { $0 = Earlier(settings: settings, terminal: terminal.raw) }
     defer { restoreTerminal() }
     settings.c_lflag &= ~tcflag_t(ECHO)
-    tcsetattr(terminal.raw, TCSAFLUSH, &settings)
+    // Otherwise the terminal would show the password.
+    guard tcsetattr(terminal.raw, TCSAFLUSH, &settings) == 0 else {
+      throw CommandError(
+        .usage, "the terminal cannot hide what is typed: \(SystemError.text()); give the password as USER:PASSWORD")
+    }
     _ = terminal.writeAll(Array("Enter password \(what): ".utf8))
     let line = try readLine(terminal.raw)
     _ = terminal.writeAll([UInt8(ascii: "\n")])
