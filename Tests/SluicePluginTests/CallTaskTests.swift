@@ -180,6 +180,22 @@ struct CallTaskTests {
     #expect(call == nil)
   }
 
+  /// A plugin is asked for the transform of a body in a call that is not run yet, which cannot be suspended.
+  @Test func `a call that is not run has no token, also if the task has run another one`() throws {
+    let instance = try Scripted.instance { _, _ in }
+    #expect(instance.request(StubExchange()) == Self.goesOn)
+    let hasToken = instance.onLoop(StubExchange()) { instance, exchange in
+      guard let exchange, let tasks = Instance.from(instance)?.calls else { return true }
+      let task = tasks.take()
+      defer { tasks.give(task) }
+      let call = task.makeCall(on: 0)
+      call.enter(exchange)
+      defer { call.leave() }
+      return call.tokenForCalls() != nil
+    }
+    #expect(!hasToken)
+  }
+
   @Test func `the tasks of an instance end with it`() async throws {
     weak var call: ExchangeCall?
     let kept = Locked<StageRequest?>(nil)

@@ -270,7 +270,10 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     case .resting, .over: return nil
     case .starting:
       if let early { return early }
-      guard let token = Self.takeToken(call) else { return nil }
+      // A call that has ended may have left the phase behind, and the next call is entered before it is run.
+      guard runningThread.load(ordering: .relaxed) == pthread_self(), let token = Self.takeToken(call) else {
+        return nil
+      }
       hasEarlyToken = true
       progress.withLock { $0.early = token }
       return token
