@@ -37,6 +37,8 @@ import Testing
     #"exec env -i python3 -c "$MAPPING" "$SLUICE_ATTACH""#,
     // A program that has overwritten its environment.
     #"exec perl -e '$| = 1; $0 = "x" x 100000; print "ready\n"; <STDIN>'"#,
+    // A program whose first thread has ended.
+    #"exec python3 -c "$LEAVING""#,
   ])
   func `a folder that a killed command has left is removed when no program uses it any more`(script: String)
     async throws
@@ -49,9 +51,17 @@ import Testing
       print('ready', flush=True)
       sys.stdin.readline()
       """
+    let leaving = """
+      import ctypes, sys, threading
+      def read():
+        print('ready', flush=True)
+        sys.stdin.readline()
+      threading.Thread(target=read).start()
+      ctypes.CDLL(None).pthread_exit(None)
+      """
     let killed = try Command(
       Tool.path, ["attach", "-c", fixture.configuration, "--", "sh", "-c", script],
-      environment: Tool.cleared.merging(environment) { $1 }.merging(["MAPPING": mapping]) { $1 }
+      environment: Tool.cleared.merging(environment) { $1 }.merging(["MAPPING": mapping, "LEAVING": leaving]) { $1 }
     ).start()
     try await killed.waitForOutput(containing: "ready")
     let left = folders

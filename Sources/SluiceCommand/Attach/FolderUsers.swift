@@ -27,22 +27,24 @@ struct FolderUsers {
   }
 
   private func mayUse(_ process: Int32) -> Bool {
-    guard isRunning(process), Self.isOfThisUser(process) else { return false }
+    guard let record = running(process), Self.isOfThisUser(process) else { return false }
+    // Its first thread has ended, and with it the way to the memory of the others.
+    if record.state == "Z" { return true }
     // Reads the mappings first: a process that executes a program in between has its new environment afterwards.
     guard let maps = Self.content("/proc/\(process)/maps", Self.mapsLimitBytes),
       let environment = Self.content("/proc/\(process)/environ", Self.environmentLimitBytes)
-    else { return isRunning(process) }
+    else { return running(process) != nil }
     if environment.holds(name) || maps.holds(name) { return true }
     // A program can overwrite its environment in memory and still be attached. An empty environment means that the
     // process has ended since the first look.
     return maps.holds(library) && !environment.isEmpty && !environment.holds(Self.variable)
   }
 
-  /// Whether the process began after the command and has not ended. A process that has ended has no memory to examine,
-  /// but has an entry until its parent asks for its status.
-  private func isRunning(_ process: Int32) -> Bool {
-    guard let record = ProcessRecord(of: process) else { return false }
-    return record.startTicks >= startTicks && record.state != "Z"
+  /// The record of a process that began after the command and has not ended; nil for others. A process that has ended has
+  /// no memory to examine, but has an entry until its parent asks for its status.
+  private func running(_ process: Int32) -> ProcessRecord? {
+    guard let record = ProcessRecord(of: process), record.startTicks >= startTicks else { return nil }
+    return record.state == "Z" && record.threadCount < 2 ? nil : record
   }
 
   private static let variable = Array("SLUICE_ATTACH=".utf8)

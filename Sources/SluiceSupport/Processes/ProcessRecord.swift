@@ -2,9 +2,11 @@ import Glibc
 
 /// What the kernel says about a process in `/proc/PID/stat` (proc(5)).
 package struct ProcessRecord {
-  /// A letter; `Z` is a process that has ended and was not waited for.
+  /// A letter; `Z` is a process that has ended and was not waited for, or whose first thread alone has ended.
   package let state: Character
   package let parent: Int32
+  /// The threads that have not ended, and the first thread even if it has.
+  package let threadCount: Int
   /// The start of the process, in clock ticks since the machine started.
   package let startTicks: UInt64
 
@@ -16,10 +18,11 @@ package struct ProcessRecord {
     // Field 3, the state, follows the name, which may have blanks and parentheses.
     let fields = String(decoding: bytes[(nameEnd + 1)...], as: UTF8.self).split(separator: " ")
     guard fields.count > 19, let state = fields[0].first, let parent = Int32(fields[1]),
-      let startTicks = UInt64(fields[19])
+      let threadCount = Int(fields[17]), let startTicks = UInt64(fields[19])
     else { return nil }
     self.state = state
     self.parent = parent
+    self.threadCount = threadCount
     self.startTicks = startTicks
   }
 }
