@@ -71,7 +71,7 @@ import Testing
     let error = try #require(trapped.value.first?.error)
     #expect(error.code == "stalled" && error.stage == "a" && error.message.contains("pthread_exit"))
     try await fixture.log.wait(for: "the line") { lines in
-      lines.contains { $0.message.contains("was ended in on_request of \"a\"") }
+      lines.contains { $0.message.contains("was ended with pthread_exit in on_request of \"a\"") }
     }
     try fixture.install(2)
     let swap = try await fixture.engine.swap()
