@@ -13,7 +13,8 @@ public struct ServerOptions: Sendable {
   public var bodyRefusal: @Sendable (Int) -> ServerResponse = {
     .text("the request body is larger than \($0) bytes\n", status: 413)
   }
-  /// Makes the answer to a request whose head can be read in two ways. The connection is then closed.
+  /// Makes the answer to a request that two programs could read differently, such as one with two different values of
+  /// `Content-Length`. The connection is then closed.
   public var headRefusal: @Sendable (HeadFault) -> ServerResponse = {
     .text("the head of the request is not valid: \($0.reason)\n", status: $0.status)
   }

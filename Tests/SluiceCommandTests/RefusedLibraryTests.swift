@@ -117,7 +117,7 @@ import Testing
     let file = try folder.write(#"{"plugins": {"broken": {"library": "libx.so"}}}"#, to: "c.json")
     let result = try await Tool.run("check", "-c", file)
     #expect(result.ending == .exited(3), "\(result.ending) \(result.errorText)")
-    for part in [words, "while the engine was started", file] {
+    for part in [words, "while the engine was starting", file] {
       #expect(result.errorText.contains(part), "no \"\(part)\" in \(result.errorText)")
     }
     let verdict = try #require(try await Tool.run("check", "--json", "-c", file).documents.first)

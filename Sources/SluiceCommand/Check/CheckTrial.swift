@@ -52,9 +52,9 @@ struct CheckTrial {
   private static func startAndEnd(_ configuration: Configuration, _ begin: (String) -> Void = { _ in })
     throws(CommandError)
   {
-    begin("while the engine was started, perhaps in activate of a plugin")
+    begin("while the engine was starting, perhaps in the activate function of a plugin")
     let engine = try EngineStart.engine(configuration, updates: .ignored, trial: nil)
-    begin("while the engine was ended, perhaps in deactivate or destroy of a plugin")
+    begin("while the engine was ending, perhaps in the deactivate or destroy function of a plugin")
     WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
     begin("after the engine had ended")
   }

@@ -194,7 +194,8 @@ enum PublishCommand {
     }
     let minimumABI = try arguments["min-abi"].map { text throws(UpdateError) in
       guard let abi = UInt32(text), abi > 0 else {
-        throw UpdateError(.usage, "--min-abi", "expected a number from 1, found \(PlainText.quote(text))")
+        throw UpdateError(
+          .usage, "--min-abi", "expected a number from 1 to \(UInt32.max), found \(PlainText.quote(text))")
       }
       return abi
     }

@@ -103,7 +103,7 @@ extension OpenTransaction {
           + "\(LedgerBreach.text(entry.time.duration(since: started))), the time since will_execute")
     }
     guard entry.timings == nil || entry.timings == lastTimings else {
-      throw LedgerBreach(.timing, "did_complete has other timings than the last did_end_hop, or that has none")
+      throw LedgerBreach(.timing, "did_complete has timings, but the last did_end_hop has other timings or none")
     }
     guard entry.timings != nil || !hop.hasTimings else {
       throw LedgerBreach(.timing, "did_complete has no timings; expected those of the did_end_hop of hop \(hop.number)")

@@ -20,7 +20,7 @@ extension Transaction {
     }
   }
 
-  /// Performs one action. Returns the action that follows at once, or the one to wait if the next comes later.
+  /// Performs one action. Returns the action that follows at once, or `.wait` if the next one comes later.
   ///
   /// Handles the actions of every transaction; most of them only need to be performed.
   @inline(__always)

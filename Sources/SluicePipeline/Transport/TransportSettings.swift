@@ -33,7 +33,7 @@ public struct TransportSettings: Sendable {
   public var unixSocket: String?
   /// By default the system's authorities are trusted, and no client certificate is shown.
   public var tls = TLSSettings()
-  /// Whether `Accept-Encoding` is sent, unless the request has one, and bodies are decoded. The headers
+  /// Whether response bodies are decoded, and `Accept-Encoding` is added to requests that do not have it. The headers
   /// `Content-Encoding` and `Content-Length` stay as received.
   public var decodesContent = true
   /// The value of `User-Agent`, unless the request has one; nil or empty sends none.

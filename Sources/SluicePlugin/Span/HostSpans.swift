@@ -12,7 +12,8 @@ public struct HostSpans: Sendable {
   ///
   /// - Parameters:
   ///   - name: 1 to 128 bytes without control characters.
-  ///   - request: the request of a stage's call; the request of an event begins no span.
+  ///   - request: the request that the stage's method got. With the request of a ``TransactionEvent``, no span begins
+  ///     and nil is returned.
   /// - Returns: nil if no tracer wants spans, if the transaction has had 64 spans, or for a malformed name.
   public func begin(_ name: String, for request: StageRequest, kind: SpanKind = .internal) -> OpenSpan? {
     let begun: OpenSpan?? = request.call.withExchange { _, exchange in

@@ -88,7 +88,9 @@ package final class RawClient {
 
   private func fill() throws {
     let bytes = try socket.read()
-    guard !bytes.isEmpty else { throw TestKitError("the server closed after \(pending.count) unread bytes") }
+    guard !bytes.isEmpty else {
+      throw TestKitError("the server closed the connection early, after \(pending.count) bytes that are still unread")
+    }
     pending += bytes
   }
 

@@ -43,7 +43,7 @@ struct QueuedTracerTests {
 
     var drops: UInt64 { pipeline.metrics.first?.snapshot().tracer("queued")?.drops ?? 0 }
 
-    /// Kinds by transaction, in the order of their beginnings.
+    /// The kinds of each transaction's events; the transactions are in the order in which they began.
     var kinds: [[Int]] {
       var order: [Substring] = []
       var kinds: [Substring: [Int]] = [:]

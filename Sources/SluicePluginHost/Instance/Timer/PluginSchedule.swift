@@ -4,7 +4,7 @@ import SluiceSupport
 /// Calls `on_schedule` in every period until it is cancelled.
 ///
 /// Periods are counted from the start, so that a late call does not move later ones. A period is skipped if the
-/// previous call has not returned, or is neither completed nor overdue.
+/// previous call has not returned, or if its work has not been completed and its deadline has not passed.
 final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
   // Sendable: `timer` and `next` are touched only on the loop; the rest is constant or locked.
   static let shortestPeriod = Duration.milliseconds(1)
