@@ -103,7 +103,7 @@ package struct RequestHead {
       if target.isEmpty || target[0] != UInt8(ascii: "/") { output.append(UInt8(ascii: "/")) }
       output.append(copying: target)
       output.append(text: " HTTP/1.1\r\n")
-      if omitted.rawValue == 0, facts.isDisjoint(with: .replacing) {
+      if omitted.isEmpty, facts.isDisjoint(with: .replacing) {
         output.append(copying: lines.span)
       } else {
         appendPreamble(to: &output, preamble, omitted, fields, facts)

@@ -5,6 +5,9 @@ package struct DefaultFields: OptionSet, Sendable, Hashable {
   /// Keeps bits without a meaning, which have no effect.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// Replaces the general property of sets, which other modules call through a table of the protocol.
+  package var isEmpty: Bool { rawValue == 0 }
+
   /// `Accept: */*`.
   package static let accept = DefaultFields(rawValue: 1)
   /// `Accept-Encoding`, with the codings that the transport decodes.

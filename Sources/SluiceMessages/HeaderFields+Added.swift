@@ -20,9 +20,7 @@ extension HeaderFields {
     let name = other.buffer.span.extracting(other.nameRange(at: index))
     let value = other.buffer.span.extracting(other.valueRange(at: index))
     var count = 0
-    for index in 0..<end where isName(at: index, name) {
-      if buffer.span.extracting(valueRange(at: index)).isIdenticalInContent(to: value) { count += 1 }
-    }
+    for index in 0..<end where isName(at: index, name) && isValue(at: index, value) { count += 1 }
     return count
   }
 }

@@ -149,6 +149,11 @@ extension HeaderFields {
     return entry.nameCount == name.count && FieldSyntax.areEqual(buffer.span.extracting(nameRange(entry)), name)
   }
 
+  /// Whether the field at a position has exactly that value.
+  package func isValue(at index: Int, _ value: Span<UInt8>) -> Bool {
+    buffer.span.extracting(valueRange(at: index)).isIdenticalInContent(to: value)
+  }
+
   @inline(__always)
   private mutating func write(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks) -> Entry {
     let byteCount = name.count + value.count + 4

@@ -7,6 +7,8 @@ public struct Response: Sendable {
   /// A file if the body was too large for memory.
   public var body: Body
   /// Nil for none: few responses have any, and every copy of a response copies it.
+  ///
+  /// Not written with `?`, which would set it to nil first; the initializer would then copy the whole response.
   private var sharedTrailers: Optional<SharedValue<HeaderFields>>
   /// The protocol version of the server; `nil` if a stage made the response.
   public var version: HTTPVersion?

@@ -108,8 +108,4 @@ extension HeaderFields {
     }
     return isSensitive ? added.union(.sensitive) : added
   }
-
-  private func isValue(at index: Int, _ value: Span<UInt8>) -> Bool {
-    buffer.span.extracting(valueRange(at: index)).isIdenticalInContent(to: value)
-  }
 }
