@@ -30,7 +30,7 @@ static bool is_own(const struct entry *entry) {
   return fstat(entry->descriptor, &status) == 0 && status.st_dev == entry->device && status.st_ino == entry->inode;
 }
 
-/// An entry that is free, or whose descriptor the program has closed; NULL if there is none.
+/// An entry that is free, or whose descriptor the program has closed; NULL if all are in use.
 static struct entry *vacant_entry(void) {
   const size_t count = sizeof sockets / sizeof *sockets;
   for (size_t index = 0; index < count; index++)

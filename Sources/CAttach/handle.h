@@ -94,7 +94,7 @@ struct handle *handle_get(CURL *easy, const struct libcurl *curl);
 /// Removes and frees the entry.
 void handle_forget(CURL *easy);
 
-/// An entry of a handle that was added to the multi handle and for which `holds` is true; NULL if there is none. Only
+/// An entry of a handle that was added to the multi handle and for which `holds` is true; NULL without an entry. Only
 /// the thread that uses the multi handle may call this function.
 ///
 /// @param holds NULL for any handle

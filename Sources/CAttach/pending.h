@@ -29,7 +29,7 @@ void pending_resume(CURLM *multi, int *running);
 /// How long the program may wait at most, if it would wait `milliseconds`; -1 for ever.
 long pending_bound(CURLM *multi, long milliseconds);
 
-/// The message about a handle that libcurl did not accept; NULL if there is none.
+/// The message about a handle that libcurl did not accept; NULL without such a message.
 CURLMsg *pending_message(CURLM *multi, int *left);
 
 /// Notes the program's timer function (CURLMOPT_TIMERFUNCTION, CURLMOPT_TIMERDATA).

@@ -70,7 +70,7 @@ struct sluice_tls_socket {
   int is_drained;
   /// The system's error of the last read or write that failed; 0 if none has.
   int error;
-  /// How many bytes the current call of OpenSSL may still read; at 0, a read reports that there are none. Set before
+  /// How many bytes the current call of OpenSSL may still read; at 0, a read reports that no bytes are left. Set before
   /// each call.
   long budget;
   /// Bytes that were read so far.

@@ -6,7 +6,7 @@
 
 #define CONFIG "{\"token\": \"secret\", \"hosts\": [\"api.example.com\"]}"
 
-/// The `Authorization` header of a request to `url` after the issue stage; empty if there is none.
+/// The `Authorization` header of a request to `url` after the issue stage; empty without one.
 static const char *sent_to(const char *url, const char *config) {
   static char value[256];
   sluice_exchange exchange;

@@ -254,7 +254,7 @@ import Testing
     "{\"plugins\": {\"a\": {\"builtin\": \"headers\", \"config\": \(config)}}, \"issue\": [\"a\"]}"
   }
 
-  /// The error of creating the stage, which reads its settings; nil if there is none.
+  /// The error of creating the stage, which reads its settings; nil without an error.
   private static func making(_ text: String) async -> String? {
     do {
       let engine = try Engine(Configuration(text: Array(text.utf8)))

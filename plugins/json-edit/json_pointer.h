@@ -10,7 +10,7 @@
 #pragma GCC visibility push(hidden)
 
 typedef struct json_pointer {
-  /// The reference tokens, unescaped; there are none for the whole value.
+  /// The reference tokens, unescaped; no tokens mean the whole value.
   const char **tokens;
   size_t count;
   char *storage;

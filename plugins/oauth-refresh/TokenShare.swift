@@ -34,7 +34,7 @@ struct TokenShare: Sendable {
     keepsExpired = request.grant == .refreshToken
   }
 
-  /// The token that was last published, with its remaining lifetime; nil if there is none or it has expired.
+  /// The token that was last published, with its remaining lifetime; nil without a token, or if the token has expired.
   var grant: TokenGrant? {
     guard let document, let token = document["access_token"]?.string else { return nil }
     var lifetime: Duration?

@@ -8,7 +8,7 @@ import SluiceUpdateRules
 enum EngineUpdates {
   /// Does nothing: the installed builds are loaded as they are.
   case ignored
-  /// Checks the installed release before the start, and installs a release if there is none.
+  /// Checks the installed release before the start, and installs a release if none is installed.
   case installed
   /// In addition, the engine looks for releases while it runs.
   case followed

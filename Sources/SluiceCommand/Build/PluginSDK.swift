@@ -9,7 +9,7 @@ struct PluginSDK {
   /// The linker's list of exports of a plugin.
   let exports: String
 
-  /// The SDK next to this command, installed or in the source tree; if there is none, the SDK that pkg-config finds.
+  /// The SDK next to this command, installed or in the source tree; otherwise the SDK that pkg-config finds.
   static func find() throws(CommandError) -> PluginSDK {
     if let program = programPath() {
       var folder = Paths.folder(of: program)

@@ -79,7 +79,7 @@ struct RunQueue {
     return dropped
   }
 
-  /// The next time at which a job can become ready without another event; nil if there is none.
+  /// The next time at which a job can become ready without another event; nil if no job can.
   var nextRestEnd: Duration? { resting.first?.end }
 
   /// Makes jobs of a host ready if the host has room. Forgets a host that has no jobs and no pause.

@@ -16,7 +16,7 @@ package struct LedgerEntry: Sendable, Hashable {
   package var receivedStatus: Int?
   /// Set in `didComplete`.
   package var outcome: TransactionOutcome?
-  /// The error of a `didEndHop`, a `willRetry` or a `didComplete`; nil if there is none.
+  /// The error of a `didEndHop`, a `willRetry` or a `didComplete`; nil without an error.
   package var errorCode: ErrorCode?
   package var errorStage: String?
   /// The delay of a `willRetry`, the duration of the hop in `didEndHop`, or of the transaction in `didComplete`.

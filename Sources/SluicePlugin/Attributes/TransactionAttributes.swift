@@ -7,7 +7,7 @@ public import SluiceMessages
 /// They exist until the end of the transaction, over all attempts and hops; the last value set for a name counts. Names
 /// are like `http.route`: 1 to 128 letters, digits, `.`, `_` and `-`, the first of them a letter. A transaction has at
 /// most 64 attributes, and a text at most 4096 bytes. They can be used as long as the ``StageRequest`` of the same
-/// call. In a host without the table, there are none.
+/// call. A host without the table has no attributes.
 public struct TransactionAttributes: Sendable {
   /// nil for a delegate of the program, which has no attributes.
   let call: ExchangeCall?

@@ -111,7 +111,7 @@ extension TransactionEvent {
   }
   /// The request, only for reading, during the call; nil with queued delivery.
   public var request: StageRequest? { call.map { StageRequest(call: $0) } }
-  /// The response, under the same conditions; also nil if there is none.
+  /// The response, under the same conditions; also nil without a response.
   public var response: StageResponse? { call.flatMap { $0.status == 0 ? nil : StageResponse(call: $0) } }
   /// The attributes of the transaction, for reading during the call; nil with queued delivery.
   public var attributes: TransactionAttributes? { call.map { TransactionAttributes(call: $0) } }

@@ -37,7 +37,7 @@ public struct LibraryFacts: Sendable, Hashable {
   public var entry: Entry
   /// A library in the same folder that defines the entry point instead; nil if no library does.
   public var entryProvider: String?
-  /// The ELF note; nil if there is none, or if it cannot be used.
+  /// The ELF note; nil if the library has no note, or if the note cannot be used.
   public var note: PluginNote?
   /// The host features that the library names with `SLUICE_REQUIRES`; empty if these names, or the note, cannot be
   /// used.

@@ -93,7 +93,7 @@ package struct ConformanceRun: Sendable {
       payload: payload)
     let report = try TrialProcess(request, helper: helper).run()
     let secrets = TrialSecrets(instances.map(\.configuration))
-    // The check's own result is the verdict, unless there is none or the process ended in a wrong way.
+    // The check's own result is the verdict, unless the check has no result or the process ended in a wrong way.
     if CheckVerdict(report.result) == nil || report.hasProcessFailure {
       guard let failure = report.failure(of: request.subject, secrets: secrets) else {
         return .failed("the check gave no answer")

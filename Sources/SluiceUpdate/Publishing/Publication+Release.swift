@@ -15,7 +15,7 @@ extension Publication {
 
   // MARK: The draft
 
-  /// The draft of a channel; if there is none, the newest release, from which the next draft begins.
+  /// The draft of a channel; without a draft, the newest release, from which the next draft begins.
   package func draft(of channel: String) throws(UpdateError) -> ReleaseDocument? {
     try Self.checkChannel(channel)
     if let document = try draftDocument(of: channel) { return try ReleaseDocument(payload: document.payload) }

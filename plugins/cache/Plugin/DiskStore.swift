@@ -134,7 +134,7 @@ final class DiskStore: Sendable {
     while let jobs = take(&folder) { perform(jobs, in: &folder) }
   }
 
-  /// Takes the waiting jobs. If there are none, returns nil, and the thread no longer uses the folder.
+  /// Takes the waiting jobs. Without jobs, returns nil, and the thread no longer uses the folder.
   private func take(_ folder: inout DiskFolder) -> [Job]? {
     let current = folder
     return state.update { state in

@@ -8,7 +8,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// What the session does when the engine's process ends unasked.
+// What the session does when the engine's process ends although the session did not end it.
 extension DevSession {
   func engineEnded(_ status: WaitStatus) {
     guard let ended = engine else { return }

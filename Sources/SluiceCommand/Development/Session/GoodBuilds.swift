@@ -51,7 +51,7 @@ struct GoodBuilds {
     }
   }
 
-  /// The newest build that has served; nil if there is none.
+  /// The newest build that has served; nil if no build has served.
   func newest(of library: String) -> (hash: String, bytes: [UInt8])? {
     guard let hash = served[library]?.last, let bytes = bytes[hash] else { return nil }
     return (hash, bytes)

@@ -47,7 +47,7 @@ struct StallWatch {
     turns = new
   }
 
-  /// The longest stall that has lasted for at least the limit; nil if there is none.
+  /// The longest stall that has lasted for at least the limit; nil without such a stall.
   mutating func look(at now: Duration, limit: Duration) -> Stall? {
     forgivePause(at: now)
     if now - lastPulse >= limit { return Stall(loop: nil, call: nil, age: now - lastPulse) }

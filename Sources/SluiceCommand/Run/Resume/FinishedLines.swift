@@ -6,7 +6,7 @@ struct FinishedLines: Sendable {
   /// file, and a wrong number must not take memory for all lines before it.
   private var pages: [Int: [UInt8]] = [:]
   private(set) var count = 0
-  /// The largest line number that has a result; 0 if there is none.
+  /// The largest line number that has a result; 0 if no line has a result.
   private(set) var last = 0
 
   /// - Parameter line: counted from 1.

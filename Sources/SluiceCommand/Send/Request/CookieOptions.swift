@@ -29,7 +29,7 @@ struct CookieOptions {
     arguments.allBytes("cookie").contains { !$0.contains(UInt8(ascii: "=")) && !$0.isEmpty }
   }
 
-  /// The cookies given in the arguments, joined; nil if there are none.
+  /// The cookies given in the arguments, joined; nil without cookies.
   static func given(_ arguments: ParsedArguments) -> [UInt8]? {
     let values = arguments.allBytes("cookie").filter { $0.contains(UInt8(ascii: "=")) }
     return values.isEmpty ? nil : Array(values.joined(separator: Array("; ".utf8)))
