@@ -91,11 +91,11 @@ public struct TransactionResult: Sendable {
 /// The content of a result, stored in one place from the beginning of the transaction, so that nothing is copied at its
 /// end.
 ///
-/// Unchecked, since only the loop writes it, until the completion is called. A result that is changed later gets its
-/// own record.
+/// Unchecked, since only the loop writes it, until the completion is called, and again when nobody else refers to it
+/// any more. A result that is changed later gets its own record.
 final class ResultRecord: @unchecked Sendable {
-  let id: TransactionID
-  let originalRequest: Request
+  private(set) var id: TransactionID
+  private(set) var originalRequest: Request
   var givenID = GivenRequestID.text(nil)
   var response: Response?
   var error: TransactionError?
@@ -115,6 +115,31 @@ final class ResultRecord: @unchecked Sendable {
   init(id: TransactionID, _ request: consuming Request) {
     self.id = id
     originalRequest = consume request
+  }
+
+  /// Takes the next transaction, after ``removeContent()``.
+  @inline(__always)
+  func begin(id: TransactionID, _ request: consuming Request) {
+    self.id = id
+    originalRequest = consume request
+    attempts = 0
+    snapshot = 0
+    duration = .zero
+  }
+
+  /// Releases everything that could be large, or secret.
+  func removeContent() {
+    originalRequest.headers = HeaderFields()
+    originalRequest.body = .empty
+    givenID = .text(nil)
+    response = nil
+    if error != nil { error = nil }
+    timings = nil
+    issuedHeaders = nil
+    if changedRequest != nil { changedRequest = nil }
+    attributes = AttributeList()
+    if explanation != nil { explanation = nil }
+    if notes != nil { notes = nil }
   }
 
   init(copying other: ResultRecord) {
@@ -139,15 +164,26 @@ extension ResultRecord {
   /// Notes what a hop sends, except its headers. Reads the request in place, because passing the request would copy it.
   @inline(__always)
   func noteSent(_ request: inout Request) {
-    if !request.isSent(like: originalRequest) {
+    if !Self.isSent(&request, like: &originalRequest) {
       changedRequest = request
     } else if changedRequest != nil {
       changedRequest = nil
     }
   }
 
-  /// Defined here, where the request is read in place and not copied.
-  func validateRequest() throws(MessageError) { try originalRequest.validate() }
+  /// Checks the request of the caller.
+  func validateRequest() throws(MessageError) { try Self.validate(&originalRequest) }
+
+  // Requests are passed as `inout` to be read in place; otherwise they would be copied.
+  private static func validate(_ request: inout Request) throws(MessageError) { try request.validate() }
+
+  /// Whether method, URL and body of both are the same. Also false if there is a body, because comparing bodies would
+  /// take longer.
+  @inline(__always)
+  private static func isSent(_ request: inout Request, like other: inout Request) -> Bool {
+    guard case .empty = request.body, case .empty = other.body else { return false }
+    return request.url == other.url && request.method == other.method && !request.hasTrailers
+  }
 
   // Computed on access, because few callers need it.
   /// Nil if nothing was sent.
@@ -173,16 +209,6 @@ enum GivenRequestID: Sendable {
     case .text(let text): text
     case .unread(let headers, let name): headers[name]
     }
-  }
-}
-
-extension Request {
-  /// Whether method, URL and body are those of the other request. Also false if there is a body, because comparing
-  /// bodies would take longer.
-  @inline(__always)
-  func isSent(like other: borrowing Request) -> Bool {
-    guard case .empty = body, case .empty = other.body else { return false }
-    return url == other.url && method == other.method && !hasTrailers
   }
 }
 

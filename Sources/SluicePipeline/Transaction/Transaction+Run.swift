@@ -104,6 +104,7 @@ extension Transaction {
     exchange.attempt = attempt
     exchange.hop = 0
     exchange.nativeRequest = result.originalRequest
+    exchange.hasOwnFields = false
     if let gatheredBody { exchange.nativeRequest.body = gatheredBody }
     exchange.nativeResponse = nil
     forgetIssued()

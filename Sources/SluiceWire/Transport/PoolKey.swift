@@ -25,7 +25,7 @@ struct PoolKey: Hashable {
     origin = request.url.origin
     let isSecure = origin.scheme == .https
     handshake = isSecure ? options.handshake : nil
-    number = handshake?.choosesForCall == true ? transfer.ownPoolNumber : 0
+    number = handshake?.choosesForCall == true ? transfer.takeOwnPoolNumber() : 0
     identity = isSecure && options.hasRoute && !options.isElsewhere ? request.options.identity : nil
     unixSocket = options.hasRoute ? request.options.unixSocket : nil
   }

@@ -61,16 +61,18 @@ struct WireTimes {
     lastByteAt = now
   }
 
-  /// The result does not change between two pieces of the response. Before the request is issued, the time in the queue
-  /// lasts until `now`.
-  func timings(at now: Instant, peer: String, version: HTTPVersion?, bytesReceived: Int) -> TransferTimings {
+  /// Sets the timings, which do not change between two pieces of the response. Before the request is issued, the time
+  /// in the queue lasts until `now`.
+  func write(
+    to timings: inout TransferTimings, at now: Instant, peer: String, version: HTTPVersion?, bytesReceived: Int
+  ) {
     var phases = TransferTimings.Nanoseconds()
     phases.nameLookup = dial.nameLookup
     phases.connect = dial.connect
     phases.tlsHandshake = dial.tlsHandshake
     guard let issuedAt else {
       phases.queue = waitingSince.map { now.nanoseconds(since: $0) } ?? queue
-      return TransferTimings(
+      return timings.replace(
         phases, isConnectionReused: false, peerAddress: nil, version: nil, engine: .wire, bytesSent: 0,
         bytesReceived: 0)
     }
@@ -81,7 +83,7 @@ struct WireTimes {
     phases.send = sent.nanoseconds(since: issuedAt)
     phases.wait = firstByteAt.nanoseconds(since: sent)
     phases.receive = (lastByteAt ?? firstByteAt).nanoseconds(since: firstByteAt)
-    return TransferTimings(
+    timings.replace(
       phases, isConnectionReused: isConnectionReused, peerAddress: peer.isEmpty ? nil : peer, version: version,
       engine: .wire, bytesSent: sentBytes, bytesReceived: bytesReceived)
   }

@@ -6,6 +6,8 @@ import SluicePipeline
 import SluiceTransport
 
 /// One hop: from the request to the whole response. Confined to the loop.
+///
+/// The transport uses the object again for a later hop, when nobody else refers to it any more.
 final class WireTransfer: Transfer {
   enum Phase {
     /// The transport has not begun to process it.
@@ -22,9 +24,9 @@ final class WireTransfer: Transfer {
   let transport: WireTransport
   /// The request; without its headers after they are issued.
   @exclusivity(unchecked) var request: Request
-  let options: TransferOptions
+  @exclusivity(unchecked) private(set) var options: TransferOptions
   /// Read once, because asking the request again would copy it.
-  let hasTrailers: Bool
+  private(set) var hasTrailers: Bool
 
   // Unchecked, here and in the other classes of a transfer: they are confined to the loop, and no access lasts while an
   // observer is called, so accesses cannot overlap.
@@ -47,6 +49,8 @@ final class WireTransfer: Transfer {
   /// Nil for none.
   @exclusivity(unchecked) private var trailers: HeaderFields?
   @exclusivity(unchecked) var times = WireTimes()
+  /// The timings that were given last: their memory is used again when nobody else refers to them any more.
+  @exclusivity(unchecked) private var givenTimings = TransferTimings()
   @exclusivity(unchecked) private(set) var issuedConnection: ConnectionFacts?
   /// The numeric address of the server; empty before the request is issued.
   private var peerAddress = ""
@@ -72,6 +76,28 @@ final class WireTransfer: Transfer {
     self.request = consume request
     self.options = options
     self.observer = observer
+  }
+
+  /// Takes the next hop. The previous one has ended, and has left nothing but what is set here.
+  @inline(__always)
+  func begin(
+    _ request: consuming Request, _ options: TransferOptions, _ observer: any TransferObserver
+  ) {
+    hasTrailers = request.hasTrailers
+    self.request = consume request
+    self.options = options
+    self.observer = observer
+    phase = .new
+    isCancelled = false
+    if failure != nil { failure = nil }
+    streamID = 0
+    isSendingAgain = false
+    times = WireTimes()
+    if issuedConnection != nil { issuedConnection = nil }
+    version = nil
+    toldSentBytes = 0
+    addsExpectation = false
+    ownPoolNumber = 0
   }
 
   var isOver: Bool { hasEnded || isCancelled || failure != nil }
@@ -118,7 +144,9 @@ final class WireTransfer: Transfer {
   }
 
   private func timings(at now: Instant) -> TransferTimings {
-    times.timings(at: now, peer: peerAddress, version: version, bytesReceived: receiver?.receivedBytes ?? 0)
+    times.write(
+      to: &givenTimings, at: now, peer: peerAddress, version: version, bytesReceived: receiver?.receivedBytes ?? 0)
+    return givenTimings
   }
 
   var connection: ConnectionFacts? {
@@ -172,8 +200,14 @@ final class WireTransfer: Transfer {
       ? transport.pool(PoolKey(request, options, for: self)) : transport.pool(for: request.url)
   }
 
-  /// The number of a pool that is for this transfer alone.
-  private(set) lazy var ownPoolNumber = transport.nextPoolNumber()
+  /// The number of a pool that is for this hop alone; 0 before it is needed.
+  private var ownPoolNumber: UInt64 = 0
+
+  /// Gives the hop a pool of its own.
+  func takeOwnPoolNumber() -> UInt64 {
+    if ownPoolNumber == 0 { ownPoolNumber = transport.nextPoolNumber() }
+    return ownPoolNumber
+  }
 
   private func openUpload() throws(TransportError) {
     switch request.body {
@@ -345,8 +379,9 @@ final class WireTransfer: Transfer {
     if let receiver = receiver.take() { transport.giveBack(receiver) }
     // A line may still refer to this transfer.
     request.body = .empty
+    if !request.headers.isEmpty { request.headers = HeaderFields() }
     upload = nil
-    if let continueTimer { transport.loop.disarm(continueTimer) }
+    if let continueTimer = continueTimer.take() { transport.loop.disarm(continueTimer) }
     observer?.transferDidEnd(
       TransferEnd(
         error: error, body: consume body, trailers: trailers.take(), timings: consume timings,

@@ -50,6 +50,9 @@ package final class WireTransport: Transport, @unchecked Sendable {
   @exclusivity(unchecked) private var lastPool: OriginPool?
   /// Retained once while they are in the list, and not again when they move within it.
   @exclusivity(unchecked) private var transfers: [Unmanaged<WireTransfer>] = []
+  /// Transfers that have ended in this turn, and some that have ended earlier and can take the next hops.
+  @exclusivity(unchecked) private var ended: [WireTransfer] = []
+  @exclusivity(unchecked) private var spare: [WireTransfer] = []
   /// Transfers with work that must not happen inside the call that asked for it.
   @exclusivity(unchecked) private var postponed: [WireTransfer] = []
   /// The transfers whose work is being done now.
@@ -78,6 +81,8 @@ package final class WireTransport: Transport, @unchecked Sendable {
   private static let keptCapacity = 1024
   /// Receivers that are kept for the transfers to come.
   private static let keptReceivers = 64
+  /// Transfers that are kept for the hops to come.
+  private static let keptTransfers = 64
   /// Beyond this number of origins, pools without a connection are forgotten.
   private static let rememberedPools = 4096
   /// Beyond this number of client certificates, their files are read again.
@@ -114,7 +119,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   package func start(
     _ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver
   ) -> any Transfer {
-    let transfer = WireTransfer(self, consume request, options, observer)
+    let transfer = takeTransfer(consume request, options, observer)
     transfer.position = transfers.count
     transfers.append(.passRetained(transfer))
     if isClosed {
@@ -126,6 +131,23 @@ package final class WireTransport: Transport, @unchecked Sendable {
       postpone(transfer)
     }
     return transfer
+  }
+
+  @inline(__always)
+  private func takeTransfer(
+    _ request: consuming Request, _ options: TransferOptions, _ observer: any TransferObserver
+  ) -> WireTransfer {
+    guard var transfer = spare.popLast(), isKnownUniquelyReferenced(&transfer) else {
+      return WireTransfer(self, request, options, observer)
+    }
+    transfer.begin(request, options, observer)
+    return transfer
+  }
+
+  /// Keeps the transfers that have ended in this turn, up to a limit. In the same turn, callers are still using them.
+  private func keepEnded() {
+    while spare.count < Self.keptTransfers, let transfer = ended.popLast() { spare.append(transfer) }
+    ended.removeAll(keepingCapacity: ended.capacity <= Self.keptCapacity)
   }
 
   /// Begins a hop that ends with an error.
@@ -167,7 +189,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
       transfers[transfer.position] = last
       last._withUnsafeGuaranteedRef { $0.position = transfer.position }
     }
-    forgotten.release()
+    if isClosed { forgotten.release() } else { ended.append(forgotten.takeRetainedValue()) }
   }
 
   /// Takes a receiver for the body of a transfer.
@@ -321,6 +343,7 @@ extension WireTransport: LoopSource {
       rounds += 1
     }
     if !unflushed.isEmpty { flush() }
+    if !ended.isEmpty { keepEnded() }
     round &+= 1
   }
 
@@ -343,6 +366,8 @@ extension WireTransport: LoopSource {
     postponed = []
     unread = []
     unflushed = []
+    ended = []
+    spare = []
     lastPool = nil
     // The connections close with the loop, even if a transaction is still referenced.
     for pool in pools.values { pool.close() }

@@ -15,6 +15,8 @@ package final class LoopEnvironment: @unchecked Sendable {
   /// Decides, for each running transaction, which thread gives its result.
   let answers = AnswerTable()
   private var seats = TransactionSeats()
+  /// What ended transactions have left for later ones.
+  var spareMemory = SpareMemory()
   /// ``runningCount`` for other threads, and the number of these transactions that got their result from another
   /// thread.
   private let runningNow = Atomic<Int>(0)
