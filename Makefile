@@ -84,8 +84,8 @@ docs: ## the documentation of the modules, from their comments, in .build/docs
 	$(SWIFT) build $(SWIFTFLAGS)
 	scripts/make-docs.sh
 
-# Runs one test at a time: at full size a test takes the whole machine, and others beside it would exceed their limits.
-# The races for a token or a completion run once more under the thread sanitizer.
+# Runs one test at a time: at full size a test takes the whole machine, and other tests beside it would exceed their
+# time limits. The races for a token or a completion run once more under the thread sanitizer.
 soak: test-deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
 	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter exactly.one.wins'
@@ -117,8 +117,8 @@ format: ## fix the style
 
 # The tests expect some children to die of a signal, which a sanitizer would turn into an exit code. Libraries stay
 # mapped permanently by design, so memory of their static variables is not a leak. Tests run one at a time, because slow
-# tests would time out. They are built inside .build: SwiftPM takes a scratch folder elsewhere in the package for a part
-# of its sources, and then fails to build a second time.
+# tests would time out. They are built inside .build: SwiftPM treats a scratch folder elsewhere in the package as
+# sources, so that a second build fails.
 #
 # TSAN_EXPORTS are functions of the sanitizer's runtime that Swift code calls. By default, a program does not export
 # them to the libraries that it loads.
@@ -130,8 +130,8 @@ check-asan: test-deps ## the tests under AddressSanitizer, and those of bodies, 
 	  $(SWIFT) test --no-parallel --sanitize=address --scratch-path .build/asan $(SWIFTFLAGS)
 	$(MAKE) check-leaks
 
-# Searches for leaks of transactions, bodies and builds: runs their suites again with leak detection. XCTest is disabled
-# because it leaks.
+# Searches for leaks of transactions, bodies and builds: runs the suites that test them again with leak detection.
+# XCTest is disabled because it leaks.
 LEAK_SUITES = RandomCancel|ReleaseTests|Bod(y|ies)|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
 # Leaks by design: a thread that a stage ends, and instances that threads of their plugin can still use.
 LEAKING_TESTS = whose.thread.a.stage.has.ended|call.that.ends.its.thread|SwapWorkTests
@@ -142,9 +142,9 @@ check-leaks:
 	  --skip '$(LEAKING_TESTS)'
 
 # Disables the sanitizer's pause of a second at the end of each process, because most tests of the command start
-# several. Checks only for races: the search for deadlocks fails in a check of its own, or does not return, in a program
-# that starts as many threads and locks as the suite. Swift's backtraces are disabled because the sanitizer fails when
-# they start a process in a signal handler.
+# several. Checks only for races: with as many threads and locks as the tests have, the search for deadlocks fails an
+# internal check or does not return. Swift's backtraces are disabled because the sanitizer fails when they start a
+# process in a signal handler.
 check-tsan: test-deps ## the tests under ThreadSanitizer
 	SLUICE_SANITIZER=thread SWIFT_BACKTRACE=enable=no \
 	  TSAN_OPTIONS=detect_deadlocks=0:handle_segv=0:handle_abort=0:halt_on_error=1:atexit_sleep_ms=0 \
@@ -152,7 +152,7 @@ check-tsan: test-deps ## the tests under ThreadSanitizer
 	  $(TSAN_EXPORTS) $(SWIFTFLAGS)
 
 check-w3c: ## the suites of W3C Trace Context and Baggage: make check-w3c SUITE='PATH...'
-	@test -n "$(SUITE)" || { echo "make check-w3c: SUITE names checkouts of github.com/w3c/trace-context and baggage" >&2; exit 2; }
+	@test -n "$(SUITE)" || { echo "make check-w3c: set SUITE to the paths of checkouts of github.com/w3c/trace-context and github.com/w3c/baggage" >&2; exit 2; }
 	$(SWIFT) build --product sluice $(SWIFTFLAGS)
 	scripts/check-w3c.sh $(SUITE)
 

@@ -1,14 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// A loop's state is touched on its thread alone, which the compiler cannot see: it would check every access for overlap
-/// at run time, a tenth of a request's cost. Debug builds, and so the tests, keep the checks. SwiftPM takes no such flag
-/// from a dependency that it has fetched; there the checks stay on.
+/// Switches off the run-time checks for overlapping accesses, which would take a tenth of a request's cost. They are
+/// not needed, because only its own thread uses the state of a loop, but the compiler cannot know that. Debug builds,
+/// and therefore the tests, keep the checks. A fetched dependency keeps them too, because SwiftPM does not allow such
+/// flags there.
 let isFetched = Context.packageDirectory.contains("/checkouts/")
 let release: [SwiftSetting] =
   isFetched ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
-/// Every Swift target: Swift 6 mode, warnings are errors, imports say what they show.
+/// For every Swift target: Swift 6 mode, warnings are errors, and imports are internal unless they say otherwise.
 let strict: [SwiftSetting] =
   [
     .enableUpcomingFeature("ExistentialAny"),
@@ -16,7 +17,7 @@ let strict: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
     .treatAllWarnings(as: .error),
   ] + release
-/// The pure targets: what is unsafe has to be marked, and next to nothing is. Checked where the exclusivity checks are on.
+/// For the pure targets: unsafe code must be marked. Debug builds check this.
 let pure: [SwiftSetting] = strict + [.strictMemorySafety(.when(configuration: .debug))]
 let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
 
@@ -42,7 +43,7 @@ func tests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Target
 let package = Package(
   name: "sluice",
   products: [
-    // With SluiceConfiguration, SluiceDelegates and SluiceReports, as in every product that contains Sluice.
+    // Like every product that contains Sluice, also contains SluiceConfiguration, SluiceDelegates and SluiceReports.
     .library(name: "Sluice", targets: ["Sluice"]),
     .library(name: "SluiceClient", targets: ["SluiceClient"]),
     .library(name: "SluiceCookies", targets: ["SluiceCookies"]),
@@ -51,12 +52,12 @@ let package = Package(
     .library(name: "SluiceUpdate", targets: ["SluiceUpdate", "SluiceUpdateRules"]),
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
-    // What a program imports only if it names the types: values of them come with the engine.
+    // A program imports these modules only if it names their types. The engine contains them anyway.
     .library(name: "SluiceJSON", targets: ["SluiceJSON", "SluiceJSONSchema"]),
     .library(name: "SluiceMetrics", targets: ["SluiceMetrics"]),
     .library(name: "SluiceLoop", targets: ["SluiceLoop"]),
     .library(name: "SluiceIDNA", targets: ["SluiceIDNA"]),
-    // Explanations and journals; recordings and their replay.
+    // Explanations, journals, recordings, and the replay of recordings.
     .library(name: "SluiceReplay", targets: ["SluiceReplay", "SluiceRecords"]),
     // Trials of libraries, and the errors of plugins.
     .library(name: "SluiceTrial", targets: ["SluiceTrial", "SluicePluginFile", "SluicePluginImage"]),
@@ -68,14 +69,15 @@ let package = Package(
     // For the fuzzers, which are a package of their own.
     .library(name: "ResponseProperties", targets: ["ResponseProperties"]),
     .executable(name: "sluice", targets: ["SluiceCommand"]),
-    // What "sluice attach" puts into a program: the library that the loader maps, and the pipeline behind it.
+    // The two libraries that "sluice attach" puts into a program: one that the loader maps at the start, and one with
+    // the pipeline.
     .library(name: "sluice-attach", type: .dynamic, targets: ["CAttach"]),
     .library(name: "sluice-attach-host", type: .dynamic, targets: ["SluiceAttachHost"]),
     .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
     .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
     .library(name: "traffic-metrics", type: .dynamic, targets: ["traffic-metrics"]),
-    // Those with CStaticRuntime run in programs with a runtime of their own, by "sluice attach".
+    // The plugins with CStaticRuntime contain Swift's runtime, so that "sluice attach" can load them into any program.
     .library(name: "access-log", type: .dynamic, targets: ["AccessLog", "CStaticRuntime"]),
     .library(name: "cache", type: .dynamic, targets: ["Cache"]),
     .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
@@ -85,19 +87,19 @@ let package = Package(
     .library(name: "swift-work", type: .dynamic, targets: ["SwiftWork"]),
     .library(name: "swift-bodies", type: .dynamic, targets: ["SwiftBodies"]),
     .library(name: "swift-stamps", type: .dynamic, targets: ["SwiftStamps"]),
-    // A fixture of the tests: only a product is built into a library of its own.
+    // A fixture of the tests. It must be a product, because SwiftPM builds a separate library only for a product.
     .library(name: "calls-in-swift", type: .dynamic, targets: ["CallsInSwift"]),
     // A fixture of the tests.
     .library(name: "chaos-in-swift", type: .dynamic, targets: ["ChaosInSwift"]),
     .library(name: "crashes-in-swift", type: .dynamic, targets: ["CrashesInSwift"]),
-    // The same plugin with the shared and with a static runtime of Swift.
+    // The same plugin twice: linked with Swift's shared runtime, and with a static one.
     .library(name: "sleeps-in-swift", type: .dynamic, targets: ["SleepsInSwift"]),
     .library(name: "sleeps-statically", type: .dynamic, targets: ["SleepsInSwift", "CStaticRuntime"]),
     .library(name: "tables-in-swift", type: .dynamic, targets: ["TablesInSwift"]),
     .library(name: "traces-in-swift", type: .dynamic, targets: ["TracesInSwift"]),
   ],
   targets: [
-    // The ABI: headers at top level for C, Swift and outside packages alike.
+    // The ABI. Its headers are in the top-level folder `include`, for C, for Swift and for other packages.
     .target(
       name: "CSluice", dependencies: ["CJansson"], path: ".", sources: ["Sources/CSluice/abi_layout.c"],
       publicHeadersPath: "include",
@@ -125,7 +127,7 @@ let package = Package(
     .target(name: "SluiceMetrics", swiftSettings: pure),
     .target(name: "SluiceTraceContext", dependencies: ["SluiceMessages"], swiftSettings: pure),
     .target(name: "SluiceHTTP1", dependencies: ["SluiceMessages"], swiftSettings: pure),
-    // What a result says about its stages if the request asks for it.
+    // The records about stages that a result contains if the request asks for them.
     .target(name: "SluiceRecords", dependencies: ["SluiceMessages"], swiftSettings: pure),
     .target(
       name: "SluicePipeline",
@@ -136,20 +138,20 @@ let package = Package(
     .target(name: "SluiceSupport", swiftSettings: strict),
     .target(
       name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: strict),
-    // Apart from SluiceJSON, so that no plugin carries the C++ of the patterns.
+    // Separate from SluiceJSON, so that plugins do not contain the C++ code for regular expressions.
     .target(
       name: "SluiceJSONSchema", dependencies: ["SluiceMessages", "SluiceJSON", "CJSONSchema"], swiftSettings: strict),
-    // Apart from SluiceMessages, which plugins carry.
+    // Separate from SluiceMessages, so that plugins, which contain SluiceMessages, do not link libidn2.
     .target(name: "SluiceIDNA", dependencies: ["SluiceMessages", "CIDN2"], swiftSettings: strict),
-    // Apart from the client, so that the rules of cookies are tested without an engine, and only clients link libpsl.
+    // Separate from the client, so that tests need no engine for the rules of cookies, and only clients link libpsl.
     .target(name: "SluiceCookies", dependencies: ["SluiceMessages", "SluiceSupport", "CPSL"], swiftSettings: strict),
-    // Apart from the transport, which has libcurl: what undoes a content coding needs no wire.
+    // Separate from the transports, because decoding of content needs no connection.
     .target(
       name: "SluiceContentCoding", dependencies: ["CZlib", "CBrotli", "CZstd"], swiftSettings: strict),
     .target(
       name: "SluiceLoop", dependencies: ["SluicePipeline", "SluiceMessages", "SluiceSupport", "CLinux"],
       swiftSettings: strict),
-    // What every transport does with bodies, names and settings.
+    // The code for bodies, names and settings that all transports share.
     .target(
       name: "SluiceTransport",
       dependencies: [
@@ -171,12 +173,12 @@ let package = Package(
       name: "TransportLoad",
       dependencies: ["SluiceCurl", "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
       path: "Benchmarks/Sources/TransportLoad", swiftSettings: strict),
-    // From a stored copy of a library to mapped code, without a call of it.
+    // Maps the stored copy of a library, and calls none of its functions.
     .target(
       name: "SluicePluginImage", dependencies: ["SluiceMessages", "SluiceSupport", "CSluice", "CLinux"],
       swiftSettings: strict),
-    // From the path of a library to a checked copy. Apart from the image, so that a host in a foreign program links
-    // neither libelf nor libcrypto.
+    // Makes a checked copy of the library at a path. Separate from SluicePluginImage, so that a host in a foreign
+    // program links neither libelf nor libcrypto.
     .target(
       name: "SluicePluginFile",
       dependencies: ["SluicePluginImage", "SluiceMessages", "SluiceSupport", "CElf", "CCrypto"], swiftSettings: strict),
@@ -191,7 +193,7 @@ let package = Package(
       dependencies: [
         "SluicePluginFile", "SluicePluginImage", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CLinux", "CElf",
       ], swiftSettings: strict),
-    // Trying libraries out in a child, for a swap and for their authors.
+    // Tries libraries out in a child process: before a swap, and for their authors.
     .target(
       name: "SluiceTrial",
       dependencies: [
@@ -203,8 +205,8 @@ let package = Package(
       dependencies: ["SluiceHTTP1", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CMicrohttpd", "CLinux"],
       swiftSettings: strict),
 
-    // From a configuration and loaded libraries to a pipeline. Links neither libelf nor libcrypto nor a transport, so that
-    // a host in a foreign program can link it.
+    // Makes a pipeline from a configuration and loaded libraries. Links neither libelf nor libcrypto nor a transport,
+    // so that a host in a foreign program can link it.
     .target(
       name: "SluiceAssembly",
       dependencies: [
@@ -212,7 +214,7 @@ let package = Package(
         "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
         "SluiceSupport", "CSluice",
       ], swiftSettings: strict),
-    // The engine. Apart from libcurl, so that a host can link it with another transport.
+    // The engine, without a transport, so that a host can link it with another transport.
     .target(
       name: "SluiceEngine",
       dependencies: [
@@ -220,7 +222,8 @@ let package = Package(
         "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics",
         "SluiceJSON", "SluiceSupport", "CCrypto",
       ], swiftSettings: strict),
-    // What people import. The modules of names are dependencies so that each product with Sluice has them.
+    // The module that programs import. SluiceConfiguration, SluiceDelegates and SluiceReports are dependencies so that
+    // each product with Sluice contains them.
     .target(
       name: "Sluice",
       dependencies: [
@@ -229,7 +232,8 @@ let package = Package(
         "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluiceJSONSchema",
       ], swiftSettings: strict),
-    // Names of the engine's types, by purpose: what fewer programs name than "Sluice" shows.
+    // These modules re-export types of the engine, by purpose. Fewer programs need their names than the names that
+    // Sluice re-exports.
     .target(
       name: "SluiceConfiguration", dependencies: ["SluiceAssembly", "SluicePipeline", "SluiceMessages"],
       swiftSettings: strict),
@@ -239,7 +243,7 @@ let package = Package(
     .target(
       name: "SluiceReports", dependencies: ["SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceMessages"],
       swiftSettings: strict),
-    // Apart from Sluice, because a program may use the engine alone: the calls of a client, downloads, forms.
+    // The calls of a client, downloads and forms. Separate from Sluice, because a program may use the engine alone.
     .target(
       name: "SluiceClient",
       dependencies: [
@@ -247,7 +251,7 @@ let package = Package(
         "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ],
       swiftSettings: strict),
-    // Apart from the client, because nothing else needs Foundation.
+    // Separate from the client, because nothing else needs Foundation.
     .target(
       name: "SluiceFoundation",
       dependencies: [
@@ -255,8 +259,7 @@ let package = Package(
         "SluiceMessages", "SluiceIDNA", "SluiceSupport",
       ],
       swiftSettings: strict),
-    // Apart from the engine, because few programs replay: journals as text and JSON, recordings, and their comparison.
-    // What a client accepts of signed releases.
+    // The rules by which a client accepts signed releases.
     .target(name: "SluiceUpdateRules", dependencies: ["SluiceMessages"], swiftSettings: pure),
     .target(
       name: "SluiceUpdate",
@@ -265,6 +268,8 @@ let package = Package(
         "SluicePluginFile", "SluicePluginImage", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport",
         "CCrypto",
       ], swiftSettings: strict),
+    // Journals as text and JSON, recordings, and their comparison. Separate from the engine, because few programs
+    // replay.
     .target(
       name: "SluiceReplay",
       dependencies: [
@@ -272,7 +277,7 @@ let package = Package(
         "SluiceTrial", "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages",
         "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
-    // Apart from Sluice, so that a program without a control socket links no server.
+    // Separate from Sluice, so that a program without a control socket links no server.
     .target(
       name: "SluiceControl",
       dependencies: [
@@ -284,12 +289,12 @@ let package = Package(
       dependencies: ["CSluice", "CJansson", "SluiceSupport", "SluiceJSON", "SluiceTraceContext", "SluiceMessages"],
       swiftSettings: strict),
 
-    // For products in C: without the runtime of Swift.
+    // Linker flags for products in C, which must not link Swift's runtime.
     .target(
       name: "CWithoutRuntime", cSettings: strictC, linkerSettings: isFetched ? [] : [.unsafeFlags(["-nostartfiles"])]),
-    // Apart from the preloaded library, because each goes into a file of its own.
+    // The interface between the preloaded library and the host library, which are separate files.
     .target(name: "CAttachABI", cSettings: strictC),
-    // C and nothing but libc: it is mapped into programs that may never make a transfer.
+    // Written in C and linked only with libc, because it is mapped into programs that may never make a transfer.
     .target(
       name: "CAttach", dependencies: ["CAttachABI", "CWithoutRuntime"], exclude: ["exports.map"],
       publicHeadersPath: ".",
@@ -302,9 +307,10 @@ let package = Package(
             "--version-script=\(Context.packageDirectory)/Sources/CAttach/exports.map",
           ])
         ]),
-    // What the host does with the headers of a program, apart from the host, whose linker flags do not fit a test.
+    // The host's rules for the headers of a program. Separate from the host, because tests cannot use the host's linker
+    // flags.
     .target(name: "SluiceAttachRules", dependencies: ["SluiceMessages"], swiftSettings: pure),
-    // Its own runtime of Swift, of which the program sees nothing: one exported symbol.
+    // Contains its own Swift runtime. It exports one symbol, so that the program does not see this runtime.
     .target(
       name: "SluiceAttachHost",
       dependencies: [
@@ -336,7 +342,8 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // Nothing but flags, for the products that it is a part of: those of "sluice plugin build --static-stdlib".
+    // Contains only linker flags, for the products that depend on it: the flags of "sluice plugin build
+    // --static-stdlib".
     .target(
       name: "CStaticRuntime",
       linkerSettings: isFetched
@@ -353,13 +360,13 @@ let package = Package(
     swiftPlugin("access-log", module: "AccessLog", ["SluiceMessages"]),
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
     swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceSupport", "CCrypto"]),
-    // What RFC 9111 says, apart from the plugin that does it, so that tests reach it.
+    // The rules of RFC 9111. Separate from the plugin, so that tests can import them.
     .target(name: "CacheRules", dependencies: ["SluiceMessages"], path: "plugins/cache/Rules", swiftSettings: pure),
     .target(
       name: "Cache", dependencies: ["CacheRules", "SluicePlugin", "SluiceSupport", "SluiceMessages", "CCrypto"],
       path: "plugins/cache/Plugin", swiftSettings: strict),
 
-    // What OpenTelemetry's conventions and OTLP say, apart from the plugin that does it, so that tests reach it.
+    // The rules of OpenTelemetry's conventions and of OTLP. Separate from the plugin, so that tests can import them.
     .target(name: "OTLPRules", dependencies: ["SluiceMessages"], path: "plugins/otlp/Rules", swiftSettings: pure),
     .target(
       name: "OTLP", dependencies: ["OTLPRules", "SluicePlugin", "SluiceSupport", "SluiceMessages"],

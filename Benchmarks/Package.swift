@@ -11,7 +11,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLibcurl", path: "Sources/CLibcurl", pkgConfig: "libcurl"),
     .systemLibrary(name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "libssl"),
-    // The reference programs in C, and calls to the system for the program.
+    // The reference clients and a test server in C, and functions that measure time and memory.
     .target(
       name: "CBareLoop", dependencies: ["CLibcurl", "COpenSSL"],
       cSettings: [.unsafeFlags(["-O2"]), .treatAllWarnings(as: .error)]),

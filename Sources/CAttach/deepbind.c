@@ -1,8 +1,8 @@
 // Modules that are opened with RTLD_DEEPBIND, as PHP's are, look for libcurl's functions in their own libraries first,
-// and would never call this library. So the functions of libcurl that such a module has bound are bound again, to the
-// functions of this library.
+// and would never call this library. So this file changes the relocations of such a module: its calls of libcurl's
+// functions then reach this library.
 //
-// Any other call of dlopen is forwarded by a jump: glibc uses the return address to determine whose search path
+// Any other call of dlopen is forwarded by a jump, because glibc determines by the return address whose search path
 // applies.
 #define _GNU_SOURCE
 #include "interposed.h"
@@ -24,10 +24,10 @@ enum { SLOT = R_X86_64_JUMP_SLOT, ADDRESS = R_X86_64_GLOB_DAT, POINTER = R_X86_6
 #elif defined(__aarch64__)
 enum { SLOT = R_AARCH64_JUMP_SLOT, ADDRESS = R_AARCH64_GLOB_DAT, POINTER = R_AARCH64_ABS64 };
 #else
-#error "the kinds of relocations of this machine are missing"
+#error "the relocation types of this machine are not known; add them above"
 #endif
 
-/// What is read of a module's dynamic section.
+/// The entries of a module's dynamic section that are needed here.
 struct tables {
   const char *strings;
   const ElfW(Sym) *symbols;
@@ -58,11 +58,11 @@ static bool needs_libcurl(const struct link_map *module, const struct tables *ta
   return false;
 }
 
-/// The place can be in memory that the loader has made read-only after binding (RELRO).
+/// Writes a relocated pointer, which can be in memory that the loader has made read-only after binding (RELRO).
 static void write_address(void **place, void *address) {
   const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
   void *page = (void *)((uintptr_t)place & ~(size - 1));
-  // A place is aligned, so it never crosses a page. The page is left writable, because its former protection is
+  // The pointer is aligned, so it never crosses a page. The page stays writable, because its former protection is
   // unknown.
   if (mprotect(page, size, PROT_READ | PROT_WRITE) == 0) *place = address;
 }
@@ -88,7 +88,7 @@ static void bind_from(const struct link_map *module) {
   }
 }
 
-/// No other thread can close a library meanwhile, because the loader holds a lock during this call.
+/// Called by dl_iterate_phdr, which holds a lock of the loader: no other thread can close a library during this call.
 static int bind_under_lock(struct dl_phdr_info *info, size_t size, void *module) {
   (void)info, (void)size;
   bind_from(module);
@@ -106,7 +106,7 @@ static open_function next(void) {
   return function;
 }
 
-/// A name with a slash is not searched for, so it makes no difference who calls.
+/// Only for a name with a slash: it is a path, so the caller's search path does not matter.
 static void *open_deeply(const char *file, int flags) {
   void *module = next()(file, flags);
   const int kept = errno;

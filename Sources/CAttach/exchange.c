@@ -1,5 +1,6 @@
-// Each exchange has separate handles, in a libcurl that the program uses. Libcurl works while `working` is held and
-// waits for the network without it, so that a fork() finds no lock of libcurl or of its TLS library held.
+// Each exchange has separate handles, in a libcurl that the program uses. Libcurl works only while `working` is held,
+// and waits for the network without it. A fork() takes `working`, so no lock of libcurl or of its TLS library is held
+// at that moment.
 #define _GNU_SOURCE
 #include "exchange.h"
 
@@ -21,11 +22,12 @@ enum { SLICE_MILLISECONDS = 25 };
 static pthread_mutex_t working = PTHREAD_MUTEX_INITIALIZER;
 /// The libcurl for exchanges; NULL before the first transfer.
 static _Atomic(const struct libcurl *) used;
-/// Whether that libcurl stays initialized until the process ends, whatever the program does.
+/// Whether `used` stays initialized until the process ends, whatever the program does.
 static _Atomic(bool) is_kept;
 static _Atomic(bool) has_own_memory;
 
-/// Read in advance: libcurl would read the environment in a thread of ours, while the program may be changing it.
+/// The variables for proxies, which are read in advance. Otherwise libcurl would read the environment in a thread of
+/// the host, while the program may be changing it.
 static struct {
   char *http, *https, *none;
 } proxies;
@@ -84,7 +86,7 @@ void exchange_note_own_memory(void) { atomic_store(&has_own_memory, true); }
 
 // MARK: An exchange
 
-/// What libcurl needs for one exchange.
+/// The objects that libcurl needs for one exchange.
 struct parts {
   const struct libcurl *curl;
   CURL *easy;
@@ -137,10 +139,10 @@ static void set_limits(const struct parts *parts, const struct sluice_attach_exc
   CURL *easy = parts->easy;
   curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)exchange->limit_milliseconds);
-  // Not CURLOPT_PROTOCOLS_STR, which exists only from libcurl 7.85 on.
+  // CURLOPT_PROTOCOLS_STR is not used, because it exists only from libcurl 7.85 on.
   curl->easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #if LIBCURL_VERSION_NUM >= 0x075700
-  // So the end of the process does not wait for a name look-up.
+  // With this option, the end of the process does not wait for a name look-up.
   curl->easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
 }
@@ -162,9 +164,9 @@ static bool open_parts(
   return curl->multi_add_handle(parts->multi, parts->easy) == CURLM_OK;
 }
 
-/// Besides sockets, libcurl has descriptors with which it wakes a multi handle, and closes them by their numbers. If
-/// the program has closed the mark, these numbers may belong to its own files, so the handles are left as they are.
-/// With `working` held.
+/// Frees what `open_parts` has made. Besides sockets, libcurl has descriptors with which it wakes a multi handle, and
+/// it closes them by their numbers. If the program has closed the mark (see exchange_sockets.h), it may have reused
+/// these numbers for its own files. Then the handles are not freed. With `working` held.
 static void close_parts(const struct parts *parts) {
   const struct libcurl *curl = parts->curl;
   if (parts->mark >= 0 && !exchange_sockets_has_mark(parts->mark)) return;
@@ -197,7 +199,7 @@ static int64_t now_milliseconds(void) {
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/// Waits for the network, but not longer than a slice. Without `working` held.
+/// Waits for the network, at most SLICE_MILLISECONDS. Without `working` held.
 ///
 /// @return CURLE_OK to continue
 static CURLcode wait_for_network(const struct parts *parts, const struct sluice_attach_exchange *exchange, int64_t end) {
@@ -205,8 +207,8 @@ static CURLcode wait_for_network(const struct parts *parts, const struct sluice_
   if (sluice_attach_is_stopped(exchange->stop)) return CURLE_ABORTED_BY_CALLBACK;
   if (left <= 0) return CURLE_OPERATION_TIMEDOUT;
   const int slice = left < SLICE_MILLISECONDS ? (int)left : SLICE_MILLISECONDS;
-  // Not curl_multi_poll, which reads from the descriptor that wakes it: the program may have reused that number by now.
-  // With no descriptor at all, curl_multi_wait would not wait, so it gets the mark.
+  // curl_multi_poll is not used, because it reads from a descriptor whose number the program may have reused by now.
+  // curl_multi_wait does not wait if it has no descriptor, so it gets the mark.
   struct curl_waitfd mark = {.fd = parts->mark};
   return parts->curl->multi_wait(parts->multi, &mark, 1, slice, NULL) == CURLM_OK ? CURLE_OK : CURLE_FAILED_INIT;
 }

@@ -1,4 +1,4 @@
-// Exchanges that plugins make: with a libcurl of the program, on threads of the host.
+// Makes the exchanges of plugins, with a libcurl of the program and on threads of the host.
 #ifndef SLUICE_ATTACH_EXCHANGE_H
 #define SLUICE_ATTACH_EXCHANGE_H
 #include "CAttachABI.h"
@@ -8,8 +8,8 @@
 /// thread of the transfer, inside the host.
 void exchange_use(const struct libcurl *curl);
 
-/// Notes that the program gives libcurl its own memory functions. They might not work on a thread that the program does
-/// not know of, so this process makes no exchange.
+/// Notes that the program gives libcurl its own memory functions. These functions might not work on a thread of the
+/// host, so this process makes no exchange.
 void exchange_note_own_memory(void);
 
 /// The function `exchange` of `struct sluice_attach_program`.
@@ -18,15 +18,16 @@ void exchange_make(const struct sluice_attach_exchange *exchange, struct sluice_
 /// The function `release` of `struct sluice_attach_program`.
 void exchange_release(struct sluice_attach_exchanged *exchanged);
 
-/// Around fork(): while this lock is held, libcurl does nothing in exchanges except wait for the network. So no lock of
-/// libcurl or of its TLS library is held by a thread that does not exist in the child. Waits at most until a time of
-/// CLOCK_MONOTONIC.
+/// Takes a lock before a fork(). While it is held, libcurl does nothing in exchanges except wait for the network. So no
+/// lock of libcurl or of its TLS library is held by a thread that does not exist in the child. Waits at most until
+/// `until`, a time of CLOCK_MONOTONIC.
 ///
 /// @return whether it is locked
 bool exchange_lock(const struct timespec *until);
 void exchange_unlock(void);
 
-/// In the child, in place of `exchange_unlock`: if it is locked, closes the sockets of the parent's exchanges.
+/// Call it in the child, in place of `exchange_unlock`. If the lock is held, closes the sockets of the parent's
+/// exchanges.
 ///
 /// @param is_locked what `exchange_lock` has returned
 void exchange_forget_all(bool is_locked);

@@ -16,7 +16,7 @@ struct exchange_result {
   bool is_too_long;
   long status;
   int32_t version;
-  /// Names and values alternately, followed by their characters.
+  /// Names and values alternately. The characters follow in the same block of memory.
   struct sluice_attach_text *fields;
   size_t field_count;
 };
@@ -50,7 +50,7 @@ void exchange_result_receive(
   curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, result->error);
 }
 
-/// Copies a string, and moves to the place after it.
+/// Copies a string to `*place`, and moves `*place` behind the copy.
 static struct sluice_attach_text copy(const char *string, char **place) {
   const size_t length = strlen(string);
   memcpy(*place, string, length + 1);
@@ -86,7 +86,7 @@ void exchange_result_end(struct exchange_result *result, CURL *easy, const struc
     result->version = facts_http_version(version);
     if (code == CURLE_OK && !copy_fields(result, easy, curl)) result->code = CURLE_OUT_OF_MEMORY;
   }
-  // A string of libcurl, which stays mapped.
+  // This text belongs to libcurl, which stays mapped.
   result->words = result->code == CURLE_OK ? "" : curl->easy_strerror(result->code);
 }
 

@@ -1,4 +1,4 @@
-// What an exchange has received.
+// The response or the error that an exchange has received.
 #ifndef SLUICE_ATTACH_EXCHANGE_RESULT_H
 #define SLUICE_ATTACH_EXCHANGE_RESULT_H
 #include "CAttachABI.h"
@@ -13,12 +13,12 @@ struct exchange_result *exchange_result_make(void);
 void exchange_result_receive(
     struct exchange_result *result, CURL *easy, const struct libcurl *curl, size_t limit_bytes);
 
-/// Takes over what the handle knows of the response.
+/// Copies what the handle knows about the response into the result.
 ///
 /// @param easy NULL if there was no memory for one
 void exchange_result_end(struct exchange_result *result, CURL *easy, const struct libcurl *curl, CURLcode code);
 
-/// Lends the whole result, and sets `memory` to the result itself.
+/// Lends the contents of the result. Sets `memory` to the result, so that `exchange_release` can free it.
 void exchange_result_show(struct exchange_result *result, struct sluice_attach_exchanged *exchanged);
 
 /// @param result may be NULL

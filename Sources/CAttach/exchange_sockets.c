@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// The program's own descriptors are below, so that it gets the numbers that it would get without an exchange.
+/// Sockets of exchanges get numbers from this one on. So the program's own descriptors get the numbers that they would
+/// get without an exchange.
 enum { FIRST_DESCRIPTOR = 512 };
 
 static struct entry {
@@ -19,7 +20,7 @@ static struct entry {
 
 static int move_up(int descriptor) {
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
-  // The limit of the process may be lower.
+  // This fails if the process's limit of descriptors is lower.
   if (moved < 0) return descriptor;
   close(descriptor);
   return moved;
@@ -87,7 +88,7 @@ void exchange_sockets_set(CURL *easy, const struct libcurl *curl) {
 // MARK: The mark
 
 int exchange_sockets_open_mark(void) {
-  // The mark is not moved up: its number is low, like those of the descriptors that libcurl opens by itself.
+  // The mark must have a low number, like the descriptors that libcurl opens by itself, so it is not moved up.
   return note(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 }
 

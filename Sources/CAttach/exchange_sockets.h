@@ -7,7 +7,7 @@
 /// Makes a handle open and close its sockets with the functions of this file.
 void exchange_sockets_set(CURL *easy, const struct libcurl *curl);
 
-/// Opens a descriptor that shows whether the program closes descriptors that it did not open.
+/// Opens a mark: a descriptor that shows whether the program closes descriptors that it did not open.
 ///
 /// @return -1 if no number is free
 int exchange_sockets_open_mark(void);

@@ -3,7 +3,7 @@
 #include "CAttachABI.h"
 #include "handle.h"
 
-/// Reads what libcurl knows about the transfer now. Libcurl adds up the times of all hops.
+/// Reads libcurl's current facts about the transfer. Its times are sums over all hops.
 void facts_read(struct sluice_attach_facts *facts, const struct handle *handle);
 
 /// The ABI's number for an HTTP version of libcurl; 0 if the ABI has no number for it.

@@ -1,5 +1,5 @@
-// What is known about each easy handle of the program: the options that say what request it makes, because libcurl does
-// not tell them, and the transfer that runs on it.
+// What is known about each easy handle of the program: the options that describe its request, because libcurl has no
+// function to read them, and the transfer that runs on it.
 #ifndef SLUICE_ATTACH_HANDLE_H
 #define SLUICE_ATTACH_HANDLE_H
 #include "libcurl.h"
@@ -16,14 +16,14 @@ struct options {
   char *url, *custom_method, *user_agent, *cookie, *referer, *range, *encoding, *default_protocol;
   /// The program's object, not a copy. Libcurl prefers it to `url`.
   CURLU *parsed_url;
-  /// CURLOPT_PORT; 0 for the port of the URL.
+  /// The value of CURLOPT_PORT; 0 means the port of the URL.
   long port;
   struct curl_slist *headers;
   const void *content;
   /// Our copy of CURLOPT_COPYPOSTFIELDS; then `content` is NULL.
   void *copied_content;
   size_t copied_length;
-  /// -1: `content` ends with a NUL.
+  /// The length of `content`; -1 if `content` ends with a NUL.
   curl_off_t content_length;
   enum request_kind kind;
   /// The form of REQUEST_POST_FORM, which the program keeps.
@@ -33,11 +33,12 @@ struct options {
   bool has_user, has_bearer;
   /// CURLOPT_CONNECT_ONLY: libcurl only connects, and the program itself uses the connection.
   bool is_connection_only;
-  /// There was no memory for a copy, so the request is not known.
+  /// Whether some options are not known, for example because there was no memory for a copy. The request is then not
+  /// known.
   bool is_incomplete;
   curl_prereq_callback pre_request;
   void *pre_request_data;
-  /// NULL for fwrite.
+  /// NULL if libcurl uses its default, fwrite.
   curl_write_callback write_function, header_function;
   void *write_data, *header_data;
   /// Without CURLOPT_WRITEDATA, a body goes to standard output.
@@ -55,11 +56,11 @@ enum pending_state {
   PENDING_NOT,
   /// A request stage is suspended.
   PENDING_STAGE,
-  /// It can be added as soon as the program is in no callback of libcurl.
+  /// The handle can be added to libcurl as soon as the program is in no callback of libcurl.
   PENDING_CALLBACK,
-  /// Libcurl did not accept it. The program does not know yet.
+  /// Libcurl did not accept the handle. The program does not know this yet.
   PENDING_REPORT,
-  /// Libcurl did not accept it, and the program knows.
+  /// Libcurl did not accept the handle, and the program knows this.
   PENDING_REPORTED,
 };
 
@@ -69,19 +70,19 @@ struct handle {
   CURL *easy;
   const struct libcurl *curl;
   struct options options;
-  /// The transfer through the pipeline; NULL without one.
+  /// The transfer through the pipeline; NULL if there is none.
   struct transfer *transfer;
-  /// Inside curl_easy_perform, which itself adds the handle to a multi handle.
+  /// Whether the handle is inside curl_easy_perform, which adds it to a multi handle of libcurl.
   bool is_performing;
-  /// Inside a callback of the program that this library calls.
+  /// Whether this library is calling a callback of the program.
   bool is_in_callback;
   /// The multi handle to which the program has added it. Atomic because curl_multi_cleanup looks at every handle.
   _Atomic(CURLM *) multi;
   enum pending_state pending;
   struct handle *next_pending;
-  /// Milliseconds of the monotonic clock.
+  /// The time at which the handle became pending, in milliseconds of the monotonic clock.
   int64_t pending_since;
-  /// For curl_multi_info_read, with PENDING_REPORT.
+  /// The message that curl_multi_info_read returns in the state PENDING_REPORT.
   CURLMsg message;
 };
 
@@ -94,20 +95,20 @@ struct handle *handle_get(CURL *easy, const struct libcurl *curl);
 /// Removes and frees the entry.
 void handle_forget(CURL *easy);
 
-/// An entry of a handle that was added to the multi handle and for which `holds` is true; NULL without an entry. Only
-/// the thread that uses the multi handle may call this function.
+/// The entry of any handle that was added to the multi handle and for which `holds` returns true; NULL if there is
+/// none. Only the thread that uses the multi handle may call this function.
 ///
-/// @param holds NULL for any handle
+/// @param holds NULL to accept every handle
 struct handle *handle_find_in(CURLM *multi, bool (*holds)(const struct handle *handle));
 
-/// Around fork(): keeps the table whole in the child.
+/// Called before and after fork(), so that the table is consistent in the child.
 void handle_lock_all(void);
 void handle_unlock_all(void);
 
 /// Notes an option that libcurl has accepted.
 void options_note(struct options *options, CURLoption option, void *value);
 
-/// Forgets what was noted, as curl_easy_reset does.
+/// Forgets the noted options that curl_easy_reset resets.
 void options_clear(struct options *options);
 
 /// Copies the options of the handle from which this one was duplicated.

@@ -1,6 +1,7 @@
-// Opening a truncated library would kill the program (SIGBUS), and opening a library that others have written would run
-// their code. The command has checked the file's digest. Here its identity is enough: writing to a file, or replacing
-// it, changes its ctime or its inode. Hashing it would cost each program 30 ms.
+// Opening a truncated library would kill the program (SIGBUS), and opening a library that another user has written
+// would run that user's code. The command has checked the digest of the file. Here it is enough to compare the file's
+// identity: whoever writes to the file or replaces it changes its ctime or its inode. Computing the digest would cost
+// each program 30 ms.
 #define _GNU_SOURCE
 #include "host_file.h"
 
@@ -25,7 +26,7 @@ static bool is_expected(const char *path, const struct sluice_attach_file *expec
          status.st_ctim.tv_nsec == expected->ctime_nanoseconds;
 }
 
-/// The path of the host library. Never taken from a variable, which others could set.
+/// The path of the host library. It is never taken from an environment variable, because others could set it.
 static bool find(char *path, size_t size) {
   Dl_info own;
   if (!dladdr((void *)(uintptr_t)&host_file_open, &own) || !own.dli_fname || own.dli_fname[0] != '/') return false;
@@ -56,8 +57,9 @@ static char **backtrace_entry(void) {
   return entry && *entry ? entry : NULL;
 }
 
-/// With SWIFT_BACKTRACE, the runtime of Swift in the host would print a line on standard error. The entry is replaced
-/// in place: unsetenv would move the entries that other threads read.
+/// Opens the library without messages of its Swift runtime: if SWIFT_BACKTRACE is set, this runtime would print a line
+/// on standard error. The entry is replaced where it is, because unsetenv would move entries that other threads may be
+/// reading.
 static void *open_quietly(const char *path) {
   static char other[] = "SWIFT_BACKTRACE=enable=no";
   char **entry = backtrace_entry();
@@ -78,7 +80,7 @@ const struct sluice_attach_host *host_file_open(
     return NULL;
   }
   void *library = open_quietly(path);
-  // The program may later ask for its own errors.
+  // Clears the error: a later dlerror() of the program must not return an error of this library.
   dlerror();
   sluice_attach_open open = library ? (sluice_attach_open)dlsym(library, SLUICE_ATTACH_HOST_SYMBOL) : NULL;
   if (!open) return NULL;

@@ -1,5 +1,5 @@
-// The functions that the program calls in place of libcurl's. Each calls the definition that the caller would have
-// reached without this library.
+// The functions that the program calls in place of libcurl's. Each of them calls the function of libcurl that the
+// caller would have reached without this library.
 #define _GNU_SOURCE
 #include "exchange.h"
 #include "handle.h"
@@ -21,7 +21,7 @@ static const struct libcurl *libcurl(const struct handle *handle, const void *ca
   return handle ? handle->curl : libcurl_of(caller);
 }
 
-/// Forgets an earlier handle with the same address, which libcurl has freed without a call that this library sees.
+/// Forgets an earlier handle with the same address. Libcurl can free a handle without a call that this library sees.
 static void forget_earlier(CURL *easy) {
   struct handle *handle = handle_find(easy);
   if (!handle) return;
@@ -30,8 +30,8 @@ static void forget_earlier(CURL *easy) {
   handle_forget(easy);
 }
 
-/// The entry of a handle that was created without a call that this library sees, or when there was no memory: the
-/// options that were set so far are not known.
+/// Creates the entry of a handle that has none, because this library did not see the call that created the handle, or
+/// because memory had run out. The options that were set until now are not known.
 static struct handle *meet(CURL *easy, const struct libcurl *curl) {
   if (!session_is_on || !easy || curl->is_for_itself) return NULL;
   struct handle *handle = handle_get(easy, curl);
@@ -92,7 +92,8 @@ INTERPOSED CURLcode curl_easy_perform(CURL *easy) {
   if (!curl->easy_perform) return CURLE_FAILED_INIT;
   if (!handle) handle = meet(easy, curl);
   if (!handle && is_refused_unseen(easy, curl)) return CURLE_OUT_OF_MEMORY;
-  // Libcurl does not know of pending handles, and of callbacks that this library calls after the end of a transfer.
+  // Returns the error that libcurl would return. Libcurl itself does not know of pending handles, nor of callbacks that
+  // this library calls after the end of a transfer.
   if (handle && (handle->is_in_callback || handle->pending)) return CURLE_FAILED_INIT;
   if (!handle || is_busy(handle)) return curl->easy_perform(easy);
   CURLcode code = transfer_begin(handle);
@@ -122,14 +123,14 @@ INTERPOSED CURLcode curl_easy_pause(CURL *easy, int what) {
   return code;
 }
 
-/// Libcurl itself calls this for the handle of a pushed response.
+/// Libcurl itself also calls this function, to create the handle of a pushed response.
 INTERPOSED CURL *curl_easy_duphandle(CURL *easy) {
   struct handle *handle = known(easy);
   const struct libcurl *curl = libcurl(handle, CALLER);
   CURL *copy = curl->easy_duphandle ? curl->easy_duphandle(easy) : NULL;
   if (!copy || !handle) return copy;
   forget_earlier(copy);
-  // The copy has the settings of the pipeline for the transfer that runs on the original.
+  // The copy also has the settings that the pipeline has made for the transfer on the original. They are undone.
   transfer_undo_copy(handle, copy);
   struct handle *made = handle_get(copy, curl);
   if (made) options_copy(&made->options, &handle->options);
@@ -142,7 +143,7 @@ INTERPOSED void curl_easy_cleanup(CURL *easy) {
   if (handle) {
     pending_remove(handle);
     transfer_end(handle, CURLE_OK, true);
-    // Before libcurl frees the address, which a handle of another thread could then get.
+    // Must come before libcurl frees the handle: another thread could then get a handle with the same address.
     handle_forget(easy);
   }
   if (curl->easy_cleanup) curl->easy_cleanup(easy);
@@ -150,7 +151,8 @@ INTERPOSED void curl_easy_cleanup(CURL *easy) {
 
 // MARK: Multi handles
 
-/// A multi handle that was freed without a call that this library sees may have had the same address.
+/// Forgets an earlier multi handle with the same address, which may have been freed without a call that this library
+/// sees.
 INTERPOSED CURLM *curl_multi_init(void) {
   const struct libcurl *curl = libcurl_of(CALLER);
   CURLM *multi = curl->multi_init ? curl->multi_init() : NULL;
@@ -171,7 +173,7 @@ INTERPOSED CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...) {
   return code;
 }
 
-/// Adds a handle whose stages are suspended: the program continues, and libcurl gets the handle later.
+/// Adds a handle whose request stage is suspended. The program continues, and libcurl gets the handle later.
 static CURLMcode add_later(CURLM *multi, struct handle *handle) {
   long unused = 0;
   // Returns the error that libcurl would return: the multi handle may be invalid, or the program may be in a callback.
@@ -199,7 +201,7 @@ INTERPOSED CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy) {
   if (!curl->multi_add_handle) return CURLM_INTERNAL_ERROR;
   if (!handle) handle = meet(easy, curl);
   if (!handle && is_refused_unseen(easy, curl)) return CURLM_OUT_OF_MEMORY;
-  // curl_easy_perform of Debian's libcurl calls this for a handle whose transfer has begun.
+  // curl_easy_perform of Debian's libcurl calls this function for a handle whose transfer has already begun.
   if (handle && (handle->pending || handle->is_in_callback)) return CURLM_ADDED_ALREADY;
   if (!multi || !handle || is_busy(handle)) return curl->multi_add_handle(multi, easy);
   switch (transfer_begin_in_multi(handle)) {
@@ -237,8 +239,8 @@ INTERPOSED CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
   return code;
 }
 
-/// The multi handle for which this thread gives the program the rest of a transfer that has ended. Libcurl does not
-/// know that the program is then in a callback.
+/// The multi handle of an ended transfer whose held response this thread is giving to the program. The program is then
+/// in a callback, but libcurl does not know this.
 static _Thread_local const CURLM *ending;
 
 INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {
@@ -271,8 +273,8 @@ INTERPOSED CURLMcode curl_multi_cleanup(CURLM *multi) {
 
 // MARK: Calls that drive transfers
 
-/// Gives the program the heads that are still held when libcurl has ended all transfers of a multi handle: programs
-/// that notice the end by the count may never ask for the messages.
+/// Gives the program the heads that are still held when libcurl has ended all transfers of a multi handle. A program
+/// that notices the end by the count of running transfers may never call curl_multi_info_read.
 static void end_all(CURLM *multi) {
   const CURLM *outer = ending;
   ending = multi;
@@ -319,7 +321,7 @@ INTERPOSED CURLMcode curl_multi_socket_all(CURLM *multi, int *running) {
 
 typedef CURLMcode (*wait_function)(CURLM *, struct curl_waitfd[], unsigned int, int, int *);
 
-/// Waits, but at most until a pending handle must be checked.
+/// Waits for the network, but at most until a pending handle must be checked.
 static CURLMcode wait_pending(
     wait_function function, CURLM *multi, struct curl_waitfd *more, unsigned count, int milliseconds, int *ready) {
   pending_serve(multi);
@@ -330,7 +332,7 @@ static CURLMcode wait_pending(
 INTERPOSED CURLMcode curl_multi_poll(
     CURLM *multi, struct curl_waitfd more[], unsigned int count, int milliseconds, int *ready) {
   const struct libcurl *curl = libcurl_of(CALLER);
-  // A program that asks the loader whether libcurl has curl_multi_poll finds the one here.
+  // A program that looks up curl_multi_poll with dlsym finds this function even if its libcurl has no such function.
   const wait_function function = curl->multi_poll ? curl->multi_poll : curl->multi_wait;
   if (!function) return CURLM_INTERNAL_ERROR;
   if (!pending_exists()) return function(multi, more, count, milliseconds, ready);

@@ -1,7 +1,7 @@
 #ifndef SLUICE_ATTACH_INTERPOSED_H
 #define SLUICE_ATTACH_INTERPOSED_H
 
-/// The function of this library that takes the place of libcurl's function with that name; NULL if no function does.
+/// Returns this library's own definition of a function of libcurl with that name, or NULL if it has none.
 void *interposed_function(const char *name);
 
 #endif

@@ -1,4 +1,5 @@
-// A separate thread watches. It starts only when the main thread has ended and threads of the host exist.
+// A separate thread waits until all threads of the program have ended. It starts only when the main thread has ended
+// and threads of the host exist.
 #define _GNU_SOURCE
 #include "last_thread.h"
 
@@ -15,10 +16,10 @@
 
 enum { SHORTEST_PAUSE_MILLISECONDS = 5, LONGEST_PAUSE_MILLISECONDS = 250 };
 
-/// Libc calls the destructor when a thread ends, but not at the end of the process.
+/// Libc calls the destructor `ended` when a thread ends, but not at the end of the process.
 static pthread_key_t key;
 static bool has_key;
-/// The values of the key.
+/// The values of the key point to these variables.
 static const char main_thread, host_thread;
 
 static _Atomic(bool) has_main_ended, is_watching;
@@ -41,11 +42,12 @@ static bool read_threads(char *state, long *count) {
                             state, count) == 2;
 }
 
-/// Whether no thread of the program exists. A thread that starts another one is counted until the other one is.
+/// Whether no thread of the program exists any more. A thread that starts another thread is counted until the new
+/// thread is counted.
 static bool is_over(void) {
   char state = 0;
   long count = 0;
-  // Read first, so that a thread of the host that starts in between counts as a thread of the program.
+  // `host_threads` is read first: a thread of the host that starts in between then counts as a thread of the program.
   const long others = atomic_load(&host_threads) + 2;
   return read_threads(&state, &count) && state == 'Z' && count <= others;
 }
@@ -57,7 +59,7 @@ static void *watch(void *unused) {
     nanosleep(&time, NULL);
     pause = 2 * pause < LONGEST_PAUSE_MILLISECONDS ? 2 * pause : LONGEST_PAUSE_MILLISECONDS;
   }
-  // As libc does when the last thread ends.
+  // Libc also ends the process with 0 when the last thread ends.
   exit(0);
   return unused;
 }

@@ -1,8 +1,8 @@
 #ifndef SLUICE_LAST_THREAD_H
 #define SLUICE_LAST_THREAD_H
 
-// A process ends when its last thread has ended. Threads of the host wait until the process ends, and would keep a
-// program alive whose main thread ends before the others (`pthread_exit` in `main`).
+// A process ends when its last thread has ended. Threads of the host wait until the process ends. So they would keep a
+// program alive forever if its main thread ends with `pthread_exit`.
 
 /// Call it before `main`, on the main thread.
 void last_thread_begin(void);

@@ -1,5 +1,5 @@
-// Finds the functions of libcurl that a caller would have got: the next definition in the program's own order if
-// another preloaded library has it, otherwise the definition of the libcurl that the caller's library needs.
+// Finds the functions of libcurl that a caller would have reached without this library: those of another preloaded
+// library if it comes next in the loader's order, otherwise those of the libcurl that the caller's library needs.
 //
 // RTLD_NEXT alone is not enough. It does not find the libcurl of a library that was opened with RTLD_LOCAL, such as a
 // module of Python, and it finds the first libcurl of a process for every caller.
@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// One for each library or program that has called. Entries are never removed.
+/// A library or program that has called a function of this library. Entries are never removed.
 struct caller {
   struct caller *next;
   const struct link_map *object;
-  /// The link map of a closed library can later be that of another one, which hardly has its dynamic section at the
-  /// same address.
+  /// Compared in addition to `object`: the link map of a closed library can be reused for another library, which very
+  /// probably has its dynamic section at another address.
   const ElfW(Dyn) *section;
   struct libcurl curl;
 };
@@ -34,7 +34,7 @@ static const struct link_map *object_of(const void *address) {
   return _dl_find_object((void *)(uintptr_t)address, &found) == 0 ? found.dlfo_link_map : NULL;
 }
 
-/// The parts of a library's dynamic section that are read here.
+/// The entries of a library's dynamic section that are needed here.
 struct dynamic {
   const char *strings;
   const ElfW(Verneed) *versions;
@@ -76,9 +76,10 @@ static const char *wanted_version(const struct dynamic *dynamic, const char *lib
   return NULL;
 }
 
-/// Where the functions of one caller come from.
+/// The library from which one caller gets libcurl's functions.
 struct source {
-  /// A reference that keeps the library mapped, because its functions are kept. NULL if the caller needs no libcurl.
+  /// A reference that keeps the library mapped, because pointers to its functions are stored. NULL if the caller needs
+  /// no libcurl.
   void *library;
   const char *version;
   /// `library` is the caller itself.
@@ -94,10 +95,10 @@ static struct source source_of(const struct link_map *object) {
     void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
     if (library) return (struct source){library, wanted_version(&dynamic, name), false};
   }
-  // A libcurl that calls itself through its own exported functions.
+  // The caller is a libcurl that calls itself through its own exported functions.
   if (object && is_libcurl(object->l_name))
     return (struct source){dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD), NULL, false};
-  // A module can get libcurl from a library that it needs.
+  // The caller does not need libcurl itself, but a library that it needs may do so.
   if (object && object->l_name[0]) return (struct source){dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD), NULL, true};
   return (struct source){NULL, NULL, false};
 }
@@ -107,7 +108,7 @@ static bool is_of_this_library(const void *function) { return object_of(function
 static void *find(const struct source *source, const char *name) {
   void *next = dlsym(RTLD_NEXT, name);
   const struct link_map *owner = next ? object_of(next) : NULL;
-  // Another preloaded library, whose function comes first, as it would without this library.
+  // The function of another preloaded library comes first, as it would without this library.
   if (owner && !is_libcurl(owner->l_name)) return next;
   if (!source->library || (source->is_indirect && next)) return next;
   void *versioned = source->version ? dlvsym(source->library, name, source->version) : NULL;
@@ -173,7 +174,7 @@ static struct caller *make_caller(void) {
 }
 
 static const struct libcurl *add(const struct link_map *object) {
-  // Its functions are NULL, so calls fail.
+  // The functions of this entry are NULL, so calls fail.
   static const struct libcurl none;
   struct caller *caller = make_caller();
   if (!caller) return &none;
@@ -182,7 +183,7 @@ static const struct libcurl *add(const struct link_map *object) {
   const int kept = errno;
   fill(&caller->curl, object);
   errno = kept;
-  // A function that was not found here must not appear as an error of the program.
+  // Clears the error: a later dlerror() of the program must not return an error of this look-up.
   dlerror();
   caller->next = atomic_load_explicit(&callers, memory_order_relaxed);
   atomic_store_explicit(&callers, caller, memory_order_release);

@@ -3,19 +3,20 @@
 #ifndef SLUICE_ATTACH_LIBCURL_H
 #define SLUICE_ATTACH_LIBCURL_H
 #define CURL_DISABLE_TYPECHECK
-// Programs may still use options that libcurl advises against.
+// Programs may still use options that libcurl marks as deprecated.
 #define CURL_DISABLE_DEPRECATION
 #include <curl/curl.h>
-// The macros of the header check the number of arguments, which a definition does not have.
+// These macros of the header would also be expanded in the definitions of the functions.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
-// A macro that replaces the function by another one.
+// This macro replaces the function by curl_multi_socket_action.
 #undef curl_multi_socket
 #include <stdbool.h>
 #include <time.h>
 
-/// The functions that a caller would reach without this library. Immutable, and never freed. NULL for what is missing.
+/// The functions that a caller would reach without this library. Immutable, and never freed. A missing function is
+/// NULL.
 struct libcurl {
   CURL *(*easy_init)(void);
   CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
@@ -58,14 +59,15 @@ struct libcurl {
   bool is_for_itself;
 };
 
-/// Whether a path is that of a libcurl, of any flavour, including names that Python packages give it. Not of libcurlpp.
+/// Whether a path names a libcurl, of any build, including the names that Python packages give it. Returns false for
+/// libcurlpp.
 bool is_libcurl(const char *path);
 
 /// The libcurl of the code at an address, such as a return address. Never NULL. From any thread.
 const struct libcurl *libcurl_of(const void *caller);
 
-/// Around fork(): while this lock is held, no thread looks up functions. Waits at most until a time of CLOCK_MONOTONIC,
-/// because a look-up can wait for a library whose constructor forks.
+/// Takes a lock before a fork(). While it is held, no thread looks up functions. Waits at most until `until`, a time of
+/// CLOCK_MONOTONIC, because a look-up can wait for a library whose constructor forks.
 ///
 /// @return whether it is locked
 bool libcurl_lock(const struct timespec *until);

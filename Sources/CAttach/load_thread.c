@@ -14,7 +14,7 @@
 /// How long the thread waits for the loader.
 enum { LOADER_LIMIT_SECONDS = 1 };
 
-/// The work of one thread. The thread frees it if the caller has given up waiting, otherwise the caller does.
+/// The work of one thread. The thread frees it if the caller has given up waiting; otherwise the caller frees it.
 struct work {
   void (*load)(void);
   pthread_mutex_t lock;
@@ -22,7 +22,8 @@ struct work {
   bool has_loader, is_given_up;
 };
 
-/// Clears the thread's data, so that the loaded libraries, which have set it, do not notice that the thread ends.
+/// Clears the thread-specific data that the loaded libraries have set, so that their destructors do not run when the
+/// thread ends.
 static void forget_data(void) {
   for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; key++)
     if (pthread_getspecific(key)) pthread_setspecific(key, NULL);

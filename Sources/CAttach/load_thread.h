@@ -4,9 +4,9 @@
 /// Calls a function that loads libraries, and waits for it: on the calling thread if that is the main thread, otherwise
 /// on a new thread.
 ///
-/// Libdispatch takes the thread that loads it for the main thread of the process. When that thread ends, libdispatch
-/// opens a descriptor for a moment, and ends the process if none is free. If the loader is busy for a second, the
-/// calling thread itself may be holding the loader's lock, so it calls the function itself.
+/// Libdispatch treats the thread that loads it as the main thread of the process. When this thread ends, libdispatch
+/// opens a descriptor for a moment, and ends the process if no descriptor is free. If the loader is busy for a second,
+/// the calling thread itself may hold the loader's lock. Then the calling thread calls the function itself.
 void load_thread_run(void (*load)(void));
 
 #endif

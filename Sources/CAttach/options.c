@@ -1,4 +1,4 @@
-// Follows libcurl's own rules about which option undoes which (CURLOPT_HTTPGET, CURLOPT_NOBODY and so on).
+// Follows libcurl's rules about options that reset other options (CURLOPT_HTTPGET, CURLOPT_NOBODY and so on).
 #define _GNU_SOURCE
 #include "handle.h"
 
@@ -33,7 +33,7 @@ static void copy_content(struct options *options, const void *value) {
   options->copied_length = length;
 }
 
-/// Libcurl drops its copy of a body that would be too short.
+/// Notes the length of the body. Libcurl drops its copy of a body that is shorter, so the noted copy is dropped too.
 static void set_content_length(struct options *options, curl_off_t length) {
   if (options->copied_content && options->content_length < length) drop_copy(options);
   options->content_length = length;

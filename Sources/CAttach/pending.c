@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/// How long a program waits at most before its next check: a part of the time for which the stage has been suspended,
-/// between these bounds.
+/// The longest time that a program may wait before its next check: a quarter of the time for which the stage has been
+/// suspended, but not outside of these bounds.
 enum { SHORTEST_MILLISECONDS = 1, LONGEST_MILLISECONDS = 50, PART = 4 };
 
 /// A multi handle with a timer function or with pending handles.
@@ -21,9 +21,9 @@ struct multi {
   void *timer_data;
   /// In the order in which the program has added them.
   struct handle *first;
-  /// The program's timer was set to another time than libcurl has given.
+  /// Whether this library has set the program's timer to another time than libcurl.
   bool is_armed;
-  /// Inside a call that this library makes, from which the program may call libcurl.
+  /// Whether this library is inside a call in which the program may call libcurl.
   bool is_busy;
 };
 
@@ -31,7 +31,7 @@ static struct multi *multis;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(unsigned) pending_count;
 static _Atomic(unsigned) multi_count;
-/// A program's timer function could not be noted, because memory ran out.
+/// Whether a timer function of the program could not be noted, because memory ran out.
 static _Atomic(bool) has_lost_timer;
 
 bool pending_exists(void) { return atomic_load_explicit(&pending_count, memory_order_relaxed) > 0; }
@@ -42,7 +42,8 @@ void pending_unlock(void) { pthread_mutex_unlock(&lock); }
 
 // MARK: Multi handles
 
-/// The link to a multi handle in the list, or the link at the end. With `lock` held.
+/// The pointer in the list that points to the entry of a multi handle, or the NULL pointer at the end of the list. With
+/// `lock` held.
 static struct multi **place(CURLM *multi) {
   struct multi **link = &multis;
   while (*link && (*link)->multi != multi) link = &(*link)->next;
@@ -61,7 +62,8 @@ static struct multi *find(CURLM *multi) {
 /// Like `find`, but creates a missing entry; NULL if memory ran out.
 static struct multi *get(CURLM *multi, const struct libcurl *curl) {
   struct multi *known = find(multi);
-  // Nothing is allocated under a lock that fork() takes.
+  // Memory is allocated before `lock` is taken: fork() takes `lock`, and the program's allocator may already have
+  // locked itself for the fork.
   struct multi *made = known ? NULL : calloc(1, sizeof *made);
   if (!made) return known;
   made->multi = multi;
@@ -132,7 +134,7 @@ void pending_forget(CURLM *multi) {
   free(known);
 }
 
-/// Notes that libcurl does not accept the handle: the program learns of it from curl_multi_info_read.
+/// Notes that libcurl did not accept the handle. The program learns this from curl_multi_info_read.
 static void report(struct handle *handle, CURLcode code) {
   handle->pending = PENDING_REPORT;
   handle->message = (CURLMsg){.msg = CURLMSG_DONE, .easy_handle = handle->easy, .data = {.result = code}};
@@ -166,7 +168,7 @@ void pending_serve(CURLM *multi) {
 
 // MARK: Time
 
-/// `pending_bound` for a multi handle that is known.
+/// Does the work of `pending_bound` for the entry of a multi handle.
 static long bound(const struct multi *known, long milliseconds) {
   long limit = -1;
   for (const struct handle *handle = known->first; handle; handle = handle->next_pending) {
@@ -184,12 +186,13 @@ long pending_bound(CURLM *multi, long milliseconds) {
   return known ? bound(known, milliseconds) : milliseconds;
 }
 
-/// Libcurl sets the program's timer only if the time has changed. So it is set to libcurl's time once more when nothing
-/// is pending any more.
+/// Sets the program's timer. When no handle is pending any more, the timer is set once more to libcurl's time, because
+/// libcurl itself sets it only if its time has changed.
 static void arm_timer(struct multi *known, bool is_pending) {
   if (!known->timer || known->is_busy || (!is_pending && !known->is_armed)) return;
   long milliseconds = -1;
-  // Fails inside a callback: the call of libcurl around the callback arms the timer when it returns.
+  // multi_timeout fails if the program is in a callback. Then the timer is set when the call of libcurl that made the
+  // callback returns.
   if (known->curl->multi_timeout(known->multi, &milliseconds) != CURLM_OK) return;
   known->is_armed = is_pending;
   known->is_busy = true;

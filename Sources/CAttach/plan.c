@@ -27,7 +27,7 @@ static bool read_whole(int file, char *bytes, size_t length) {
   return true;
 }
 
-/// The bytes of a file that begin with the head of this plan, without that head; NULL otherwise.
+/// The bytes of a file after its first line; NULL if the file does not begin with the first line of this plan.
 static char *read_plan(int file, size_t size, uint64_t number, size_t *length) {
   char head[64];
   const int head_length = snprintf(head, sizeof head, "%s%" PRIu64 "\n", SLUICE_ATTACH_PLAN_MAGIC, number);
@@ -49,7 +49,7 @@ static char *from_descriptor(int descriptor, uint64_t number, size_t *length) {
   const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
   struct stat status;
   if (descriptor < 0 || (fcntl(descriptor, F_GET_SEALS) & seals) != seals) return NULL;
-  // If F_GET_SEALS fails, it returns -1, which has all bits set.
+  // The descriptor must also be checked: if F_GET_SEALS fails, it returns -1, which has all bits set.
   if (fcntl(descriptor, F_GET_SEALS) < 0 || fstat(descriptor, &status) != 0) return NULL;
   if (status.st_uid != geteuid() || status.st_size < 0) return NULL;
   return read_plan(descriptor, (size_t)status.st_size, number, length);

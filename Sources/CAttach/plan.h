@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Reads a plan: from the inherited descriptor if that still contains this plan, otherwise from the folder of the
+/// Reads a plan: from the inherited descriptor if it still contains this plan, otherwise from the folder of the
 /// command.
 ///
 /// @return the bytes after the first line, to be released with free(); NULL if there is no such plan

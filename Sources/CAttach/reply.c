@@ -11,10 +11,10 @@
 /// The limit of libcurl itself for the head of one response.
 enum { HEAD_LIMIT_BYTES = 300 << 10 };
 
-/// The result of giving something to the program.
+/// The result of giving bytes to a callback of the program.
 enum delivery { DELIVERED, PAUSED, FAILED };
 
-/// How many responses have REPLY_WHOLE.
+/// The number of responses in the state REPLY_WHOLE.
 static _Atomic(unsigned) whole_count;
 
 /// Keeps `whole_count` in step with the state.
@@ -47,7 +47,7 @@ static int status_of(const char *line, size_t length) {
 
 // MARK: The program's callbacks
 
-/// What libcurl does if the program has set no function for bodies.
+/// What libcurl does with bodies if the program has set no CURLOPT_WRITEFUNCTION.
 static size_t write_to_file(char *bytes, size_t size, size_t count, void *file) {
   return fwrite(bytes, size, count, file);
 }
@@ -56,19 +56,19 @@ static size_t write_to_file(char *bytes, size_t size, size_t count, void *file) 
 static enum delivery deliver(
     struct handle *handle, curl_write_callback function, void *data, const char *bytes, size_t length) {
   handle->is_in_callback = true;
-  // The type of the callback is older than const; a program must not write there.
+  // The type of the callback has no const, but a program must not write to these bytes.
   const size_t taken = (function ? function : write_to_file)((char *)(uintptr_t)bytes, 1, length, data);
   handle->is_in_callback = false;
   if (taken == CURL_WRITEFUNC_PAUSE) return PAUSED;
   return taken == length ? DELIVERED : FAILED;
 }
 
-/// The data argument of the function for bodies.
+/// The data argument for the program's function for bodies.
 static void *write_data(const struct options *options) {
   return options->has_write_data ? options->write_data : stdout;
 }
 
-/// Delivers a line of a head as libcurl would: with CURLOPT_HEADER to the function for bodies first.
+/// Delivers a line of a head as libcurl does: with CURLOPT_HEADER, first to the function for bodies.
 static enum delivery deliver_line(struct reply *reply, struct handle *handle, const char *line, size_t length) {
   const struct options *options = &handle->options;
   while (options->includes_heads && reply->given_as_body < length) {
@@ -112,7 +112,7 @@ static bool hold(struct reply *reply, const char *line, size_t length) {
   return true;
 }
 
-/// Delivers the held lines from where the program has paused.
+/// Delivers the held lines, beginning with the line at which the program has paused the transfer.
 static enum delivery deliver_held(struct reply *reply, struct handle *handle) {
   while (reply->given < reply->length) {
     const char *line = reply->bytes + reply->given;
@@ -155,7 +155,7 @@ static struct sluice_attach_text *held_lines(const struct reply *reply, size_t *
   return lines;
 }
 
-/// Shows the held head to the stages. Afterwards it goes to the program.
+/// Shows the held head to the stages. Afterwards the head can be delivered to the program.
 ///
 /// @return false if the program must get nothing of the response
 static bool show(struct reply *reply, struct handle *handle) {
@@ -176,8 +176,8 @@ static bool show(struct reply *reply, struct handle *handle) {
 
 // MARK: Heads
 
-/// Whether this line begins a head that stages may have to see. It does not if libcurl has made a further connection,
-/// because a kept one was dead: the head is then that of a proxy.
+/// Whether this line begins a head that stages may have to see. If libcurl has opened another connection since the
+/// request was to be sent, because the kept connection was dead, the head comes from a proxy, and stages do not see it.
 static bool begins_response(const struct reply *reply, const struct handle *handle) {
   if (!reply->is_expected) return false;
   long connections = 0;
@@ -185,19 +185,20 @@ static bool begins_response(const struct reply *reply, const struct handle *hand
   return connections == reply->connections;
 }
 
-/// Whether libcurl sends no further request after this head, whatever follows. A program that watches heads then sees
-/// it at once.
+/// Whether it is certain that libcurl sends no further request after this head. Then the head need not be held until
+/// the body arrives.
 static bool is_last(const struct handle *handle) {
   const struct options *options = &handle->options;
   long status = 0;
   handle->curl->easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &status);
-  // For a request with a body, libcurl may have left out the body until it knows how to authenticate.
+  // Libcurl may first send a request without its body, until it knows how to authenticate.
   if (options->kind != REQUEST_GET && options->kind != REQUEST_HEAD) return false;
   if (status >= 300 && status < 400) return !options->follows_redirects;
   return status != 401 && status != 407 && status != 417 && status != 421;
 }
 
-/// Holds a line, unless it must wait until the held lines are delivered, or passes to the program.
+/// Holds a line, unless the line must wait until the held lines are delivered, or is for the program at once.
+/// `is_taken` tells whether the line is held.
 ///
 /// @return false if the transfer must end
 static bool take_line(
@@ -227,10 +228,10 @@ static bool take_line(
   return !is_last(handle) || show(reply, handle);
 }
 
-/// What libcurl's callback returns for something that was not delivered.
+/// The value that a callback returns to libcurl for bytes that were not delivered.
 static size_t stop(struct reply *reply, enum delivery delivery, size_t taken) {
   if (delivery == FAILED) return 0;
-  // Libcurl will deliver all of it again.
+  // Libcurl will deliver all these bytes again.
   reply->taken = taken;
   return CURL_WRITEFUNC_PAUSE;
 }
@@ -239,7 +240,7 @@ static size_t stop(struct reply *reply, enum delivery delivery, size_t taken) {
 static size_t take_header(char *bytes, size_t size, size_t count, void *easy) {
   struct handle *handle = handle_find(easy);
   struct reply *reply = handle ? transfer_reply(handle) : NULL;
-  // Whatever libcurl still has of a refused response.
+  // Libcurl may still deliver bytes of a refused response.
   if (!reply || transfer_is_refused(handle)) return 0;
   const size_t length = size * count;
   size_t done = reply->taken < length ? reply->taken : length;
@@ -266,7 +267,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *easy) {
 static size_t take_body(char *bytes, size_t size, size_t count, void *easy) {
   struct handle *handle = handle_find(easy);
   struct reply *reply = handle ? transfer_reply(handle) : NULL;
-  // Whatever libcurl still has of a refused response.
+  // Libcurl may still deliver bytes of a refused response.
   if (!reply || transfer_is_refused(handle)) return 0;
   if (reply->state == REPLY_WHOLE && !show(reply, handle)) return 0;
   const enum delivery delivery = reply->state == REPLY_GIVING ? deliver_held(reply, handle) : DELIVERED;
@@ -321,7 +322,7 @@ bool reply_expect(struct reply *reply, const struct handle *handle) {
 bool reply_exists_whole(void) { return atomic_load_explicit(&whole_count, memory_order_relaxed) > 0; }
 
 void reply_settle_whole(struct reply *reply, struct handle *handle) {
-  // The transfer has ended, so the program can no longer pause it.
+  // The transfer has ended, so the program can no longer pause it: a pause counts as a failure.
   if (show(reply, handle)) reply->is_failed = deliver_held(reply, handle) != DELIVERED;
 }
 

@@ -1,17 +1,18 @@
-// Is between libcurl and the program's callbacks if stages may refuse a response: the program gets nothing of the
-// response before the stages have seen its head.
+// Holds a response back between libcurl and the program's callbacks if stages may refuse it: the program gets nothing
+// of the response before the stages have seen its head.
 //
-// Libcurl delivers the heads of all hops. Whether a head is the last one is known from what comes next: a byte of the
-// body, the end of the transfer, or the next hop.
+// Libcurl delivers the heads of all hops. Only what libcurl delivers next shows whether a head is the last one: a byte
+// of the body, the end of the transfer, or the head of the next hop.
 #ifndef SLUICE_ATTACH_REPLY_H
 #define SLUICE_ATTACH_REPLY_H
 #include "CAttachABI.h"
 #include "handle.h"
 
 enum reply_state {
-  /// No request waits for a response, or its response has not begun. Lines pass, such as a proxy's answer to CONNECT.
+  /// No request waits for a response, or its response has not begun. Lines are passed to the program, such as a proxy's
+  /// answer to CONNECT.
   REPLY_OPEN,
-  /// The lines of an informational head pass.
+  /// The lines of an informational head are passed to the program.
   REPLY_INFORMATIONAL,
   /// The lines of a head are held.
   REPLY_HEAD,
@@ -19,31 +20,32 @@ enum reply_state {
   REPLY_WHOLE,
   /// The held lines are being given to the program.
   REPLY_GIVING,
-  /// The program has the head; the rest passes.
+  /// The program has the head. Everything that follows is passed to the program.
   REPLY_PASSING,
 };
 
-/// The response of one transfer. All zero for one that is left alone.
+/// The response of one transfer. All members are zero if this library does not hold the response.
 struct reply {
   enum reply_state state;
-  /// Libcurl has the callbacks of this library instead of the program's.
+  /// Whether libcurl has the callbacks of this library instead of the program's.
   bool is_wrapped;
-  /// A request was sent whose response head has not come.
+  /// Whether a request was sent whose response head has not arrived.
   bool is_expected;
-  /// The stages have seen the head, or cannot see it.
+  /// Whether the stages have seen the head, or can no longer see it.
   bool is_seen;
-  /// The program did not accept the head, which it got after libcurl had ended the transfer.
+  /// Whether the program did not accept the head after libcurl had ended the transfer.
   bool is_failed;
-  /// How many connections the transfer had made when the request was sent.
+  /// The number of connections that the transfer had made when the request was sent.
   long connections;
   /// The held lines.
   char *bytes;
   size_t length, room;
-  /// How many bytes of the held lines the program has.
+  /// How many bytes of the held lines the program has got.
   size_t given;
   /// How many bytes of the current line the program's function for bodies has got.
   size_t given_as_body;
-  /// How many bytes were taken before the program paused the transfer: libcurl delivers them again.
+  /// How many bytes of the current delivery were handled before the program paused the transfer. Libcurl delivers these
+  /// bytes again.
   size_t taken;
 };
 
@@ -55,7 +57,7 @@ bool reply_wrap(struct reply *reply, const struct handle *handle);
 /// Gives libcurl the program's callbacks again. Does nothing for a response that is not wrapped.
 void reply_unwrap(const struct reply *reply, const struct handle *handle);
 
-/// Whether libcurl has something else for an option than the program has set.
+/// Whether libcurl has another value for an option than the program has set.
 bool reply_replaces(const struct reply *reply, CURLoption option);
 
 /// Notes that a request is about to be sent.
@@ -66,13 +68,13 @@ bool reply_expect(struct reply *reply, const struct handle *handle);
 /// Whether the process holds a whole head that may or may not be the last one. Costs one load.
 bool reply_exists_whole(void);
 
-/// Shows the held head to the stages and gives it to the program, once libcurl has ended the transfer and it is thus
-/// the last.
+/// Shows the held head to the stages and gives it to the program. Call it when libcurl has ended the transfer: the held
+/// head is then the last one.
 void reply_settle_whole(struct reply *reply, struct handle *handle);
 
 /// Like `reply_settle_whole`, for a transfer whose result is known; also settles a head without its empty line.
 ///
-/// @return how the transfer ended; a refusal is in the transfer
+/// @return how the transfer ended; if the response was refused, the transfer has the refusal
 CURLcode reply_settle(struct reply *reply, struct handle *handle, CURLcode code);
 
 void reply_free(struct reply *reply);

@@ -33,7 +33,7 @@ static bool read_lines(struct request *request, const struct handle *handle) {
   return true;
 }
 
-/// Whether a URL has a user in it: `http://user:password@host/`.
+/// Whether a URL contains a user: `http://user:password@host/`.
 static bool names_user(const char *url) {
   const char *authority = url ? strstr(url, "://") : NULL;
   authority = authority ? authority + 3 : url;
@@ -51,8 +51,8 @@ static bool has_user(const struct handle *handle) {
   return true;
 }
 
-/// Libcurl makes these headers from options. Stages see them, so that they do not add a header twice; credentials are
-/// left out.
+/// Libcurl makes these headers from options. Stages must see them, so that no header is sent twice. The values of
+/// credentials are left out.
 static bool read_made(struct request *request, const struct handle *handle) {
   const struct options *options = &handle->options;
   const struct {

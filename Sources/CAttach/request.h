@@ -14,7 +14,7 @@ struct request {
   struct sluice_attach_text made[8];
 };
 
-/// Reads the request that the options of a handle describe. Must be freed only after URL_HTTP.
+/// Reads the request that the options of a handle describe. The request must be freed only if the result is URL_HTTP.
 enum url_kind request_read(struct request *request, const struct handle *handle);
 
 /// Reads only the headers, for a hop.
@@ -22,7 +22,7 @@ bool request_read_headers(struct request *request, const struct handle *handle);
 
 void request_free(struct request *request);
 
-/// The method that libcurl sends first, and whether a body goes with it.
+/// The method of the first request that libcurl sends.
 const char *request_method(const struct options *options);
 
 #endif

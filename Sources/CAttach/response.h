@@ -3,7 +3,7 @@
 #include "CAttachABI.h"
 #include "handle.h"
 
-/// The head of a response, read out of libcurl's memory, so that the program's callbacks stay as they are.
+/// The head of a response. It is read from libcurl's memory, so that the program's callbacks need not be replaced.
 struct response {
   struct sluice_attach_response form;
   struct sluice_attach_text *fields;

@@ -24,30 +24,32 @@
 
 bool session_is_on;
 
-/// Not in allocated memory, so that nothing can fail before `main`.
+/// A static array, so that no allocation can fail before `main`.
 static char folder[4096];
 static int plan_descriptor = -1;
 static bool fails_without_pipeline;
 
 /// Held while the host library is opened and while it takes a plan.
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-/// Held for reading inside the host. Writers have priority, so that a fork() does not wait for ever under load.
+/// Held for reading while a thread is inside the host. A fork() takes it for writing. Writers have priority, so that a
+/// fork() does not wait forever under load.
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static _Atomic(const struct sluice_attach_host *) host;
 static _Atomic(struct sluice_attach_page *) page;
-/// The number of the plan that the host has; 0 for none.
+/// The number of the plan that the host has; 0 if it has none.
 static _Atomic(uint64_t) plan_taken;
-/// The newest plan that could not be taken. It is not tried again.
+/// The number of the newest plan that could not be taken. This plan is not tried again.
 static _Atomic(uint64_t) plan_refused;
-/// Why this process has no pipeline, as an `enum sluice_attach_count`, once that is final; otherwise -1.
+/// If this process permanently has no pipeline, the reason, as an `enum sluice_attach_count`; otherwise -1.
 static _Atomic(int) lost = -1;
 static _Atomic(unsigned) generation;
-/// Whether plugins of a plan so far may make exchanges.
+/// Whether plugins of any plan until now may make exchanges.
 static _Atomic(bool) calls_out;
-/// How many times this thread is inside `loading` or `gate`.
+/// The number of nested entries of this thread into `loading` and `gate`.
 static _Thread_local unsigned depth;
 
-/// How long a fork() waits for calls of the host to return; if they take longer, the child has no pipeline.
+/// The longest time that a fork() waits for calls of the host to return. If they take longer, the child has no
+/// pipeline.
 enum { FORK_LIMIT_MILLISECONDS = 100 };
 
 // MARK: Opening
@@ -69,8 +71,8 @@ void session_prepare(void) {
   errno = kept;
 }
 
-/// Whether a descriptor is free. If none is, something may have failed for that reason, and can succeed with the next
-/// transfer.
+/// Whether a descriptor is free. If no descriptor is free, a step may have failed for this reason, and may succeed with
+/// the next transfer.
 static bool has_spare_descriptor(void) {
   const int file = open("/", O_PATH | O_CLOEXEC);
   if (file >= 0) close(file);
@@ -90,7 +92,7 @@ static bool open_host(void) {
   }
   session_count(SLUICE_ATTACH_COUNT_HOSTS);
   atomic_store_explicit(&host, opened, memory_order_release);
-  // If this fails, only the data is lost that plugins would send at the end.
+  // If atexit fails, the only loss is the data that plugins would send at the end.
   atexit(finish_early);
   return true;
 }
@@ -114,14 +116,14 @@ static uint64_t newest_plan(void) {
   return known ? sluice_attach_get_sequence(known) : 0;
 }
 
-/// Whether there is a plan that was not tried yet, or the host was not opened yet.
+/// Whether there is a plan that was not tried yet, or the host library was not opened yet.
 static bool has_news(void) {
   const uint64_t newest = newest_plan();
   return !atomic_load_explicit(&host, memory_order_acquire) ||
          (newest != atomic_load(&plan_taken) && newest != atomic_load(&plan_refused));
 }
 
-/// With `loading` held, by this thread or by a thread that waits for it.
+/// Call it while `loading` is held by this thread, or by a thread that waits for this thread.
 static void load_news(void) {
   depth++;
   if (open_page()) {
@@ -206,8 +208,8 @@ static struct timespec limit(void) {
   return time;
 }
 
-/// A thread that is already inside, such as that of a stage that forks, does not wait for the host: it would wait for
-/// itself.
+/// Takes all locks before a fork(). A thread that is already inside the host, such as that of a stage that forks, does
+/// not wait for the host, because it would wait for itself.
 static void before_fork(void) {
   if (!session_is_on) return;
   pthread_mutex_lock(&forking);
@@ -216,7 +218,7 @@ static void before_fork(void) {
   const struct timespec until = limit();
   has_loading = is_waiting && pthread_mutex_clocklock(&loading, CLOCK_MONOTONIC, &until) == 0;
   has_gate = has_loading && pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0;
-  // Before the other locks, because libcurl may take those while it works.
+  // This lock comes before the next ones, because libcurl may take those while this one is held.
   has_exchanges = exchange_lock(&until);
   has_look_up = libcurl_lock(&until);
   handle_lock_all();
@@ -240,7 +242,7 @@ static void unlock_in_child(void) {
   if (has_look_up) libcurl_unlock();
   else libcurl_lock_anew();
   exchange_forget_all(has_exchanges);
-  // The lock knows its writer by a thread id, and the thread has another id in the child.
+  // The lock stores the thread id of its writer, and the thread has another id in the child.
   if (has_gate) gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
   if (has_loading) pthread_mutex_unlock(&loading);
   pthread_mutex_unlock(&forking);
@@ -254,7 +256,8 @@ static void in_child(void) {
   unlock_in_child();
   const struct sluice_attach_host *opened = atomic_load(&host);
   if (!is_whole) {
-    // Another thread was inside and does not exist here, so what it was changing stays half changed.
+    // Another thread was inside the host. It does not exist in the child, so the data that it was changing stays
+    // incomplete.
     if (opened || depth == 0) atomic_store(&lost, SLUICE_ATTACH_COUNT_FORKED);
     return;
   }
@@ -298,8 +301,9 @@ static void wait_for_others(void) {
   if (pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0) pthread_rwlock_unlock(&gate);
 }
 
-/// An exit handler: plugins send their last data before the exit handlers of the TLS libraries run, which were
-/// registered before the first transfer. Transfers that later exit handlers make have no pipeline.
+/// An exit handler that lets plugins send their last data. It runs before the exit handlers of the TLS libraries,
+/// because those were registered before the first transfer. Transfers that exit handlers make after this one have no
+/// pipeline.
 static void finish_early(void) {
   const struct sluice_attach_host *opened = atomic_load(&host);
   if (depth > 0 || !opened || atomic_load(&lost) >= 0 || !opened->calls_out()) return;

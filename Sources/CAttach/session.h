@@ -1,4 +1,4 @@
-// How a program reaches the command that started it, and the pipeline.
+// Connects a program to the command that started it, and to the pipeline.
 #ifndef SLUICE_ATTACH_SESSION_H
 #define SLUICE_ATTACH_SESSION_H
 #include "CAttachABI.h"
@@ -10,17 +10,18 @@ extern bool session_is_on;
 /// no permission. Further calls are cheap.
 void session_prepare(void);
 
-/// Whether this thread is inside the host, so that it is a stage that uses libcurl.
+/// Whether this thread is inside the host. A transfer that it makes then belongs to a stage.
 bool session_is_inside(void);
 
 /// Whether a transfer without the pipeline must fail.
 bool session_fails_without_pipeline(void);
 
-/// Counts on the page of the command, if there is one. From any thread.
+/// Adds 1 to a count on the page of the command, if the page is mapped. From any thread.
 void session_count(enum sluice_attach_count count);
 
-/// The host library with a pipeline, opened by the first call; NULL if the transfer has no pipeline, and then `reason`
-/// says why. Otherwise the caller must call `session_leave` afterwards, and must not fork() in between.
+/// Returns the host library with a pipeline. The first call opens the library. The caller must call `session_leave`
+/// afterwards, and must not fork() in between. Returns NULL if the transfer has no pipeline; `reason` then says why,
+/// and `session_leave` must not be called.
 const struct sluice_attach_host *session_enter(enum sluice_attach_count *reason);
 
 /// Like `session_enter`, for a transfer that has begun: no newer plan is taken. NULL if this process has no pipeline

@@ -8,7 +8,8 @@
 /// The most that a call of the host with a stage in Swift needs, with a margin: 48 KiB were enough in tests.
 enum { ROOM_BYTES = 64 << 10 };
 
-/// The bounds of the thread's stack; `lowest` is 0 before the system was asked, and 1 if the system did not tell them.
+/// The bounds of the thread's stack. `lowest` is 0 before the system was asked, and 1 if the system did not report the
+/// bounds.
 static _Thread_local uintptr_t lowest, highest;
 
 bool stack_has_room(void) {
@@ -27,7 +28,8 @@ bool stack_has_room(void) {
     }
   }
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  // The thread runs on a stack that it has made itself, such as that of a coroutine: its bounds are not known.
+  // The thread runs on a stack of its own making, such as that of a coroutine. The bounds of such a stack are not
+  // known.
   if (here < lowest || here > highest) return false;
   return here - lowest >= ROOM_BYTES;
 }

@@ -18,7 +18,7 @@ static int pre_request(void *easy, char *peer, char *local, int peer_port, int l
 
 // MARK: Refusals
 
-/// Used when there is no memory for a better message: a refusal must never be lost.
+/// The message if there is no memory for a better one, so that a refusal is never lost.
 static char short_refusal[] = "sluice: a stage ended the transfer";
 
 static void drop_refusal(struct transfer *transfer) {
@@ -32,7 +32,7 @@ void transfer_set_refusal(struct transfer *transfer, const char *message) {
   if (!transfer->refusal) transfer->refusal = short_refusal;
 }
 
-/// Why a transfer that must have a pipeline has none.
+/// The reason why a transfer has no pipeline, for an error message.
 static const char *words_for(enum sluice_attach_count reason) {
   switch (reason) {
     case SLUICE_ATTACH_COUNT_NO_HOST: return "the library of the pipeline could not be opened";
@@ -147,11 +147,11 @@ static void prepare_hop(struct handle *handle) {
   }
 }
 
-/// Libcurl calls this for each hop when the connection is established, before it makes the request. It uses a list of
-/// headers that is set here.
+/// Libcurl calls this function for each hop when the connection is established, before it builds the request. A list of
+/// headers that this function sets is used for this hop.
 ///
-/// @param easy the handle for which this callback was set; libcurl also copies the setting to the handle of a pushed
-/// response
+/// @param easy the handle for which this callback was set, even if libcurl calls it for a pushed response, whose handle
+/// has a copy of the setting
 static int pre_request(void *easy, char *peer, char *local, int peer_port, int local_port) {
   struct handle *handle = handle_find(easy);
   if (!handle) return CURL_PREREQFUNC_OK;
@@ -183,7 +183,7 @@ static void close_transfer(struct handle *handle) {
   free(transfer);
 }
 
-/// Does what the request stages have decided, or notes that the transfer waits.
+/// Applies the decision of the request stages, or notes that the transfer waits for it.
 static void follow(struct handle *handle, const struct sluice_attach_answer *answer) {
   struct transfer *transfer = handle->transfer;
   transfer->is_waiting = answer->outcome == SLUICE_ATTACH_WAIT;
@@ -198,7 +198,7 @@ static void follow(struct handle *handle, const struct sluice_attach_answer *ans
   if (transfer->refusal) take_pre_request(handle);
 }
 
-/// Runs the request stages. If there is neither a transfer of the host nor a refusal afterwards, the pipeline did not
+/// Runs the request stages. If the transfer has neither `attached` nor `refusal` afterwards, the pipeline did not
 /// accept the request.
 static void attach(
     const struct sluice_attach_host *host, struct handle *handle, struct request *request, bool blocks) {
@@ -209,7 +209,7 @@ static void attach(
 
 /// Begins the transfer of a request in the host.
 ///
-/// @return why it has no pipeline; SLUICE_ATTACH_COUNTS if it has one
+/// @return why the transfer has no pipeline; SLUICE_ATTACH_COUNTS if it has one
 static enum sluice_attach_count attach_request(struct handle *handle, struct request *request, bool blocks) {
   enum sluice_attach_count reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   const struct sluice_attach_host *host = session_enter(&reason);
@@ -273,7 +273,8 @@ CURLcode transfer_begin(struct handle *handle) {
 static enum transfer_start start_of(struct handle *handle) {
   const struct transfer *transfer = handle->transfer;
   if (transfer && transfer->is_waiting) return TRANSFER_WAITS;
-  // Only this callback can make libcurl end the transfer before it sends anything.
+  // A refused transfer needs the pre-request callback, because only this callback can make libcurl end the transfer
+  // before it sends anything.
   return !transfer || !transfer->refusal || take_pre_request(handle) ? TRANSFER_READY : TRANSFER_FAILED;
 }
 
@@ -314,7 +315,8 @@ enum transfer_start transfer_go_on(struct handle *handle, bool blocks) {
 
 // MARK: End
 
-/// Libcurl's message about the end. The program's error buffer is read only if libcurl has just written to it.
+/// Libcurl's message about the end of a transfer. The program's error buffer is not read for a cancelled transfer,
+/// because libcurl has not written to it.
 static const char *reason_of(const struct handle *handle, CURLcode code, bool is_cancelled) {
   const char *buffer = is_cancelled ? NULL : handle->options.error_buffer;
   if (code == CURLE_OK) return "";
@@ -373,7 +375,8 @@ void transfer_undo_copy(const struct handle *original, CURL *copy) {
   if (!original->transfer) return;
   struct transfer like = *original->transfer;
   like.changes.lines = NULL;
-  // Borrows the texts of the original. It has no entry in the table, because there may be no memory for one.
+  // A temporary entry for the copy, which borrows the texts of the original. It is not in the table, because there may
+  // be no memory for an entry.
   struct handle handle = {.easy = copy, .curl = original->curl, .options = original->options, .transfer = &like};
   restore(&handle);
 }

@@ -5,23 +5,24 @@
 #include "handle.h"
 #include "reply.h"
 
-/// Runs the request stages for the request of a handle, and prepares libcurl for the hops. A handle without the pipeline
-/// is left as it is, and counted.
+/// Runs the request stages for the request of a handle, and prepares libcurl for the hops. A handle that gets no
+/// pipeline is not changed, and is counted.
 ///
 /// @return CURLE_OK; otherwise the transfer must not begin, and the program's error buffer says why
 CURLcode transfer_begin(struct handle *handle);
 
 enum transfer_start {
-  /// Libcurl may have the handle.
+  /// The handle can be given to libcurl.
   TRANSFER_READY,
   /// A request stage is suspended.
   TRANSFER_WAITS,
-  /// The transfer must not begin, because libcurl could not be told to refuse it.
+  /// The transfer must not begin. It is refused, but libcurl's setting for this could not be made.
   TRANSFER_FAILED,
 };
 
-/// Like `transfer_begin`, for a program that learns of errors from curl_multi_info_read: a refused transfer begins, and
-/// ends before its first hop sends anything. Does not wait for a suspended stage.
+/// Like `transfer_begin`, for a handle of a multi handle, whose program learns of errors from curl_multi_info_read. So
+/// a refused transfer begins nevertheless, and ends before its first hop sends anything. Does not wait for a suspended
+/// stage.
 enum transfer_start transfer_begin_in_multi(struct handle *handle);
 
 /// Continues a transfer whose request stage was suspended.
@@ -29,7 +30,7 @@ enum transfer_start transfer_begin_in_multi(struct handle *handle);
 /// @param blocks whether to wait until the stage is resumed
 enum transfer_start transfer_go_on(struct handle *handle, bool blocks);
 
-/// Call it when libcurl has ended a transfer. Gives the program the part of the response that is still held back.
+/// Gives the program the part of the response that is still held back. Call it when libcurl has ended a transfer.
 ///
 /// @return how the transfer ended, for the program
 CURLcode transfer_settle(struct handle *handle, CURLcode code);
@@ -37,25 +38,26 @@ CURLcode transfer_settle(struct handle *handle, CURLcode code);
 /// Whether a whole head is held back, which `transfer_settle_head` gives to the program if the transfer has ended.
 bool transfer_has_whole_head(const struct handle *handle);
 
-/// Call it when libcurl has ended a transfer and the program has not asked for its result yet.
+/// Gives the program the head that is held back. Call it when libcurl has ended a transfer and the program has not
+/// asked for its result yet.
 void transfer_settle_head(struct handle *handle);
 
-/// The response of the transfer that runs on a handle; NULL without one.
+/// The response of the transfer that runs on a handle; NULL if no transfer runs on it.
 struct reply *transfer_reply(struct handle *handle);
 
-/// Whether the transfer must end.
+/// Whether the transfer was refused and must end.
 bool transfer_is_refused(const struct handle *handle);
 
 /// Runs the response stages on the lines of a head.
 ///
-/// @param answer gets other lines if the stages have changed some
+/// @param answer gets the new lines if the stages have changed the head
 /// @return false if the program must get nothing of the response
 bool transfer_receive(
     struct handle *handle, const struct sluice_attach_text *lines, size_t count, struct sluice_attach_answer *answer);
 
 /// Ends the transfer because of its response.
 ///
-/// @return whether the response continues nevertheless, because the transfer has no pipeline any more
+/// @return true if the response continues nevertheless, because the transfer has no pipeline any more
 bool transfer_refuse(struct handle *handle, const char *message);
 
 /// Call it when memory ran out: the transfer continues without the pipeline, or must end.
@@ -63,14 +65,15 @@ bool transfer_refuse(struct handle *handle, const char *message);
 /// @return whether the transfer continues
 bool transfer_give_up(struct handle *handle);
 
-/// Ends what `transfer_begin` has begun, and restores the program's settings of the handle. Does nothing for a handle
-/// without a transfer.
+/// Ends the transfer that `transfer_begin` has begun, and restores the program's settings of the handle. Does nothing
+/// for a handle without a transfer.
 void transfer_end(struct handle *handle, CURLcode code, bool is_cancelled);
 
 /// Ends the transfer of a handle that libcurl has freed without a call that this library sees.
 void transfer_abandon(struct handle *handle);
 
-/// Whether libcurl has the transfer's value for an option, so that the program's value must wait for the end.
+/// Whether libcurl has the transfer's value for an option. Then the program's new value is set only when the transfer
+/// ends.
 bool transfer_replaces(const struct handle *handle, CURLoption option);
 
 /// Gives a handle that was duplicated during a transfer the settings of the program in place of those of the transfer.

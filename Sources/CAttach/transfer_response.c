@@ -1,4 +1,4 @@
-// What the response stages decide about a transfer.
+// Runs the response stages of a transfer and applies their decision.
 #include "facts.h"
 #include "session.h"
 #include "transfer_parts.h"

@@ -1,5 +1,5 @@
-// Stages decide by the host of a URL whether a header is sent. Two parsers can find different hosts in a strange URL,
-// so libcurl's own parser reads every URL that does not have the plainest form.
+// Stages decide by the host of a URL whether a header is sent. Two parsers can find different hosts in an unusual URL.
+// So every URL that is not plain is read with libcurl's own parser.
 #define _GNU_SOURCE
 #include "url.h"
 
@@ -13,7 +13,8 @@ static bool is_http(const char *url) {
   return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
 }
 
-/// Whether the URL has no user, no brackets and no character in its host that parsers read in different ways.
+/// Whether the URL is plain: it has no user and no brackets, and its host has no character that parsers read in
+/// different ways.
 static bool is_plain(const char *url) {
   if (!is_http(url)) return false;
   const char *host = strstr(url, "//") + 2;

@@ -5,13 +5,14 @@
 enum url_kind {
   URL_HTTP,
   URL_OTHER_PROTOCOL,
-  /// Libcurl will refuse it: nothing is sent.
+  /// Libcurl will refuse the URL, so nothing is sent.
   URL_INVALID,
   /// The URL could not be determined, for example because memory ran out.
   URL_UNREADABLE,
 };
 
-/// The URL to which libcurl will send the first request of a handle, in libcurl's own reading.
+/// Reads the URL to which libcurl will send the first request of a handle, with libcurl's own parser where parsers
+/// could disagree.
 ///
 /// @param url gets a copy if the result is URL_HTTP, to be released with free()
 enum url_kind url_read(char **url, const struct handle *handle);

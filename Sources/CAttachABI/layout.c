@@ -1,6 +1,6 @@
 #include "CAttachABI.h"
 
-// The page is shared by programs that were built at different times.
+// The layout must not change, because programs that were built at different times share the page.
 _Static_assert(offsetof(struct sluice_attach_page, sequence) == 24, "the page must not change within a revision");
 _Static_assert(offsetof(struct sluice_attach_page, host) == 32, "the page must not change within a revision");
 _Static_assert(offsetof(struct sluice_attach_page, counts) == 80, "the page must not change within a revision");

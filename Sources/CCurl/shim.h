@@ -5,7 +5,7 @@
 
 static inline const curl_version_info_data *sluice_curl_version(void) { return curl_version_info(CURLVERSION_NOW); }
 
-/// An address inside libcurl.
+/// Returns an address inside libcurl, with which the loaded library can be identified.
 static inline const void *sluice_curl_address(void) { return (const void *)curl_easy_init; }
 
 static inline CURLcode sluice_easy_set_long(CURL *easy, CURLoption option, long value) {

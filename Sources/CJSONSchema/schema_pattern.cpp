@@ -1,7 +1,8 @@
 // The C functions. They catch every C++ exception.
 #include "schema_pattern.h"
 
-// libstdc++ refuses an expression with more states than this: it visits states that take no input by recursion.
+// libstdc++ refuses an expression with more states than this. The limit bounds the stack, because libstdc++ visits
+// states that take no input by recursion.
 #define _GLIBCXX_REGEX_STATE_LIMIT 4096
 
 #include <cstdio>
@@ -16,7 +17,8 @@ struct sluice_pattern {
 
 namespace {
 
-/// Counts the comparisons: the matcher reads a character once for each alternative that still matches there.
+/// An iterator that counts the comparisons: the matcher reads a character once for each alternative that still matches
+/// there.
 struct CountedText {
   using iterator_category = std::bidirectional_iterator_tag;
   using value_type = wchar_t;

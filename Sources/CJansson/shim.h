@@ -8,7 +8,7 @@
 /// The reason of a failed parse as a plain number, one of `enum json_error_code`.
 static inline int sluice_json_error_code(const json_error_t *error) { return (int)json_error_code(error); }
 
-/// The NUL-terminated text of a failed parse.
+/// The error text of a failed parse, NUL-terminated.
 static inline const char *sluice_json_error_text(const json_error_t *error) { return error->text; }
 
 /// The reference count: 1 means that only the caller can reach the value.
@@ -16,7 +16,7 @@ static inline size_t sluice_json_references(const json_t *json) {
   return __atomic_load_n(&json->refcount, __ATOMIC_ACQUIRE);
 }
 
-/// `json_boolean` is a macro.
+/// A function for the macro `json_boolean`.
 static inline json_t *sluice_json_boolean(int value) { return value ? json_true() : json_false(); }
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "current_loop.h"
 
-/// Enough for the unwinder, which needs some kilobytes.
+/// This is enough for the unwinder, which needs some kilobytes.
 #define STACK_BYTES (64 << 10)
 
 static _Atomic(sluice_call_record *) records;
@@ -34,7 +34,7 @@ static void leave(void *context) {
   sluice_call_record *record = context;
   sluice_thread_calls.record = NULL;
   drop_stack(record);
-  // A call has ended the thread with pthread_exit: the record permanently names the call that ended the loop's thread.
+  // A call has ended the loop's thread with pthread_exit. The record is not reused, so it permanently names this call.
   if (record->loop && record->depth > 0) return;
   __atomic_store_n(&record->depth, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&record->is_taken, 0, __ATOMIC_RELEASE);

@@ -51,8 +51,8 @@ static void flush(void) {
   while (written < used && !has_failed) {
     const ssize_t step = write(atomic_load(&output), buffer + written, used - written);
     if (step < 0 && errno == EINTR) continue;
-    // The descriptor is full or closed, or nobody reads it: the record ends here. The process ends as it would without
-    // one.
+    // The descriptor is full or closed, or nobody reads from it. The record ends here, and the process ends in the same
+    // way as without a record.
     if (step <= 0) has_failed = 1;
     else written += (size_t)step;
   }
@@ -103,7 +103,7 @@ static uintptr_t frame_of(const ucontext_t *context) {
 #endif
 }
 
-/// The return address of a function that has not set up its frame yet.
+/// The return address, if the function has not set up its frame yet.
 static uintptr_t return_of(const ucontext_t *context) {
 #if defined(__x86_64__)
   return *(const uintptr_t *)context->uc_mcontext.gregs[REG_RSP];
@@ -112,7 +112,7 @@ static uintptr_t return_of(const ucontext_t *context) {
 #endif
 }
 
-/// How the instruction accessed memory at a page fault; NULL if the processor does not tell.
+/// How the instruction accessed memory at a page fault; NULL if the processor does not report it.
 static const char *access_of(const ucontext_t *context) {
 #if defined(__x86_64__)
   // Bits of the error code of a page fault, which is trap 14 (Intel SDM, volume 3, 4.7).
@@ -189,21 +189,23 @@ static _Unwind_Reason_Code trace_frame(struct _Unwind_Context *context, void *ar
   int is_exact = 0;
   const uintptr_t address = _Unwind_GetIPInfo(context, &is_exact);
   if (!address) return _URC_END_OF_STACK;
-  // The handler's own frames come first.
+  // The first frames are those of the handler, and are left out.
   if (address == counter_of(state)) *is_below_signal = 1;
-  // After a call of a function that never returns, the return address can be behind the end of the calling function.
+  // If the called function never returns, the return address can be behind the end of the calling function. So 1 is
+  // subtracted.
   if (*is_below_signal) add_frame(is_exact ? address : address - 1);
   return frame_count < MAXIMUM_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/// Uses the tables of the libraries. libgcc finds them without a lock and without allocating (_dl_find_object, glibc
-/// 2.35).
+/// Finds the frames by the unwind tables of the libraries. libgcc finds these tables without a lock and without
+/// allocating (_dl_find_object, glibc 2.35).
 static void trace_by_tables(void) {
   int is_below_signal = 0;
   _Unwind_Backtrace(trace_frame, &is_below_signal);
 }
 
-/// Uses frame pointers. Needed after a jump to an address without code, for which no table exists.
+/// Finds the frames by frame pointers. This is needed after a jump to an address without code, for which no unwind
+/// table exists.
 static void trace_by_pointers(void) {
   add_frame(counter_of(state));
   const uintptr_t caller = return_of(state);
@@ -276,7 +278,7 @@ static void limit_passed(int signal) {
   die(original);
 }
 
-/// The limit also ends a handler that waits forever, for example for a reader or a lock.
+/// Starts the time limit, which also ends a handler that would wait forever, for example for a reader or a lock.
 static void set_limit(void) {
   const struct sigaction action = {.sa_handler = limit_passed, .sa_flags = SA_ONSTACK};
   const uint32_t left = atomic_load(&limit_milliseconds);
@@ -293,9 +295,9 @@ static const struct sigaction *previous_of(int signal) {
   return NULL;
 }
 
-/// Whether the instruction faults again when the handler returns: the signal, its facts and the core are then those of
-/// the crash. A trap does not fault again, because the program counter is behind its instruction, and a signal that a
-/// process sent does not come again either.
+/// Whether the instruction faults again when the handler returns. The second signal then has the same facts and core
+/// dump as the crash. A trap does not fault again, because the program counter is behind its instruction. A signal that
+/// a process sent does not come again either.
 static int comes_again(int signal) {
   return information->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE);
 }
@@ -304,7 +306,8 @@ static void hand_on(int signal, ucontext_t *context) {
   const struct sigaction *before = previous_of(signal);
   const int is_handled = before && before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN;
   if (is_handled) {
-    // No time limit for the previous handler: it may start a debugger, or print the backtraces of Swift's runtime.
+    // The previous handler has no time limit, because it may start a debugger, or print the backtraces of Swift's
+    // runtime.
     setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
     sigaction(signal, before, NULL);
     if (comes_again(signal)) return;
@@ -363,7 +366,8 @@ static void crashed(int signal, siginfo_t *info, void *context) {
 
 static _Unwind_Reason_Code stop_at_once(struct _Unwind_Context *context, void *argument) {
   (void)argument;
-  // The loader resolves both functions now, not in the handler.
+  // This call makes the loader resolve both functions of the unwinder now, because the loader must not do so in the
+  // handler.
   int is_exact;
   return _Unwind_GetIPInfo(context, &is_exact) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }

@@ -46,7 +46,7 @@ void sluice_watch_thread(const void *context, void (*end)(const void *context)) 
   watch.end = end;
   watch.context = context;
   pthread_once(&watch_once, make_key);
-  // If no key is available, such an end is not noticed: the loop then counts as stuck.
+  // If no key is available, the end of a loop's thread is not noticed, and the loop counts as stuck.
   if (has_key) pthread_setspecific(watch_key, &watch);
 }
 

@@ -43,7 +43,7 @@ int sluice_spawn_helper_passing(
     status = output < 0 ? posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0)
                         : posix_spawn_file_actions_adddup2(&actions, output, stream);
   }
-  // Last, because one of the other descriptors may have the number 3.
+  // Descriptor 3 is set last, because `channel` or `output` may have this number.
   if (status == 0 && passed >= 0) status = posix_spawn_file_actions_adddup2(&actions, passed, 3);
   if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, passed < 0 ? 3 : 4);
   if (status == 0) status = posix_spawnp(process, path, &actions, &attributes, arguments, environment);

@@ -103,7 +103,7 @@ void sluice_run_destructors_at(const void *address) {
     if (entry->d_tag == DT_FINI_ARRAYSZ) count = entry->d_un.d_val / sizeof *array;
     if (entry->d_tag == DT_FINI) last = (void (*)(void))(search.base + entry->d_un.d_ptr);
   }
-  // In the order of the loader (_dl_fini).
+  // The order of the calls is that of the loader (_dl_fini).
   for (; array && count > 0; count--) array[count - 1]();
   if (last) last();
 }

@@ -12,10 +12,10 @@
 
 #include "sanitized.h"
 
-/// The longest that a thread waits for another thread to end the process.
+/// The longest time that a thread waits for another thread to end the process.
 #define LONGEST_END_SECONDS 10
 #define STATUS_OF_GIVING_UP 70
-/// Threads that may take an entry at the same moment.
+/// The number of threads that may take an entry at the same time; see `sluice_watch_exit`.
 #define ENTRIES 8
 
 extern void __lsan_do_leak_check(void) __attribute__((weak));
@@ -31,7 +31,7 @@ static pid_t this_thread(void) { return (pid_t)syscall(SYS_gettid); }
 
 // MARK: Who ends the process
 
-/// Returns only in the first thread that calls it, also when that thread calls it again; all other threads wait here.
+/// Returns only in the first thread that calls it, also if that thread calls it again. All other threads wait here.
 static void claim_end(void) {
   pid_t nobody = 0;
   if (atomic_compare_exchange_strong(&owner, &nobody, this_thread()) || nobody == this_thread()) return;
@@ -81,7 +81,7 @@ void sluice_watch_exit(sluice_exit_handler handler) {
 
 static void cut_short(int signal) {
   if (signal == SIGALRM || atomic_load(&owner) == this_thread()) _exit(atomic_load(&end_status));
-  // Another thread has crashed: there the signal gets its default effect.
+  // Another thread has crashed. On that thread, the signal gets its default effect.
   const struct sigaction action = {.sa_handler = SIG_DFL};
   sigaction(signal, &action, NULL);
   syscall(SYS_tgkill, getpid(), this_thread(), signal);
@@ -96,7 +96,8 @@ static void take(int signal) {
   pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/// Plugins may own the text in the buffers, and even the streams: flushing can hang or crash.
+/// Flushes the streams of stdio within a time limit. Plugins may own the text in the buffers, and even the streams, so
+/// flushing can hang or crash.
 static void flush_within(uint32_t limit) {
   const struct itimerval timer = {.it_value = {.tv_sec = limit / 1000, .tv_usec = limit % 1000 * 1000}};
   signal(SIGPIPE, SIG_IGN);

@@ -19,7 +19,7 @@ static bool write_all(int file, const char *bytes, size_t length) {
 }
 
 int sluice_open_sealed(const char *name, const void *bytes, size_t length) {
-  // Without MFD_CLOEXEC: the program inherits it.
+  // MFD_CLOEXEC is not set, so that a program that is started later inherits the descriptor.
   const int file = memfd_create(name, MFD_ALLOW_SEALING);
   if (file < 0) return -1;
   const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/// High enough not to be affected by a library that closes or reopens low numbers.
+/// A number from here on is not affected by a library that closes or reopens low numbers.
 #define FIRST_NUMBER 100
 
 static int is_open(int stream) { return fcntl(stream, F_GETFD) >= 0; }
 
 static int duplicate_output(void) {
   const int descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, FIRST_NUMBER);
-  // The limit of descriptors may be lower.
+  // The process's limit of descriptors may be lower.
   return descriptor >= 0 ? descriptor : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 

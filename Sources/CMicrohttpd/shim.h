@@ -16,8 +16,8 @@ typedef struct {
   MHD_NotifyConnectionCallback on_connection;
 } sluice_mhd_options;
 
-/// Makes a daemon without threads that accepts from a socket which is already listening; on success it owns the
-/// socket. If the library refuses, returns NULL, and the caller keeps the socket.
+/// Creates a daemon without threads that accepts connections from a socket which is already listening. The daemon then
+/// owns the socket. If the daemon cannot be created, returns NULL, and the caller keeps the socket.
 ///
 /// The library's own polling threads are not used: up to 0.9.75 at least, a thread that takes a full batch of 128
 /// events waits for the next event, without limit, before it serves them.

@@ -39,7 +39,7 @@ enum { FATAL = -900 };
 static _Atomic(sluice_stream_handler) watcher;
 static _Atomic(const void *) libcurl;
 static _Atomic(get_stream_owner) owner_of;
-// Libcurl's own functions, the same for all its sessions.
+// Libcurl's own callbacks, which are the same for all its sessions.
 static _Atomic(stream_close_callback) libcurl_closed;
 static _Atomic(frame_callback) libcurl_received;
 static _Atomic(submitter) original_submit;
@@ -81,7 +81,7 @@ static int is_libcurl(const void *function, const void *return_address) {
   return 1;
 }
 
-// These take the place of nghttp2's functions of these names.
+// These functions take the place of nghttp2's functions with the same names.
 #define EXPORTED __attribute__((visibility("default")))
 EXPORTED void nghttp2_session_callbacks_set_on_stream_close_callback(
     nghttp2_session_callbacks *callbacks, stream_close_callback callback);
@@ -102,7 +102,7 @@ int32_t nghttp2_submit_request(
   }
   const int32_t stream = submit(session, priority, fields, count, body, owner);
   const sluice_stream_handler handler = atomic_load(&watcher);
-  // The handler knows which handles belong to libcurl.
+  // `owner` can belong to code other than libcurl. The handler must recognize its own handles.
   if (stream >= 0 && handler && owner) handler(owner, SLUICE_STREAM_BEGUN);
   return stream;
 }

@@ -17,11 +17,11 @@ static inline void sluice_tls_configure(SSL_CTX *context) {
   SSL_CTX_set_options(context, sluice_tls_options);
   SSL_CTX_set_mode(context, sluice_tls_modes);
   SSL_CTX_set_read_ahead(context, 1);
-  // Sessions are kept by the callback's owner, not in a cache for all servers.
+  // The owner of the callback keeps the sessions. OpenSSL's own cache, which is shared by all servers, is not used.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 }
 
-/// For Swift, which does not see the types of these macros.
+/// These functions exist for Swift, which does not see the types of the macros.
 static const int sluice_tls_version_1_2 = TLS1_2_VERSION;
 static const int sluice_tls_version_1_3 = TLS1_3_VERSION;
 
@@ -66,9 +66,9 @@ static inline int sluice_tls_is_unexpected_end(unsigned long error) {
 /// The socket under a connection.
 struct sluice_tls_socket {
   int descriptor;
-  /// Whether the last read filled less than its buffer, so that the system has no more bytes.
+  /// Whether the last read filled less than its buffer. If so, the socket has no more bytes.
   int is_drained;
-  /// The system's error of the last read or write that failed; 0 if none has.
+  /// The error number of the last read or write that failed; 0 if none has failed.
   int error;
   /// How many bytes the current call of OpenSSL may still read; at 0, a read reports that no bytes are left. Set before
   /// each call.

@@ -9,7 +9,7 @@
 // which then reads or writes a file that is not its own. libc returns EBADF, but only if the number is still free, and
 // no caller checks it. So the test program has its own close(), which ends the process in that case.
 //
-// Not under ThreadSanitizer, which must see every close().
+// It is left out under ThreadSanitizer, which must see every close().
 #if !__has_feature(thread_sanitizer)
 int close(int descriptor) {
   int status = (int)syscall(SYS_close, descriptor);

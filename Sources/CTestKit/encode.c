@@ -24,11 +24,11 @@ static size_t encode_zstd(int window_log, const void *bytes, size_t count, void 
   ZSTD_CCtx *context = ZSTD_createCCtx();
   if (!context) return 0;
   ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
-  // If the frame contained the content size, its window would not be larger than the content.
+  // Leaves the content size out of the frame: with it, the window would not be larger than the content.
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
   ZSTD_inBuffer input = {bytes, count, 0};
   ZSTD_outBuffer output = {out, room, 0};
-  // Two steps, so that the total size is not known when the frame begins.
+  // The input is compressed in two steps, so that the total size is not known when the frame begins.
   size_t left = ZSTD_compressStream2(context, &output, &input, ZSTD_e_flush);
   if (!ZSTD_isError(left)) left = ZSTD_compressStream2(context, &output, &input, ZSTD_e_end);
   ZSTD_freeCCtx(context);

@@ -16,7 +16,7 @@ __attribute__((constructor)) static void forget_environment(void) {
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) unsetenv(names[index]);
 }
 
-// Tests run side by side, each with its own servers and clients, so the usual 1,024 descriptors are soon taken.
+// Tests run side by side, each with its own servers and clients, so the usual limit of 1,024 descriptors is too low.
 __attribute__((constructor)) static void raise_descriptor_limit(void) {
   const rlim_t wanted = 16384;
   struct rlimit limit;

@@ -36,7 +36,7 @@ final class ChosenTransport: Transport {
     }
   }
 
-  /// What the hop needs and libcurl cannot do; nil if libcurl can do everything.
+  /// The feature that the hop needs and that is not supported over libcurl; nil if libcurl can carry the hop.
   private func wishBeyondCurl(_ request: borrowing Request, _ options: TransferOptions) -> String? {
     if !settings.sockets.isDefault { return settings.sockets.words }
     if options.hasRoute, request.options.unixSocket != nil { return "the request names its own Unix socket" }
@@ -92,6 +92,6 @@ final class ChosenTransport: Transport {
     throw TransportError(
       .transport,
       "\(settings.names.engine) is \"wire\", which uses no proxy, but the environment names one (http_proxy, "
-        + "https_proxy or all_proxy); set it to \"auto\", or \(settings.names.proxy) to \"\"", isBeforeSending: true)
+        + "https_proxy or all_proxy); use \"auto\", or set \(settings.names.proxy) to \"\"", isBeforeSending: true)
   }
 }

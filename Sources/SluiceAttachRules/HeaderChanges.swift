@@ -1,7 +1,7 @@
 package import SluiceMessages
 
-/// The changes that request stages have made to the headers of a program, to repeat them in later hops: libcurl begins
-/// each hop with the program's own headers.
+/// The changes that request stages have made to the headers of a program. They are applied again to each later hop,
+/// because libcurl begins each hop with the program's own headers.
 package struct HeaderChanges: Sendable {
   private var added = HeaderFields()
   private var removed = HeaderFields()
@@ -15,7 +15,8 @@ package struct HeaderChanges: Sendable {
     added = after.fields(at: changes.added)
   }
 
-  /// What a stage adds belongs to the origin for which it was added (RFC 9110 §15.4).
+  /// Drops the added headers: a header that a stage has added belongs to the origin for which it was added (RFC 9110
+  /// §15.4).
   package mutating func leaveOrigin() { added = HeaderFields() }
 
   package func apply(to fields: inout HeaderFields) {

@@ -2,7 +2,8 @@ import SluiceMessages
 
 extension HeaderFields {
   /// The positions of the fields that the other list lacks, and of the fields that only the other list has. Fields are
-  /// equal if name and value are; of repeated fields, the first ones are matched with each other.
+  /// equal if both name and value are equal. If equal fields are repeated, the first ones of both lists are matched
+  /// with each other.
   func changes(to other: HeaderFields) -> (lost: [Int], added: [Int]) {
     // Most changes only add fields at the end.
     let common = zip(indices, other.indices).first { !hasSameField(at: $0, as: other, at: $1) }?.0

@@ -2,13 +2,14 @@ package import SluiceMessages
 
 /// The headers that a program has given to libcurl, line by line, and the fields in them.
 ///
-/// What the pipeline leaves alone goes back to libcurl as it came, byte by byte: libcurl gives lines a meaning that
-/// fields do not have. `Name:` keeps libcurl from sending a header, and `Name;` sends one without a value.
+/// Lines that the pipeline does not change go back to libcurl byte by byte, because lines can have a meaning for
+/// libcurl that fields do not have. `Name:` keeps libcurl from sending a header, and `Name;` sends a header without a
+/// value.
 package struct HeaderLines: Sendable {
   private enum Form: Sendable {
     /// The position in ``fields``.
     case field(Int)
-    /// The line is the name and a colon.
+    /// The line is a name and a colon: it suppresses the header.
     case suppression(nameCount: Int)
     /// Any other line; stages do not see it.
     case other
@@ -16,7 +17,7 @@ package struct HeaderLines: Sendable {
 
   private var text: [UInt8] = []
   private var lines: [(range: Range<Int>, form: Form)] = []
-  /// What stages see: the fields of the lines, then those that libcurl makes from other options.
+  /// The fields that stages see: first those of the lines, then those that libcurl makes from other options.
   package private(set) var fields = HeaderFields()
   /// The names of the headers that libcurl must not add, without values.
   private var suppressed = HeaderFields()
@@ -66,7 +67,7 @@ package struct HeaderLines: Sendable {
     (try? HeaderFields.check(name: name, value: value)) != nil
   }
 
-  /// Where the text from a position on is, without the blanks and line ends at both sides.
+  /// The range of the text from a position on, without the blanks and line ends at both sides.
   static func trimmed(_ line: Span<UInt8>, from start: Int) -> Range<Int> {
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
     var (first, end) = (start, line.count)
@@ -82,7 +83,7 @@ package struct HeaderLines: Sendable {
     return own
   }
 
-  /// The lines that make libcurl send these fields; nil if the program's own lines already do.
+  /// The lines that make libcurl send these fields; nil if the program's own lines already do so.
   package func lines(for wanted: HeaderFields) -> LineText? {
     let changes = fields.changes(to: wanted)
     if changes.lost.isEmpty, changes.added.isEmpty { return nil }
@@ -113,7 +114,7 @@ extension LineText {
   fileprivate mutating func append(field index: Int, of fields: HeaderFields) {
     let (name, value) = (fields.nameRange(at: index), fields.valueRange(at: index))
     if value.isEmpty { return append(name, of: fields.buffer, ending: [UInt8(ascii: ";")]) }
-    // The buffer has the field as a line.
+    // The buffer contains the whole line, from the name to the end of the value.
     append(name.lowerBound..<value.upperBound, of: fields.buffer)
   }
 }

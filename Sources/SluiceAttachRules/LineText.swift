@@ -14,7 +14,7 @@ package struct LineText: Sendable {
     count += 1
   }
 
-  /// Adds a line that is in an array.
+  /// Adds a range of an array and then `ending`, as one line.
   mutating func append(_ range: Range<Int>, of text: [UInt8], ending: [UInt8] = []) {
     bytes.append(contentsOf: text[range])
     if !ending.isEmpty { bytes.append(contentsOf: ending) }
@@ -27,7 +27,8 @@ extension [UInt8] {
   /// Adds a line unchanged, and returns its range.
   mutating func append(line: Span<UInt8>) -> Range<Int> {
     let start = count
-    // Adding nothing to an empty array would write to the object that all empty arrays share.
+    // An empty line needs no bytes. Appending nothing to an empty array would write to the object that all empty arrays
+    // share.
     if line.isEmpty { return start..<start }
     append(addingCapacity: line.count) { for index in line.indices { $0.append(line[index]) } }
     return start..<count

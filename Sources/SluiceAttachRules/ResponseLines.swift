@@ -2,16 +2,16 @@ package import SluiceMessages
 
 /// The head of a response line by line, as libcurl gives it to a program, and the fields in it.
 ///
-/// What stages leave alone goes to the program as it came, byte by byte.
+/// Lines that stages do not change go to the program byte by byte.
 package struct ResponseLines: Sendable {
   private enum Form: Sendable {
     /// The position in ``fields``.
     case field(Int)
-    /// Belongs to the field before (RFC 9112 §5.2).
+    /// A line that continues the field before it (RFC 9112 §5.2).
     case continuation(Int)
     /// The empty line.
     case end
-    /// The status line, what is not a field, and what comes after the head; stages do not see it.
+    /// The status line, a line that is not a field, or a line after the head. Stages do not see it.
     case other
   }
 
@@ -88,7 +88,7 @@ package struct ResponseLines: Sendable {
 extension LineText {
   /// A field as libcurl gives it to a program.
   fileprivate mutating func append(field index: Int, of fields: HeaderFields) {
-    // The buffer has the field as a line.
+    // The buffer contains the whole line, from the name to the end of the value.
     let range = fields.nameRange(at: index).lowerBound..<fields.valueRange(at: index).upperBound
     append(range, of: fields.buffer, ending: [0x0D, 0x0A])
   }

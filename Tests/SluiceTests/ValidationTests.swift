@@ -73,7 +73,7 @@ import Testing
   @Test func `a violation at the top of a payload is reported as such`() async throws {
     let run = try await Self.run(#""payloadSchema": "item.schema.json""#, Self.json("[]"))
     #expect(run.error?.code == "payload")
-    #expect(run.error?.message.contains("the whole of it: ") == true)
+    #expect(run.error?.message.contains("the whole payload: ") == true)
   }
 
   @Test(arguments: ["<html>", "", "{\"a\": 1", "{\"a\": 1, \"a\": 2}", "\u{FEFF}", "9223372036854775808"])

@@ -1,4 +1,4 @@
-// What scripts/measure-attach.sh runs with and without "sluice attach".
+// The program that scripts/measure-attach.sh runs with and without "sluice attach".
 //
 // usage: attach transfers URL COUNT      one handle, one transfer after the other: prints microseconds for each, of
 //                                        processor time and of time
@@ -31,7 +31,7 @@ static int transfers(const char *url, int count) {
   CURL *easy = curl_easy_init();
   curl_easy_setopt(easy, CURLOPT_URL, url);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop);
-  // The first one opens the connection and the host library.
+  // The first transfers are not measured: they open the connection and the host library.
   for (int index = 0; index < 100; index++)
     if (curl_easy_perform(easy) != CURLE_OK) return 1;
   const double processor = now(CLOCK_PROCESS_CPUTIME_ID), time = now(CLOCK_MONOTONIC);

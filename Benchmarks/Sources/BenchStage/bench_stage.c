@@ -13,8 +13,8 @@ typedef struct bench_stage {
   uint64_t events;
 } bench_stage;
 
-/// The benchmark's requests have this header already, so the stage changes nothing of what is sent. Documents have names in
-/// lower case.
+/// The benchmark's requests have this header already, so the stage does not change the request that is sent. Documents
+/// have names in lower case.
 static const sluice_text name = {"X-Benchmark-Header-0", 20};
 static const sluice_text value = {"value-of-header-0", 17};
 
@@ -40,7 +40,7 @@ static sluice_verdict failed(bench_stage *stage, sluice_exchange *exchange) {
   return sluice_fail(stage->host, exchange, "bench_stage", "the host refused a call of the benchmark's stage");
 }
 
-/// Sets a field of a live document; 0 if that fails.
+/// Sets a field of a live document. Returns 0 if that fails.
 static int set_field(json_t *document) {
   json_t *headers = json_object_get(document, "headers");
   return headers && json_object_set_new(headers, "x-benchmark-header-0", json_string(value.data)) == 0;

@@ -3,8 +3,8 @@
 
 #include "bare_loop.h"
 
-// glibc's functions, under the names that it provides to programs that replace the public ones. In C because a
-// replacement must never allocate itself.
+// glibc's own allocation functions, under the names that glibc provides for programs that replace malloc and the
+// others. This file is in C because a replacement must never allocate memory.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
@@ -12,8 +12,8 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 
 enum { MAX_THREADS = 1024 };
 
-// One counter for each thread, so that counting needs no locked instruction; each has a cache line of its own. Threads
-// beyond the last counter share it and may lose counts.
+// One counter for each thread, so that counting needs no locked instruction; each has a cache line of its own. If there
+// are more threads than counters, the last counter is shared and may lose counts.
 static struct { _Alignas(64) _Atomic uint64_t count; } counters[MAX_THREADS];
 static atomic_int counters_in_use;
 static _Thread_local _Atomic uint64_t *own;

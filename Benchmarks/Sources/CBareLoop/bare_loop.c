@@ -18,7 +18,7 @@ struct bare_loop {
   CURLM *multi;
   CURL **easy;
   struct curl_slist *headers;
-  // When libcurl wants to be called, in nanoseconds; 0 for never.
+  // The time at which libcurl must be called next, in nanoseconds; 0 means never.
   uint64_t deadline;
   uint32_t registered[MAX_DESCRIPTORS];
   uint32_t wanted[MAX_DESCRIPTORS];
@@ -141,7 +141,8 @@ static void dispatch(bare_loop *loop, const struct epoll_event *event) {
   int running;
   int descriptor = event->data.fd;
   uint32_t wanted = loop->wanted[descriptor];
-  // Nothing waits for this descriptor: an idle connection that the peer has closed would report the event permanently.
+  // Nothing waits for this event. If it stayed registered, an idle connection that the peer has closed would report it
+  // permanently.
   if (wanted == 0) return set_interest(loop, descriptor, 0);
   uint32_t ready = event->events & (EPOLLERR | EPOLLHUP) ? wanted : event->events & wanted;
   int mask = (ready & EPOLLIN ? CURL_CSELECT_IN : 0) | (ready & EPOLLOUT ? CURL_CSELECT_OUT : 0);

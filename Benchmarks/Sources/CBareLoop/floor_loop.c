@@ -18,7 +18,7 @@ enum { BATCH = 256, BUFFER_BYTES = 4096 };
 
 typedef struct connection {
   int descriptor;
-  // NULL in clear text.
+  // NULL if the connection uses no TLS.
   SSL *tls;
   size_t count;
   char buffer[BUFFER_BYTES];
@@ -72,20 +72,20 @@ static bool send_request(const floor_loop *loop, connection *connection) {
   return sent == (ssize_t)loop->request_bytes;
 }
 
-// Reads once. Returns 0 if nothing is there, -1 at the end and after an error.
+// Reads once. Returns 0 over TLS if no data has arrived, or -1 at the end of the stream and after an error.
 static ssize_t receive(connection *connection) {
   char *free = connection->buffer + connection->count;
   size_t room = BUFFER_BYTES - connection->count;
   if (!connection->tls) return recv(connection->descriptor, free, room, 0) ?: -1;
   int step = SSL_read(connection->tls, free, (int)room);
-  // A record may hold only session tickets.
+  // A TLS record may contain only session tickets and no data.
   if (step <= 0) return SSL_get_error(connection->tls, step) == SSL_ERROR_WANT_READ ? 0 : -1;
   return step;
 }
 
 static const char length_name[] = "content-length:";
 
-// The value of a line that is Content-Length; -1 for any other.
+// Returns the value of a Content-Length line, or -1 for any other line.
 static long length_of(const char *line, size_t size) {
   size_t name = sizeof length_name - 1;
   if (size < name || strncasecmp(line, length_name, name) != 0) return -1;
@@ -147,7 +147,7 @@ floor_loop *floor_loop_create(int port, int connections, const char *request, co
   return loop;
 }
 
-// Takes what has arrived for one connection.
+// Reads and parses what has arrived on one connection.
 static progress take(connection *connection) {
   ssize_t step = receive(connection);
   if (step < 0) return RESPONSE_IS_BAD;

@@ -40,7 +40,7 @@ static void take_connection(silent_server *server) {
 
 static void take_request(silent_server *server, int descriptor) {
   char buffer[4096];
-  // At the end of a connection nothing is read, so it is not counted.
+  // When the client closes a connection, there is nothing to read. This is not counted as a request.
   if (recv(descriptor, buffer, sizeof buffer, 0) <= 0) return;
   pthread_mutex_lock(&server->lock);
   server->asked++;
@@ -119,7 +119,7 @@ int silent_server_open_count(silent_server *server) {
 }
 
 void silent_server_destroy(silent_server *server) {
-  // The thread holds nothing in the calls in which it can be cancelled.
+  // The thread can be cancelled only inside system calls in which it holds no lock and no memory.
   pthread_cancel(server->thread);
   pthread_join(server->thread, NULL);
   for (int index = 0; index < server->accepted; index++) close(server->connections[index]);

@@ -36,7 +36,7 @@ public final class TransportLoad: @unchecked Sendable {
     var settings = TransportSettings()
     settings.httpVersion = usesHTTP2 ? .http2 : .http11
     settings.tls.ca = certificateAuthority
-    // Like the bare loop, this does not ask for compressed content.
+    // Like the bare loop, these requests do not ask for compressed content.
     settings.decodesContent = false
     switch kind {
     case .curl: transport = try CurlTransport(loop: loop, settings: settings)
@@ -71,7 +71,8 @@ public final class TransportLoad: @unchecked Sendable {
   private func didEnd(_ end: TransferEnd, _ observer: Observer) {
     running -= 1
     if end.error?.code == .notProcessed, resends < connections {
-      // A new connection carries more streams than the server allows until the server's settings have arrived.
+      // Until the server's settings have arrived, a new connection can begin more streams than the server allows. The
+      // server then refuses some of them.
       resends += 1
       toStart += 1
     } else if end.error != nil {

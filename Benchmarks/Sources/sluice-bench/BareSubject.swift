@@ -11,7 +11,7 @@ final class BareSubject: BenchmarkSubject {
     defer { for line in lines { free(UnsafeMutablePointer(mutating: line)) } }
     let made = plan.url.withCString { url in
       lines.compactMap { $0 }.withUnsafeBufferPointer { lines -> OpaquePointer? in
-        // An empty array has no base address, which is not read because the count is 0.
+        // Only an empty array can have no base address.
         guard let start = lines.baseAddress else { return nil }
         let ca = plan.certificateAuthority.map { UnsafePointer<CChar>(strdup($0)) } ?? nil
         defer { free(UnsafeMutablePointer(mutating: ca)) }

@@ -16,7 +16,7 @@ struct BenchmarkPipeline {
 
   static func empty(_ plan: Plan) throws -> Self { try Self(plan, #"{"transport": {"loops": 1}}"#, plan.headers) }
 
-  /// Stages in C that all do the same, and a caller that sets all headers.
+  /// A pipeline of C stages that all do the same work. The caller sets all headers.
   static func stages(_ plan: Plan, _ count: Int, _ work: Work) throws -> Self {
     let names = (0..<count).map { "stage-\($0)" }
     let instances = names.map {

@@ -9,7 +9,7 @@ enum ChildProcess {
     guard status == 0 else { throw BenchmarkError("\(words[0]) failed") }
   }
 
-  /// Starts a program; its messages are dropped.
+  /// Starts a program. What it writes to standard error is dropped.
   /// - Parameters:
   ///   - input: its standard input; nil lets it inherit this program's.
   ///   - output: its standard output; nil lets it inherit this program's.

@@ -16,7 +16,7 @@ final class CommandSubject: BenchmarkSubject {
   /// The number of requests in the input file.
   private var inputCount = 0
   private(set) var processorSeconds = 0.0
-  /// Not known: for a child that this program starts, the kernel also counts the memory of this program.
+  /// Nil, because the kernel adds the memory of this program to the peak of a child that it starts.
   var peakMegabytes: Int? { nil }
   var allocations: UInt64? { nil }
 

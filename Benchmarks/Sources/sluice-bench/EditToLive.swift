@@ -3,8 +3,9 @@ import Dispatch
 import Glibc
 import Sluice
 
-/// The time from closing a library's file to the first response of the new build, through `sluice dev`. It includes
-/// waiting for quiet, the trial in a child process, loading, publishing, and the request itself.
+/// The time from closing a library's file to the first response of the new build, through `sluice dev`. It includes the
+/// wait until the file does not change any more, the trial in a child process, loading, publishing, and the request
+/// itself.
 ///
 /// Each build differs from the previous one in the number that it stamps. Measured for a library in C and for one in
 /// Swift.
@@ -66,7 +67,7 @@ struct EditToLive {
 
   private static func build(_ number: Int, of bytes: [UInt8]) throws -> [UInt8] {
     guard let place = bytes.indices.first(where: { bytes[$0...].starts(with: marker) }) else {
-      throw BenchmarkError("dev: the library has no place for a number")
+      throw BenchmarkError("dev: the library does not contain the marker before the number")
     }
     let digits = String(number)
     var build = bytes

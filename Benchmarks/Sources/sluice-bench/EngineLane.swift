@@ -32,8 +32,8 @@ final class EngineLane: @unchecked Sendable {
     engine.submit(request, completion: completion)
   }
 
-  // Keeps a strong reference to the lane, which exists as long as the program: a weak reference would be counted at each
-  // use.
+  // Keeps a strong reference to the lane, because each use of a weak reference would cost reference counting. The lane
+  // exists as long as the program anyway.
   private lazy var completion: @Sendable (TransactionResult) -> Void = { [self] result in
     running -= 1
     if result.error != nil { failed += 1 }

@@ -6,8 +6,8 @@ import SluiceTraceContext
 
 /// What the built-in `headers` costs for a hop that gets traceparent, baggage and a request id, and for a hop that also
 /// gets tracestate. Two stages of this program, before and after it, measure the time and the allocations; the cost of
-/// these two stages alone is subtracted. Also reports the cost of the caller's context, which is checked once when it
-/// is made from the headers of a request, and not for each hop.
+/// these two stages alone is subtracted. Also reports the cost of the caller's context. This context is checked only
+/// once, when it is made from the headers of a request, and not for each hop.
 struct HeadersCost {
   static let name = "headers"
 

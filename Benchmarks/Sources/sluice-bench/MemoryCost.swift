@@ -74,8 +74,7 @@ struct MemoryCost {
     await engine.shutdown(drain: .zero)
   }
 
-  /// The memory of idle connections over TLS: what OpenSSL keeps for each, in addition to the memory of a connection in
-  /// clear text.
+  /// The memory of idle connections over TLS, which includes the memory that OpenSSL keeps for each connection.
   private func measureConnections() async throws {
     // The number of idle connections that a transport keeps.
     let wanted = 256

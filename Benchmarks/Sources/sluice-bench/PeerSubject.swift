@@ -2,7 +2,7 @@ import CBareLoop
 import Glibc
 
 /// Another client, as a separate program that reads how many requests to send and writes how many failed. It keeps its
-/// connections between rounds, as the other subjects do, and has one processor.
+/// connections between rounds, as the other subjects do, and runs on one processor.
 final class PeerSubject: BenchmarkSubject {
   let name: String
   private let process: pid_t
@@ -24,7 +24,7 @@ final class PeerSubject: BenchmarkSubject {
     close(theirInput)
     close(theirEnd)
     guard let input = fdopen(ourEnd, "w"), let output = fdopen(ourOutput, "r") else {
-      throw BenchmarkError("\(name): no memory for its pipes")
+      throw BenchmarkError("\(name): memory ran out while preparing its pipes")
     }
     self.input = input
     self.output = output

@@ -99,7 +99,7 @@ enum Subjects {
 
   private static func unknown(_ name: String, _ known: [String]) -> BenchmarkError {
     BenchmarkError(
-      "there is no subject \(name); there are \(known.joined(separator: ", ")), or all of them with \"all\", and alone"
+      "unknown subject \(name); use \(known.joined(separator: ", ")) or \"all\", or one of these, which run alone:"
         + " \(HeadersCost.name), \(MemoryCost.name), \(SwapCost.name) or \(EditToLive.name)")
   }
 }

@@ -11,7 +11,7 @@ import Sluice
 struct SwapCost {
   static let name = "swap"
   private static let interval = Duration.milliseconds(100)
-  /// The time from the beginning of an interval to its publication, in which the snapshot is prepared.
+  /// The time from the beginning of an interval to the publication. The snapshot is prepared in this time.
   private static let lead = Duration.milliseconds(40)
 
   private let plan: Plan
@@ -62,8 +62,8 @@ struct SwapCost {
           let timings = try await load.run(requests: plan.requests)
           publishing.cancel()
           let publications = try await publishing.value
-          // The round can end before the last prepared snapshot was published. Otherwise there is no snapshot to return
-          // to.
+          // The round can end before the last prepared snapshot was published. If it was published, there is no
+          // snapshot to return to, and the error is ignored.
           if !publications.preparations.isEmpty { _ = try? await load.engine.rollback() }
           times.moving = timings.outside(publications.preparations).percentile99
           published.append(Double(publications.count))
@@ -99,7 +99,7 @@ struct SwapCost {
     return publications
   }
 
-  /// A rollback to the standby snapshot only publishes it.
+  /// Publishes snapshots that were prepared earlier: a rollback to the standby snapshot only publishes it.
   private func publishPrepared() async throws -> Publications {
     let clock = ContinuousClock()
     var next = clock.now

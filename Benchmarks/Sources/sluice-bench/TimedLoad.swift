@@ -11,7 +11,7 @@ extension [Timing] {
   /// The 99th percentile of the latencies, in microseconds.
   var percentile99: Double { Double(map { $0.end - $0.start }.sorted()[count * 99 / 100]) / 1000 }
 
-  /// The timings of requests that did not run in any of the spans.
+  /// The timings without the requests that ran during one of the spans.
   func outside(_ spans: [ClosedRange<UInt64>]) -> [Timing] {
     filter { timing in !spans.contains { $0.overlaps(timing.start...timing.end) } }
   }

@@ -2,7 +2,7 @@ import CBareLoop
 import SluiceMessages
 import TransportLoad
 
-/// A transport alone.
+/// A transport without an engine.
 final class TransportSubject: BenchmarkSubject {
   let name: String
   private let load: TransportLoad

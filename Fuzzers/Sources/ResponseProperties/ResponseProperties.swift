@@ -1,8 +1,8 @@
 import SluiceHTTP1
 import SluiceMessages
 
-/// The properties of every response, whatever its bytes are. For the fuzzers, which are a separate package and cannot
-/// see the parser, and for tests.
+/// The properties of every response, whatever its bytes are. Used by the fuzzers, which are a separate package and
+/// cannot see the parser, and by tests.
 public enum ResponseProperties {
   /// The first property that does not hold for these bytes; nil if all of them hold.
   public static func broken(by bytes: [UInt8]) -> String? {
@@ -23,8 +23,8 @@ public enum ResponseProperties {
     return nil
   }
 
-  /// Reads with limits that a short input can reach. If there are two faults, the pieces can decide which one is found
-  /// first.
+  /// Checks the bytes with limits that a short input can reach. If the input has two faults, the sizes of the pieces
+  /// can decide which fault is found first.
   private static func brokenAtLimits(
     by bytes: [UInt8], _ isAnswerToHead: Bool, _ sizes: inout PieceSizes
   ) -> String? {

@@ -11,7 +11,8 @@ struct ResponseReader {
     head = ResponseHead(limits)
   }
 
-  /// Reads one response, with the object that read the previous head and must have kept nothing of it.
+  /// Reads one response. Uses the same parser object as for the previous response, to check that it has kept nothing of
+  /// that response.
   ///
   /// - Parameter pieceBytes: the size of the next piece.
   func read(_ bytes: [UInt8], isAnswerToHead: Bool, pieceBytes: () -> Int) -> ResponseOutcome {

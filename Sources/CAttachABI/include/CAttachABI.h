@@ -1,5 +1,6 @@
-// What the preloaded library, the host library and the command share: the table of functions of the host, the page that
-// a running command shares with the programs under it, and the name of the variable that leads to both.
+// The interface of the preloaded library, the host library and the command: the table of functions of the host, the
+// page that a running command shares with the programs under it, and the environment variable through which a program
+// finds both.
 //
 // The two libraries are built together and are found in one folder. If their SLUICE_ATTACH_ABI differ, the host library
 // is not used.
@@ -17,27 +18,27 @@ extern "C" {
 /// The revision of this header. Both libraries must have the same one.
 #define SLUICE_ATTACH_ABI 3u
 
-/// The variable that switches the pipeline on in a program: `FD:WHEN_MISSING:FOLDER`. The descriptor has the first plan
-/// (-1 for none); without the pipeline a transfer continues (`pass`) or fails (`fail`); the folder is that of the
-/// command.
+/// The environment variable that switches the pipeline on in a program: `FD:WHEN_MISSING:FOLDER`. FD is the descriptor
+/// of the first plan, or -1. WHEN_MISSING is `pass` or `fail`: a transfer without the pipeline continues or fails.
+/// FOLDER is the folder of the command.
 #define SLUICE_ATTACH_VARIABLE "SLUICE_ATTACH"
-/// With a value other than 0 or nothing, the preloaded library does nothing.
+/// If this variable has a value other than 0 and is not empty, the preloaded library does nothing.
 #define SLUICE_ATTACH_OFF_VARIABLE "SLUICE_DISABLE"
-/// In the folder of the command.
+/// The name of the page's file in the folder of the command.
 #define SLUICE_ATTACH_PAGE_NAME "page"
-/// In the folder of the command, followed by the plan's number.
+/// The name of a plan's file in the folder of the command is this prefix and the plan's number.
 #define SLUICE_ATTACH_PLAN_PREFIX "plan-"
-/// Beside the preloaded library.
+/// The file name of the host library, which is in the folder of the preloaded library.
 #define SLUICE_ATTACH_HOST_NAME "libsluice-attach-host.so"
 /// The function that the host library exports; see `sluice_attach_open`.
 #define SLUICE_ATTACH_HOST_SYMBOL "sluice_attach_host"
 #define SLUICE_ATTACH_PAGE_MAGIC "sluice-attach-1"
-/// The first line of a plan is this, the plan's number in decimal, and a line feed.
+/// The first line of a plan is this text, the plan's number in decimal, and a line feed.
 #define SLUICE_ATTACH_PLAN_MAGIC "sluice-plan-1 "
 
 // MARK: The page
 
-/// What a program counts, over all of its processes. The command shows it.
+/// What the processes of a program count together. The command shows these counts.
 enum sluice_attach_count {
   /// Transfers that went through the pipeline.
   SLUICE_ATTACH_COUNT_ATTACHED,
@@ -45,17 +46,17 @@ enum sluice_attach_count {
   SLUICE_ATTACH_COUNT_OTHER_PROTOCOL,
   /// Transfers without the pipeline, because no plan could be read or used, or because memory ran out.
   SLUICE_ATTACH_COUNT_NO_PLAN,
-  /// … because the host library is missing, was changed, or could not be opened.
+  /// Transfers without the pipeline, because the host library is missing, was changed, or could not be opened.
   SLUICE_ATTACH_COUNT_NO_HOST,
-  /// … because the thread had too little stack left.
+  /// Transfers without the pipeline, because the thread had too little stack left.
   SLUICE_ATTACH_COUNT_SMALL_STACK,
-  /// … because the program exports functions with the names of libjansson.
+  /// Transfers without the pipeline, because the program exports functions with names of libjansson's functions.
   SLUICE_ATTACH_COUNT_FOREIGN_JSON,
-  /// … in a process that was forked while the host was in use.
+  /// Transfers without the pipeline, because the process was forked while the host was in use.
   SLUICE_ATTACH_COUNT_FORKED,
-  /// … because libcurl lacks a function that is needed.
+  /// Transfers without the pipeline, because libcurl lacks a function that is needed.
   SLUICE_ATTACH_COUNT_OLD_CURL,
-  /// … because the request could not be read, such as a URL that libcurl completes.
+  /// Transfers without the pipeline, because Sluice does not accept the URL or the request.
   SLUICE_ATTACH_COUNT_UNREADABLE,
   /// Transfers that a stage or a fault ended, or that were refused because they had no pipeline.
   SLUICE_ATTACH_COUNT_REFUSED,
@@ -68,14 +69,16 @@ enum sluice_attach_count {
   SLUICE_ATTACH_COUNTS
 };
 
-/// Which file the host library is, as the command found it. Whoever writes to a file changes its `ctime`.
+/// Identifies the file of the host library that the command has checked. Whoever writes to this file changes its
+/// `ctime`.
 struct sluice_attach_file {
   uint64_t device, inode, size;
   int64_t mtime_seconds, ctime_seconds;
   uint32_t mtime_nanoseconds, ctime_nanoseconds;
 };
 
-/// The file `page` in the folder of the command, which all processes map. The command writes; processes count.
+/// The contents of the file `page` in the folder of the command, which all processes map. Processes only add to
+/// `counts`; the command writes the other members.
 struct sluice_attach_page {
   char magic[16];
   uint32_t abi;
@@ -96,7 +99,7 @@ static inline void sluice_attach_add(struct sluice_attach_page *page, enum sluic
 
 // MARK: The host
 
-/// Borrowed bytes; without a NUL at the end unless a comment says NUL-terminated.
+/// Borrowed bytes. They have no NUL at the end unless a comment says "NUL-terminated".
 struct sluice_attach_text {
   const char * bytes;
   size_t length;
@@ -104,13 +107,13 @@ struct sluice_attach_text {
 
 enum sluice_attach_body {
   SLUICE_ATTACH_BODY_NONE,
-  /// In memory: `content`.
+  /// The body is in memory, in `content`.
   SLUICE_ATTACH_BODY_MEMORY,
-  /// Libcurl asks the program for the body while it sends.
+  /// Libcurl asks the program for the body while it sends the request.
   SLUICE_ATTACH_BODY_STREAM,
 };
 
-/// What a program asks of a transfer. Borrowed for the call.
+/// The request that a program makes. Borrowed for the call.
 struct sluice_attach_request {
   struct sluice_attach_text method;
   struct sluice_attach_text url;
@@ -126,11 +129,11 @@ struct sluice_attach_request {
 
 /// A response that arrived. Borrowed for the call.
 struct sluice_attach_response {
-  /// 0 if there was none.
+  /// 0 if no response arrived.
   int32_t status;
-  /// Names and values alternately; none if the transfer wants no facts.
+  /// Names and values alternately. Empty if the transfer wants no facts.
   const struct sluice_attach_text *fields;
-  /// The number of pairs.
+  /// The number of pairs in `fields`.
   size_t field_count;
 };
 
@@ -144,29 +147,30 @@ struct sluice_attach_facts {
   /// How many connections the transfer has opened.
   int64_t connections;
   int64_t sent_bytes, received_bytes;
-  /// Numeric address of the server or proxy of the last connection; empty if not known.
+  /// The numeric address of the server or proxy of the last connection; empty if it is not known.
   struct sluice_attach_text address;
-  /// Of the last response: 10, 11, 20 or 30; 0 if not known.
+  /// The HTTP version of the last response: 10, 11, 20 or 30; 0 if it is not known.
   int32_t http_version;
 };
 
 /// A hop whose connection is established and whose request was not sent yet.
 struct sluice_attach_hop {
-  /// Empty for the first hop, whose request the host knows.
+  /// `method` and `url` are empty for the first hop, because the host knows its request.
   struct sluice_attach_text method;
   struct sluice_attach_text url;
-  /// What the program asks for now: it may have set other headers since the previous hop.
+  /// The program's request as it is now: the program may have set other headers since the previous hop.
   const struct sluice_attach_request *request;
   /// The response to the previous hop; NULL for the first hop.
   const struct sluice_attach_response *previous;
-  /// As of now: of this hop, they contain the connection and nothing else. NULL if the transfer wants no facts.
+  /// The facts until now. About this hop, they contain only its connection. NULL if the transfer wants no facts.
   const struct sluice_attach_facts *facts;
 };
 
 /// The head of the response for the program, before the program gets any of that response.
 struct sluice_attach_head {
   int32_t status;
-  /// As libcurl gives them, each with its line end: the status line, the fields, and the empty line if it came.
+  /// The lines as libcurl gives them, each with its line end: the status line, the fields, and the empty line if it has
+  /// arrived.
   const struct sluice_attach_text *lines;
   size_t line_count;
   const struct sluice_attach_facts *facts;
@@ -176,21 +180,21 @@ struct sluice_attach_head {
 struct sluice_attach_end {
   /// The CURLcode.
   int32_t code;
-  /// The message of libcurl or the program for it; empty for success.
+  /// The error message of libcurl or of the program; empty after a success.
   struct sluice_attach_text reason;
   const struct sluice_attach_response *response;
-  /// The program dropped the transfer before its end.
+  /// Whether the program has dropped the transfer before its end.
   bool is_cancelled;
   /// NULL if the transfer wants no facts.
   const struct sluice_attach_facts *facts;
 };
 
 enum sluice_attach_outcome {
-  /// Continue, with the changes.
+  /// Continue the transfer with the changes.
   SLUICE_ATTACH_PROCEED,
-  /// Leave the transfer unchanged; the host does not know it.
+  /// Leave the transfer unchanged. The host has no object for it.
   SLUICE_ATTACH_PASS,
-  /// End the transfer with an error. `message` says why. The host still wants the end.
+  /// End the transfer with an error. `message` says why. `end` must still be called.
   SLUICE_ATTACH_REFUSE,
   /// A request stage is suspended: call `go_on` to learn more, or `end` to give up.
   SLUICE_ATTACH_WAIT,
@@ -198,13 +202,13 @@ enum sluice_attach_outcome {
 
 enum { SLUICE_ATTACH_NEW_LINES = 1, SLUICE_ATTACH_NEW_METHOD = 2, SLUICE_ATTACH_NEW_URL = 4, SLUICE_ATTACH_NEW_BODY = 8 };
 
-/// What the host decides. The texts belong to the host and are valid until the next call about the transfer.
+/// The decision of the host. The texts belong to the host and are valid until the next call about the transfer.
 struct sluice_attach_answer {
   enum sluice_attach_outcome outcome;
   /// `SLUICE_ATTACH_NEW_…` bits.
   uint32_t changes;
-  /// Each is NUL-terminated, and has the form of a line of CURLOPT_HTTPHEADER; from `receive`, of a line that libcurl
-  /// gives to CURLOPT_HEADERFUNCTION.
+  /// Each line is NUL-terminated. It has the form of a line of CURLOPT_HTTPHEADER, or, if `receive` has set it, of a
+  /// line that libcurl gives to CURLOPT_HEADERFUNCTION.
   const struct sluice_attach_text *lines;
   size_t line_count;
   /// NUL-terminated.
@@ -212,14 +216,15 @@ struct sluice_attach_answer {
   struct sluice_attach_text content;
   /// NUL-terminated.
   struct sluice_attach_text message;
-  /// From `begin` and `go_on`: the program must get nothing of the response before `receive` has returned.
+  /// Set by `begin` and `go_on`: whether the program must get nothing of the response before `receive` has returned.
   bool holds_response;
-  /// From `begin` and `go_on`: the transfer is observed, so that the host wants facts and whole responses.
+  /// Set by `begin` and `go_on`: whether the host wants facts and all fields of responses, for response stages, tracers
+  /// or an explanation.
   bool wants_facts;
 };
 
-/// The functions of the host library. Each may be called on any thread; calls about one transfer come one after the
-/// other. No call keeps what it borrows.
+/// The functions of the host library. Each function may be called on any thread. Calls about one transfer must not
+/// overlap. A function does not use borrowed memory after it has returned.
 struct sluice_attach_host {
   uint32_t abi;
   /// Creates the pipeline of the plan. Called once in a process, and again after a fork and for each newer plan.
@@ -227,13 +232,14 @@ struct sluice_attach_host {
   /// @param plan the bytes of the plan
   /// @return 0, or -1 if the pipeline could not be created; an earlier plan then stays in use
   int (*take_plan)(const char *plan, size_t length, uint64_t number);
-  /// Begins a transfer: runs the request stages.
+  /// Begins a transfer and runs the request stages.
   ///
   /// @param blocks whether the call waits for a suspended stage, within its deadline; otherwise the answer is
   /// SLUICE_ATTACH_WAIT
   /// @return the transfer, for the other functions; NULL with SLUICE_ATTACH_PASS
   void *(*begin)(const struct sluice_attach_request *request, bool blocks, struct sluice_attach_answer *answer);
-  /// After SLUICE_ATTACH_WAIT: whether the stage has been resumed, or its deadline is over. Called repeatedly.
+  /// Continues a transfer after SLUICE_ATTACH_WAIT. The answer is again SLUICE_ATTACH_WAIT until the stage is resumed
+  /// or its deadline is over.
   void (*go_on)(void *transfer, bool blocks, struct sluice_attach_answer *answer);
   /// Runs the issue stages of a hop.
   void (*issue)(void *transfer, const struct sluice_attach_hop *hop, struct sluice_attach_answer *answer);
@@ -241,11 +247,11 @@ struct sluice_attach_host {
   void (*receive)(void *transfer, const struct sluice_attach_head *head, struct sluice_attach_answer *answer);
   /// Ends a transfer, which must not be used afterwards. Blocks while a stage is suspended in `on_failure`.
   void (*end)(void *transfer, const struct sluice_attach_end *end);
-  /// In a child after fork(): drops the pipeline, whose threads do not exist here.
+  /// Drops the pipeline. Called in the child after fork(), where the pipeline's threads do not exist.
   void (*forked)(void);
-  /// Whether plugins may make exchanges, now or when they end.
+  /// Whether plugins may make exchanges while they serve or when they are ended.
   bool (*calls_out)(void);
-  /// Called when the process ends: tracers deliver their last events. Takes a bounded time.
+  /// Lets tracers deliver their last events. Called when the process ends. Takes a limited time.
   void (*close)(void);
 };
 
@@ -261,13 +267,13 @@ struct sluice_attach_exchange {
   /// If false, `content` is ignored.
   bool has_content;
   struct sluice_attach_text content;
-  /// NUL-terminated paths; empty for libcurl's default.
+  /// NUL-terminated paths. Libcurl's default is used for an empty path.
   struct sluice_attach_text authorities, certificate, key;
   bool verifies;
   int64_t limit_milliseconds;
-  /// A longer body ends the exchange.
+  /// The exchange fails if the body of the response is longer.
   size_t limit_bytes;
-  /// Another thread can end the exchange with `sluice_attach_stop`.
+  /// A flag with which another thread can end the exchange; see `sluice_attach_stop`.
   uint32_t *stop;
 };
 
@@ -279,32 +285,35 @@ static inline bool sluice_attach_is_stopped(const uint32_t *stop) { return __ato
 struct sluice_attach_exchanged {
   /// The CURLcode.
   int32_t code;
-  /// A message about it; empty for success.
+  /// The error message; empty after a success.
   struct sluice_attach_text reason;
   struct sluice_attach_response response;
   /// As in `sluice_attach_facts`.
   int32_t http_version;
   struct sluice_attach_text content;
-  /// Belongs to the preloaded library.
+  /// For the preloaded library, which frees it in `release`.
   void *memory;
 };
 
-/// What a process tells the host, and does for it. Borrowed for the call; the functions live as long as the process.
+/// What the preloaded library offers to the host. The table is borrowed for the call; its functions exist as long as
+/// the process.
 struct sluice_attach_program {
   uint32_t abi;
   /// NUL-terminated: the folder of the command.
   struct sluice_attach_text folder;
-  /// Makes one exchange with a libcurl of the program, and blocks until it has ended. Follows no redirect, uses nothing
-  /// that the program has set, and is not attached. Only threads of the host may call it, outside of `enter`.
+  /// Makes one exchange with a libcurl of the program, and blocks until it has ended. The exchange follows no redirect,
+  /// uses no settings of the program, and does not go through the pipeline. Only threads of the host may call this
+  /// function, and not between `enter` and `leave`.
   void (*exchange)(const struct sluice_attach_exchange *exchange, struct sluice_attach_exchanged *outcome);
   void (*release)(struct sluice_attach_exchanged *outcome);
-  /// A thread of the host calls these around everything that it does, except waiting and exchanges. A fork() waits
-  /// until the thread has left, because the thread does not exist in the child.
+  /// A thread of the host must call `enter` before any work and `leave` afterwards, except for waiting and exchanges. A
+  /// fork() waits until the thread has left, because the thread does not exist in the child.
   void (*enter)(void);
   void (*leave)(void);
 };
 
-/// The type of `sluice_attach_host`. Returns NULL if the revisions differ. The table lives as long as the process.
+/// The type of the exported function SLUICE_ATTACH_HOST_SYMBOL. Returns NULL if the revisions differ. The returned
+/// table exists as long as the process.
 typedef const struct sluice_attach_host *(*sluice_attach_open)(const struct sluice_attach_program *program);
 
 #ifdef __cplusplus

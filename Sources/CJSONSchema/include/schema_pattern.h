@@ -1,4 +1,4 @@
-/// Regular expressions of ECMA 262 over code points, matched without backtracking: `std::regex` of libstdc++.
+/// Regular expressions of ECMA 262 over code points, matched without backtracking by `std::regex` of libstdc++.
 #ifndef SLUICE_SCHEMA_PATTERN_H
 #define SLUICE_SCHEMA_PATTERN_H
 
@@ -15,9 +15,9 @@ typedef struct sluice_pattern sluice_pattern;
 /// result is NULL, and `message` holds the reason, cut at `size` bytes. Free with `sluice_pattern_free`. [any]
 sluice_pattern *sluice_pattern_compile(const wchar_t *pattern, size_t length, char *message, size_t size);
 
-/// 1 if the pattern matches anywhere in the text, 0 if it does not, -1 if the search needs more than `*comparisons`
-/// comparisons of characters or if memory runs out. The number of comparisons made is subtracted from `*comparisons`.
-/// [any]
+/// Returns 1 if the pattern matches anywhere in the text, or 0 if it does not. Returns -1 if the search needs more than
+/// `*comparisons` comparisons of characters, or if memory runs out. Subtracts the number of comparisons from
+/// `*comparisons`. [any]
 int sluice_pattern_matches(const sluice_pattern *pattern, const wchar_t *text, size_t length, size_t *comparisons);
 
 /// Releases a pattern that no thread uses any more; NULL is allowed. [any]

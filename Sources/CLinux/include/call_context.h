@@ -1,10 +1,10 @@
-// Which plugin call runs on this thread, and numbers for calls that no two calls share. In C because Swift has no
+// Stores which plugin call runs on this thread, and gives each call a unique number. In C because Swift has no
 // thread-local variables.
 #ifndef SLUICE_CALL_CONTEXT_H
 #define SLUICE_CALL_CONTEXT_H
 #include <stdint.h>
 
-/// A thread takes this many numbers at a time, so that counting does not use memory that threads share.
+/// A thread takes this many numbers at a time, so that threads seldom use the shared counter.
 #define SLUICE_CALL_NUMBER_BLOCK (UINT64_C(1) << 20)
 
 struct sluice_call_record;
@@ -13,7 +13,7 @@ struct sluice_thread_calls {
   /// The innermost call, owned by the frame that has set it; NULL outside of calls.
   void *_Nullable current;
   uint64_t next_number;
-  /// What other threads can read about this thread's calls (call_record.h); NULL before the first call.
+  /// The record with which other threads can read this thread's calls (call_record.h); NULL before the first call.
   struct sluice_call_record *_Nullable record;
 };
 

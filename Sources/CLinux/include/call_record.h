@@ -1,5 +1,5 @@
-// Which plugin calls each thread is in. The thread writes its record; the crash handler and the watchdog read it. In C
-// because of the thread-local variable, and because a signal handler reads it.
+// Records which plugin calls run on each thread. The thread writes its record; the crash handler and the watchdog read
+// it. In C because of the thread-local variable, and because a signal handler reads it.
 //
 // Entering and leaving a call are a few plain stores into memory that only this thread writes: no lock, no allocation,
 // no clock.
@@ -12,10 +12,10 @@
 /// The number of nested calls that are recorded; deeper calls are only counted.
 #define SLUICE_CALL_DEPTH 8
 
-/// What is called: one build of a plugin, and its instance if there is one. The subject and its texts are never freed.
-/// No text has a line break.
+/// The subject of a call: one build of a plugin, and its instance if there is one. The subject and its texts are never
+/// freed. No text has a line break.
 typedef struct sluice_call_subject {
-  /// The subject that was kept before this one.
+  /// The next subject in the list: the one that was added before this one.
   const struct sluice_call_subject *_Nullable next;
   /// The name in the configuration; empty before there is an instance.
   const char *_Nonnull stage;
@@ -27,29 +27,30 @@ typedef struct sluice_call_subject {
   const char *_Nonnull copy;
   /// SHA-256 of the library, in hex.
   const char *_Nonnull hash;
-  /// 0 before the build has a generation.
+  /// The generation of the build; 0 if the build has none yet.
   int64_t generation;
 } sluice_call_subject;
 
 typedef struct sluice_call_frame {
-  /// A number that no other call in the process has; never 0. Written first.
+  /// A number that no other call in the process has, and that is never 0. It is written first.
   uint64_t number;
   const sluice_call_subject *_Nullable subject;
   /// The transaction's id; both 0 if the call belongs to no transaction.
   uint64_t transaction_high, transaction_low;
-  /// Which function of the plugin; the numbers are the host's.
+  /// The called function of the plugin, by the host's number.
   uint32_t callback;
   uint32_t attempt;
 } sluice_call_frame;
 
-/// One for each thread that has called a plugin. Never freed: when a thread ends, another thread reuses its record.
+/// The calls of one thread that has called a plugin. A record is never freed: when its thread ends, another thread
+/// reuses it.
 typedef struct sluice_call_record {
   struct sluice_call_record *_Nullable next;
   /// Whether a thread uses the record.
   uint32_t is_taken;
   int32_t thread;
   char thread_name[16];
-  /// The number of calls that are running, one inside the other.
+  /// The number of nested calls that are running.
   uint32_t depth;
   /// The event loop that runs on the thread; NULL for other threads.
   const void *_Nullable loop;
@@ -60,10 +61,10 @@ typedef struct sluice_call_record {
 /// Puts the subject into a list in which the crash handler finds it; it stays there until the process ends.
 void sluice_keep_call_subject(sluice_call_subject *_Nonnull subject);
 
-/// The subjects kept so far, the latest first. [any, signal handlers too]
+/// The subjects in that list, the newest first. [any, signal handlers too]
 const sluice_call_subject *_Nullable sluice_call_subjects(void);
 
-/// The records of all threads that have or had one. [any, signal handlers too]
+/// The list of all records, including those of threads that have ended. [any, signal handlers too]
 const sluice_call_record *_Nullable sluice_call_records(void);
 
 /// Gives the calling thread a record until it ends, and an alternate stack if crashes are handled. NULL if there is no
@@ -73,7 +74,7 @@ sluice_call_record *_Nullable sluice_take_call_record(void);
 /// From now on, threads that take a record also get an alternate stack, and so does the calling thread.
 void sluice_use_alternate_stacks(void);
 
-/// Says that a call begins on this thread. Balanced by `sluice_end_call`.
+/// Records that a call begins on this thread. Call `sluice_end_call` when it has ended.
 static inline void sluice_begin_call(
     uint64_t number, const sluice_call_subject *_Nonnull subject, uint64_t transaction_high, uint64_t transaction_low,
     uint32_t callback, uint32_t attempt) {
@@ -100,7 +101,7 @@ static inline void sluice_begin_call(
 
 static inline void sluice_end_call(void) {
   sluice_call_record *record = sluice_thread_calls.record;
-  // If there was no memory for a record when this call began, a nested call may have made one since.
+  // If there was no memory for a record when this call began, a nested call may have created the record later.
   if (__builtin_expect(!record || record->depth == 0, 0)) return;
   __atomic_store_n(&record->depth, record->depth - 1, __ATOMIC_RELEASE);
 }

@@ -1,4 +1,4 @@
-// Which event loop runs on this thread. In C because Swift has no thread-local variables.
+// Stores which event loop runs on this thread. In C because Swift has no thread-local variables.
 #ifndef SLUICE_CURRENT_LOOP_H
 #define SLUICE_CURRENT_LOOP_H
 #include <stdint.h>
@@ -9,8 +9,8 @@ extern _Thread_local const void *_Nullable sluice_thread_loop;
 
 static inline const void *_Nullable sluice_current_loop(void) { return sluice_thread_loop; }
 
-/// Sets the loop of the calling thread. `end` is called once, on this thread, if the thread ends without
-/// `sluice_leave_loop`, which happens when code that the loop has called uses `pthread_exit`.
+/// Sets the loop of the calling thread. If the thread ends without `sluice_leave_loop`, `end` is called once on this
+/// thread. That happens when code that the loop has called uses `pthread_exit`.
 void sluice_enter_loop(const void *_Nonnull loop, void (*_Nonnull end)(const void *_Nonnull loop));
 
 /// Notes that the calling thread no longer runs a loop.
@@ -20,8 +20,8 @@ void sluice_leave_loop(void);
 /// thread of the process has had. Never 0.
 uint64_t sluice_thread_identity(void);
 
-/// Registers `end`, which is called once, on the calling thread, if that thread ends without `sluice_unwatch_thread`,
-/// which happens when code that it has called uses `pthread_exit`.
+/// If the calling thread ends without `sluice_unwatch_thread`, `end` is called once on this thread. That happens when
+/// code that the thread has called uses `pthread_exit`.
 void sluice_watch_thread(const void *_Nonnull context, void (*_Nonnull end)(const void *_Nonnull context));
 
 void sluice_unwatch_thread(void);

@@ -18,14 +18,14 @@ int sluice_spawn_helper_passing(
 /// fork(2). The calling process must have only one thread.
 pid_t sluice_fork(void);
 
-/// A descriptor that is readable once the process has ended (pidfd_open(2)); -1 with errno.
+/// Returns a descriptor that is readable once the process has ended (pidfd_open(2)), or -1 with errno.
 int sluice_open_process(pid_t process);
 
 /// Makes this process the parent of all its descendants whose own parents end.
 int sluice_adopt_orphans(void);
 
-/// Tells the kernel to kill this process when the thread that started it ends. Returns 0 if `parent` has already ended,
-/// so that no parent is left to work for.
+/// Tells the kernel to kill this process when the thread that started it ends. Returns 0 if `parent` has already ended:
+/// the kernel would then not kill this process.
 int sluice_die_with_parent(pid_t parent);
 
 typedef struct sluice_process_limits {

@@ -1,26 +1,26 @@
-// What the dynamic loader tells about the libraries that it has mapped. In C because these functions need _GNU_SOURCE,
-// which changes some of glibc's types: a Swift module that saw both forms would not compile.
+// Asks the dynamic loader about the libraries that it has mapped. In C because these functions need _GNU_SOURCE, which
+// changes some of glibc's types: a Swift module that saw both forms would not compile.
 #ifndef SLUICE_MAPPED_LIBRARY_H
 #define SLUICE_MAPPED_LIBRARY_H
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct sluice_mapped_library {
-  /// The number that the loader added to the library's own addresses.
+  /// The load address: the number that the loader added to the library's own addresses.
   uintptr_t load_address;
   /// Its GNU build id in memory; NULL if it has none.
   const unsigned char *build_id;
   size_t build_id_size;
 } sluice_mapped_library;
 
-/// Finds the library that has a segment with the address; 0 if no library has one. From any thread.
+/// Finds the library that has a segment with the address. Returns 0 if no library has one. From any thread.
 int sluice_mapped_library_at(const void *address, sluice_mapped_library *library);
 
 /// Stores the load address of a handle from `dlopen`. Returns 0 if the loader does not say. From any thread.
 int sluice_handle_load_address(void *handle, uintptr_t *address);
 
-/// Stores an address inside the library of a handle from `dlopen`, namely that of its dynamic section. Returns 0 if the
-/// loader does not say. From any thread.
+/// Stores the address of the dynamic section of the library of a handle from `dlopen`. Returns 0 if the loader does not
+/// say. From any thread.
 int sluice_handle_dynamic_section(void *handle, const void **section);
 
 /// Runs the destructors of the library that is mapped at the address, as the loader does at the end of a process. The

@@ -1,14 +1,14 @@
-// The only way to end a process that runs foreign code. Written in C because of signal handlers and on_exit(3), and
-// because the sanitizers and the profiler must be called explicitly at the end.
+// Ends a process that runs foreign code. Such a process must not be ended in another way. Written in C because of
+// signal handlers and on_exit(3), and because the sanitizers and the profiler must be called explicitly at the end.
 #ifndef SLUICE_PROCESS_END_H
 #define SLUICE_PROCESS_END_H
 #include <stdint.h>
 
-/// Called when foreign code has called exit(3) or quick_exit(3): on the thread that did, with its status, at most once. It
-/// must end in `sluice_end_process`.
+/// Called at most once, when foreign code has called exit(3) or quick_exit(3), on the thread of that call and with its
+/// status. The handler must end with a call of `sluice_end_process`.
 typedef void (*sluice_exit_handler)(int status);
 
-/// The status that the handler gets after quick_exit(3), which does not pass on the real one.
+/// The status that the handler gets after quick_exit(3), which does not pass on the status of its caller.
 #define SLUICE_UNKNOWN_STATUS (-1)
 
 /// Makes exit(3) call the handler. The function that was registered last runs first: call this again whenever foreign

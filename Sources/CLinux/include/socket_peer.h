@@ -1,10 +1,12 @@
-// Who is at the other end of a Unix socket. In C because the structure needs _GNU_SOURCE, as in mapped_library.h.
+// Identifies the process at the other end of a Unix socket. In C because the structure needs _GNU_SOURCE, as in
+// mapped_library.h.
 #ifndef SLUICE_SOCKET_PEER_H
 #define SLUICE_SOCKET_PEER_H
 #include <stdint.h>
 
 typedef struct sluice_socket_peer {
-  /// The process and its user when the connection was made; for a client, when the other side began to listen.
+  /// The peer's process and its user, as they were when the connection was made, or, if this process is the client,
+  /// when the server began to listen.
   int32_t process;
   uint32_t user;
 } sluice_socket_peer;

@@ -1,5 +1,5 @@
-// Socket types. Several modules include <sys/socket.h>, and in which of them Swift finds the enumeration depends on the
-// build; these names are always here.
+// Socket types. Several modules include <sys/socket.h>. It depends on the build in which of them Swift finds the
+// enumeration, so this header defines names that are always available.
 #ifndef SLUICE_SOCKET_TYPE_H
 #define SLUICE_SOCKET_TYPE_H
 #include <sys/socket.h>

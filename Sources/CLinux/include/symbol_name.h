@@ -1,4 +1,5 @@
-// The names behind the symbols of languages that mangle them. In C because Swift's runtime offers this only to C.
+// Finds the function names behind the mangled symbols of Swift and C++. In C because Swift's runtime offers this only
+// to C.
 #ifndef SLUICE_SYMBOL_NAME_H
 #define SLUICE_SYMBOL_NAME_H
 

@@ -1,4 +1,4 @@
-// Reports what happens to the HTTP/2 streams of libcurl. Libcurl knows this, but its API does not tell:
+// Reports what happens to the HTTP/2 streams of libcurl. Libcurl knows the following, but its API does not report it:
 // - A request goes out as a stream, so its connection uses HTTP/2.
 // - A server has refused a stream, and thus promises that it did not process the request (RFC 9113 §6.8, §8.7). Libcurl
 //   sends such a request again by itself.
@@ -10,8 +10,8 @@
 //
 // Libcurl gives nghttp2 its callbacks for frames and for the end of a stream. nghttp2's API has functions that set
 // these callbacks, and a function that begins a stream. This module defines functions with the same names. The dynamic
-// linker finds them before those of nghttp2, and they put callbacks of this module before those of libcurl. If they are
-// not called, as with a libcurl that nghttp2 is linked into, nothing is reported.
+// linker finds them before those of nghttp2, and they put callbacks of this module before those of libcurl. If libcurl
+// does not call them, for example because nghttp2 is linked statically into it, nothing is reported.
 #ifndef SLUICE_STREAM_EVENTS_H
 #define SLUICE_STREAM_EVENTS_H
 

@@ -1,4 +1,5 @@
-// What the test kit needs from C: glibc declares these for _GNU_SOURCE only, which the Glibc module does not set.
+// The functions that the test kit needs from C: glibc declares them only with _GNU_SOURCE, which the Glibc module does
+// not set.
 #ifndef SLUICE_CTESTKIT_H
 #define SLUICE_CTESTKIT_H
 #include <pthread.h>
@@ -12,10 +13,10 @@ int sluice_test_pipe(int ends[2]);
 /// would keep the connection open after the test has closed it. -1 with errno on failure. [any]
 int sluice_test_accept(int listener);
 
-/// Adds "close every descriptor from `first` on" to what the child does before it runs. [any]
+/// Adds an action for the child before it runs: it must close every descriptor from `first` on. [any]
 int sluice_test_close_from(posix_spawn_file_actions_t *actions, int first);
 
-/// Adds "change to this folder"; the path is copied. [any]
+/// Adds an action for the child before it runs: it must change to this folder. The path is copied. [any]
 int sluice_test_change_folder(posix_spawn_file_actions_t *actions, const char *path);
 
 /// Bytes that were allocated and not freed, in all arenas of the process and in separate mappings. [any]
@@ -31,7 +32,7 @@ typedef enum sluice_test_coding {
   SLUICE_TEST_BARE_DEFLATE,
   SLUICE_TEST_BROTLI,
   SLUICE_TEST_ZSTD,
-  /// With a window of 16 MB.
+  /// Zstandard with a window of 16 MB.
   SLUICE_TEST_WIDE_ZSTD,
 } sluice_test_coding;
 

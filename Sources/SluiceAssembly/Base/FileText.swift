@@ -5,7 +5,7 @@ import SluiceSupport
 /// Reads whole small files. A pipe is accepted in place of a file, as in `<(…)`, but the wait for its content has a
 /// limit.
 package enum FileText {
-  /// Why a file could not be read, in words.
+  /// The reason why a file could not be read, as text.
   package struct ReadError: Error, CustomStringConvertible {
     package let description: String
     /// The error number, if the system has refused to read the file.
@@ -20,7 +20,7 @@ package enum FileText {
   package static func read(
     _ path: String, limitBytes: Int = .max, pipeLimit: Duration = Self.pipeLimit
   ) throws(ReadError) -> [UInt8] {
-    // Without O_NONBLOCK, open waits for the writer of a FIFO.
+    // Without O_NONBLOCK, open would wait for the writer of a FIFO.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw failure(errno) }
     defer { close(descriptor) }
@@ -61,10 +61,10 @@ package enum FileText {
   }
 }
 
-/// The bounded wait for bytes from something that is not a file.
+/// Waits for bytes of a pipe, a terminal or a device, up to a limit.
 private struct PipeWait {
   private let descriptor: Int32
-  /// What the bytes come from, as a word for messages.
+  /// The kind of the source, for messages: "a pipe", "a terminal" or "a device".
   private let kind: String
   private let limit: Duration
   private let deadline: Duration

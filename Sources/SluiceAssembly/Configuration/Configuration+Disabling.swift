@@ -1,7 +1,7 @@
 import SluiceJSON
 
 extension Configuration {
-  /// The same configuration, in which a stage that only fails replaces each of these plugins.
+  /// Returns the configuration with a stage that only fails in place of each of these plugins.
   /// - Parameter reasons: for the name of each plugin: what failed, why, and what to do.
   package func disabling(_ reasons: [String: String]) -> Configuration {
     var configuration = self

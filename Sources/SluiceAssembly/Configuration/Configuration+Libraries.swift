@@ -11,13 +11,13 @@ extension Configuration {
   /// The names of the instances of one library.
   package func plugins(of library: String) -> [String] { plugins.filter { $0.library == library }.map(\.name) }
 
-  /// What a library may do to the process: what any of its plugins is allowed, because the library is loaded once for all
-  /// of them.
+  /// The hazards that a library is allowed. These are the hazards that any of its plugins is allowed, because the
+  /// library is loaded once for all of them.
   package func allowed(of library: String) -> Set<LibraryHazard> {
     plugins.filter { $0.library == library }.reduce(into: []) { $0.formUnion($1.allowed) }
   }
 
-  /// The keys with different values that an engine reads only when it starts.
+  /// The keys whose values differ between the two configurations, and which an engine reads only when it starts.
   package func fixedDifferences(from other: Configuration) -> [String] {
     let (new, old) = (transport, other.transport)
     let differences: [(String, Bool)] = [

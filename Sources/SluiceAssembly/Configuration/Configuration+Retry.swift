@@ -21,7 +21,7 @@ extension Configuration {
 }
 
 extension ConfigurationNode {
-  /// A list of statuses, classes and ranges.
+  /// A list of statuses, such as `503`, of classes, such as `"5xx"`, and of ranges, such as `"500-504"`.
   func statuses() throws(ConfigurationError) -> StatusSet {
     var ranges: [ClosedRange<Int>] = []
     for element in try elements() { ranges.append(try element.statusRange()) }

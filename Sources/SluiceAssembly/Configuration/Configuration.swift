@@ -147,7 +147,7 @@ public struct PluginConfiguration: Sendable {
 
 /// A place in one of the stage lists.
 public struct StageReference: Sendable {
-  /// The name of an instance in ``Configuration/plugins``. An engine refuses a name that is not there.
+  /// The name of an instance, which must be in ``Configuration/plugins``.
   public var plugin: String
   /// Which requests the stage is called for; nil means all. Must be nil for tracers.
   public var match: StageMatch?

@@ -25,10 +25,11 @@ public struct ConfigurationLocation: Sendable, Hashable, CustomStringConvertible
   public var file: String?
   /// Counted from 1.
   public var line: Int?
-  /// The keys down to the value, joined by dots, list positions in brackets; empty for the whole.
+  /// The keys that lead to the value, joined by dots, with list positions in brackets. Empty for the whole
+  /// configuration.
   public var key: String
 
-  /// A place in a file, or without a file in a configuration created in code.
+  /// A place in a file, or, if `file` is nil, in a configuration created in code.
   package init(file: String? = nil, line: Int? = nil, key: String = "") {
     self.file = file
     self.line = line

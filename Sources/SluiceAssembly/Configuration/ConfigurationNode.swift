@@ -107,7 +107,7 @@ struct ConfigurationNode {
     return try source.installedPlugins.path(of: text, at: location)
   }
 
-  /// One of a few words.
+  /// A string that must be a case of an enumeration.
   func word<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) throws(ConfigurationError) -> Word
   where Word.RawValue == String {
     let text = try string()

@@ -4,6 +4,6 @@ public enum CredentialPolicy: Sendable, Hashable {
   case basicFirst
   /// Only as Digest: the password is never sent.
   case digest
-  /// As the server asks, Digest before Basic; nothing is sent before it asks.
+  /// Only after the server has asked. If it offers both, Digest is used and not Basic.
   case whenAsked
 }

@@ -14,7 +14,8 @@ public struct InstalledPlugins: Sendable, Hashable {
   private let reason: String?
 
   /// The plugins of the running program's installation: for a program `PREFIX/bin/NAME`, they are in
-  /// `PREFIX/lib/sluice/plugins`. Symbolic links to the program are followed. Any other program has none.
+  /// `PREFIX/lib/sluice/plugins`. Symbolic links to the program are followed. A program in a folder with another name
+  /// than `bin` has no installed plugins.
   public static let ofThisProgram = InstalledPlugins(program: RunningProgram.path())
 
   /// The plugins of an installation elsewhere.
@@ -39,7 +40,7 @@ public struct InstalledPlugins: Sendable, Hashable {
     (folder, reason) = ("\(prefix)/lib/sluice/plugins", nil)
   }
 
-  /// The plugins for another process: the same folder, or none.
+  /// The installation of another process, which has passed on its folder; nil means that it knows no installation.
   package init(given folder: String?) {
     if let folder { self.init(in: folder) } else { self.init(folder: nil, reason: nil) }
   }

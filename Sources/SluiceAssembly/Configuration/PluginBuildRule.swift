@@ -3,14 +3,15 @@ package struct PluginBuildRule: Sendable, Hashable {
   package enum Way: Sendable, Hashable {
     /// The folder is built as by `sluice plugin build`.
     case folder(String)
-    /// A program with its arguments.
+    /// A program that builds the library, with its arguments.
     case command([String])
   }
 
   package var way: Way
   /// Files and folders whose change starts a build.
   package var sources: [String]
-  /// The folder in which a command runs: the folder of the configuration; nil means the program's working folder.
+  /// The folder in which `command` runs, which is the folder of the configuration; nil means the program's working
+  /// folder.
   package var workingFolder: String?
 
   package init(_ way: Way, sources: [String], workingFolder: String? = nil) {

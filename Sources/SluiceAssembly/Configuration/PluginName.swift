@@ -1,6 +1,6 @@
 /// The name of a plugin that `sluice plugin new` creates, or that is looked up among the installed plugins.
 package enum PluginName {
-  /// Part of a sentence.
+  /// The rule for names, as a part of a sentence.
   package static let rule = "lower-case letters, digits and single dashes, a letter first, at most 64 characters"
 
   package static func isValid(_ name: String) -> Bool {

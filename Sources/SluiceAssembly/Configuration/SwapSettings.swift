@@ -7,8 +7,8 @@ public struct SwapSettings: Sendable, Hashable {
     /// The number of transactions that must have ended on the new snapshot before it is compared.
     public var transactions: Int
 
-    /// Compares during this time, once this number of transactions has ended; by default 30 seconds and 100
-    /// transactions.
+    /// Compares the snapshots during this time, as soon as this number of transactions has ended. The defaults are 30
+    /// seconds and 100 transactions.
     public init(duration: Duration = .seconds(30), transactions: Int = 100) {
       self.duration = duration
       self.transactions = transactions
@@ -24,7 +24,7 @@ public struct SwapSettings: Sendable, Hashable {
   public var trial = Duration.seconds(10)
   /// The time limit for transactions on an old snapshot to end.
   public var drain = Duration.seconds(30)
-  /// How long a publication waits for event loops; after that it counts as done on the loops that answer.
+  /// How long a publication waits for event loops. After that, it counts as done on the loops that have taken it.
   public var publish = Duration.seconds(5)
 
   /// The defaults of a configuration without `swap`.

@@ -66,7 +66,7 @@ package enum EventLine {
 }
 
 extension JSONText {
-  /// Adds the member `attributes`; nothing for an empty list.
+  /// Adds the member `attributes`, unless the list is empty.
   mutating func add(_ attributes: some Collection<Attribute>) {
     guard !attributes.isEmpty else { return }
     object("attributes") { line in

@@ -8,7 +8,7 @@ enum HeaderKind: String, Sendable, CaseIterable {
   case fixed = "static"
 }
 
-/// Which kinds a host gets.
+/// The set of kinds that a host gets.
 struct HeaderKinds: OptionSet, Sendable, Hashable {
   let rawValue: UInt8
 

@@ -11,7 +11,7 @@ enum ExistingHeaders: String, Sendable, CaseIterable {
   case refuse
 }
 
-/// A sink that also takes the engine's marks of a header.
+/// A sink that also stores the engine's marks for a header, such as that a stage has added it.
 protocol MarkingSink: HeaderSink {
   /// Sets a header, if the rules of the sink allow it.
   /// - Returns: whether the header now has the given value.
@@ -24,7 +24,7 @@ extension MarkingSink {
   mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool { place(name, value, marks: .addedByStage) }
 }
 
-/// The headers of a hop, and the rule for headers that already exist.
+/// Writes headers into the headers of a hop, by the rule for headers that already exist.
 struct HopHeaders: MarkingSink {
   private(set) var fields: HeaderFields
   let existing: ExistingHeaders

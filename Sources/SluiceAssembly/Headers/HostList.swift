@@ -14,7 +14,7 @@ struct HostList: Sendable {
     let source: String
   }
 
-  /// Whether an origin is in the list, and through which part.
+  /// Whether an origin is in the list, and which part of the list decided that.
   enum Place: Sendable, Hashable {
     /// The position of an entry; the first matching entry decides.
     case entry(Int)

@@ -15,7 +15,7 @@ struct PlannedHeader: Sendable {
 }
 
 extension HeadersStage.Settings {
-  /// The headers in the order in which they are written, then the usual ones that are omitted.
+  /// The headers in the order in which they are written, then the common headers that the configuration omits.
   var planned: [PlannedHeader] {
     var headers = traces.propagators.list.flatMap { Self.planned(of: type(of: $0)) }
     if !requestIDHeader.isEmpty { headers.append(PlannedHeader(kind: .requestID, name: Self.text(requestIDHeader))) }

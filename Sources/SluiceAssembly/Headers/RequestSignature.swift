@@ -2,9 +2,9 @@ import SluiceMessages
 
 /// A signature of a request, which an additional header could make invalid.
 enum RequestSignature: Sendable, Hashable {
-  /// The scheme of `Authorization` signs headers: AWS SigV4 and SigV4a, Google Cloud, Signature.
+  /// An `Authorization` whose scheme signs headers: AWS SigV4 and SigV4a, Google Cloud, Signature.
   case authorization
-  /// `Signature-Input` (RFC 9421), or `Signature` of the drafts before it.
+  /// The field `Signature-Input` (RFC 9421), or the field `Signature` of earlier drafts.
   case message
   /// The query of the URL contains the signature.
   case url

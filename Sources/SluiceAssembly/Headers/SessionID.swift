@@ -20,9 +20,10 @@ enum SessionID: Sendable {
 final class RotatingSessionID: Sendable {
   private let idleNanoseconds: UInt64
   private let id: Atomic<WordPair>
-  /// The time on the clock that all loops share.
+  /// The time of the last use, on the clock that all loops share.
   private let lastUse = Atomic<UInt64>(0)
-  /// The number of rotations; the thread sanitizer would report a race for a value without size.
+  /// The lock for a rotation. Its value counts the rotations, because the thread sanitizer would report a race for a
+  /// value without size.
   private let rotation = Locked(0)
 
   init(idle: Duration) {
@@ -30,7 +31,7 @@ final class RotatingSessionID: Sendable {
     id = Atomic(Self.newID())
   }
 
-  /// The id of the session at that time, which counts as a use of it.
+  /// Returns the id of the session at that time. The call counts as a use of the session.
   func use(at now: Instant) -> TransactionID {
     if isIdle(at: now) { rotate(at: now) } else { lastUse.max(now.nanoseconds, ordering: .relaxed) }
     let words = id.load(ordering: .acquiring)

@@ -97,6 +97,6 @@ extension Propagators {
 }
 
 extension EnvironmentCarrier {
-  /// The variables of this process, read on access.
+  /// The environment variables of this process. Each is read when it is asked for.
   package static var process: EnvironmentCarrier { EnvironmentCarrier(TelemetryEnvironment.variable) }
 }

@@ -13,8 +13,8 @@ struct TraceSettings: Sendable {
 
   /// The content of the trace headers of this hop, with its own span id.
   ///
-  /// The transaction's id is the id of a trace that it begins: it is the same in all attempts and hops without being
-  /// stored, and its rightmost seven bytes are random.
+  /// If the transaction begins a trace, its own id is the trace id. So the trace id is the same in all attempts and
+  /// hops without being stored, and its rightmost seven bytes are random.
   func span(_ exchange: Exchange) -> HopSpan {
     if isDisabled { return HopSpan(handingOn: exchange.parent) }
     var spanID: UInt64 = 0

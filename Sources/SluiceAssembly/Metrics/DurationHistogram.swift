@@ -4,7 +4,7 @@ import SluiceMetrics
 ///
 /// One thread records, without lock or allocation; any thread can read at the same time.
 struct DurationHistogram: ~Copyable, Sendable {
-  /// In nanoseconds, each the longest duration of its bucket; a last bucket counts longer durations.
+  /// The longest duration of each bucket, in nanoseconds. One more bucket counts longer durations.
   private static let bounds: InlineArray<14, UInt64> = InlineArray {
     UInt64((LatencySnapshot.openTelemetryBounds[$0] * 1e9).rounded())
   }
@@ -28,7 +28,7 @@ struct DurationHistogram: ~Copyable, Sendable {
 
 /// Durations counted between ``bounds``.
 package struct DurationCounts: Sendable, Hashable {
-  /// In seconds: the bounds of `http.client.request.duration`.
+  /// The bounds of `http.client.request.duration`, in seconds.
   package static let bounds = LatencySnapshot.openTelemetryBounds
 
   /// One more element than there are bounds: the element at `i` counts durations above bound `i - 1` and up to bound

@@ -4,7 +4,7 @@ import SluicePipeline
 /// The times at which the hops under way were issued, by transaction. The table allocates only when more hops are in
 /// flight than ever before.
 ///
-/// Transaction ids are random, so that they need no hashing; collisions go to the next place.
+/// Transaction ids are random, so they need no hashing. An entry whose place is taken goes to the next free place.
 struct IssueTimes {
   private struct Place {
     /// The right half of the id, which is never 0; 0 if the place is free.
@@ -51,7 +51,7 @@ struct IssueTimes {
     return index
   }
 
-  /// Moves entries up that a search would not reach any more because of the free place.
+  /// Moves later entries into the free place at `start` if a search would otherwise stop there and not find them.
   private mutating func closeGap(at start: Int) {
     var gap = start
     var index = (gap + 1) & mask

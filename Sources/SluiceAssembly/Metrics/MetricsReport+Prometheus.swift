@@ -10,7 +10,8 @@ extension MetricsReport {
     return text.text + plugins.prometheusText(labels: labels)
   }
 
-  /// The metrics of all reports, each under one head, as the format demands; without metrics of plugins.
+  /// Writes the metrics of all reports. Each metric has one `# HELP` and `# TYPE` for all reports, as the format
+  /// demands. Metrics of plugins are not written.
   package static func write(
     _ reports: [(labels: PrometheusText.Labels, report: MetricsReport)], to text: inout PrometheusText
   ) {

@@ -10,15 +10,15 @@ public struct MetricsReport: Sendable, Hashable {
     package internal(set) var durations: DurationCounts
   }
 
-  /// The engine's own counts, as ``Engine/metrics()`` gives them: those of all transactions since the engine began,
-  /// even before it had this stage.
+  /// The engine's own counts, as ``Engine/metrics()`` gives them. They count all transactions since the engine began,
+  /// even those before this stage was in the pipeline.
   public package(set) var traffic = MetricsSnapshot()
-  /// From the moment before the request is sent to the head of the response, in nanoseconds; one entry for each
-  /// response.
+  /// The time from just before the request is sent to the head of the response, in nanoseconds. There is one entry for
+  /// each response.
   public internal(set) var timeToHead = LatencySnapshot()
   /// The times of ``timeToHead`` between the bounds of OpenTelemetry.
   package internal(set) var timeToHeadCounts = DurationCounts()
-  /// `http.client.request.duration`; only combinations that occurred, ordered by method and status.
+  /// The series of `http.client.request.duration`: only combinations that occurred, ordered by method and status.
   package internal(set) var series: [Series] = []
 
   /// The metrics of the engine's plugins.
@@ -26,7 +26,7 @@ public struct MetricsReport: Sendable, Hashable {
 
   package init() {}
 
-  /// The durations of one method and status class; empty without any.
+  /// The durations of one method and status class; empty if there are none.
   package subscript(method: MethodClass, status: StatusClass) -> DurationCounts {
     series.first { $0.method == method && $0.status == status }?.durations ?? DurationCounts()
   }

@@ -34,14 +34,14 @@ public struct PluginMetricsReport: Sendable, Hashable {
     package let labelNames: [String]
     /// The bounds of a histogram, ascending.
     package let bounds: [Double]
-    /// Ordered by their labels; with labels, only the series that occurred.
+    /// The series, ordered by their labels. If the metric has labels, only the series that occurred.
     package let series: [Series]
 
     /// The series with these label values; nil if they did not occur.
     public subscript(labels: String...) -> Series? { series.first { $0.labels == labels } }
   }
 
-  /// In the order of the configuration, and of the plugin's definitions.
+  /// The metrics, in the order of the instances in the configuration, and then of the plugin's definitions.
   package let metrics: [Metric]
   package let schedules: [ScheduleReport]
 

@@ -32,7 +32,7 @@ package struct ProcessUsage: Sendable, Hashable {
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }
-    // Not counted: the descriptor of the folder itself, `.` and `..`.
+    // The descriptor of the folder itself, `.` and `..` are not counted.
     return max(0, count - 3)
   }
 }

@@ -28,7 +28,7 @@ extension Configuration {
   private static func check(_ payload: any Sendable, _ schema: JSONSchema) throws(TransactionError) {
     guard let value = payload as? JSONValue else { return }
     do { try schema.check(value) } catch {
-      let place = error.pointer?.tokens.isEmpty == false ? "" : "the whole of it: "
+      let place = error.pointer?.tokens.isEmpty == false ? "" : "the whole payload: "
       throw TransactionError(
         code: .payload,
         message: "the payload is not what validate.payloadSchema allows: \(place)\(error.message)")

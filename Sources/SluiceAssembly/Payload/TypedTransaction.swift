@@ -17,7 +17,7 @@ public import SluiceTraceContext
 public struct TypedTransaction<Payload: Sendable>: Sendable {
   /// The request as the caller gives it; stages change a copy.
   public var request: Request
-  /// Nil means the trace context of the task that sends it.
+  /// The trace context of the caller; nil means the context of the task that sends the request.
   public var parent: ParentContext?
   private var validations: [@Sendable (Response) throws -> Void] = []
   private let extract: @Sendable (Response) throws -> Payload
@@ -31,14 +31,15 @@ public struct TypedTransaction<Payload: Sendable>: Sendable {
     self.extract = extract
   }
 
-  /// Adds a validation of the response, which replaces the check of the accepted statuses; all must pass, in order.
+  /// Adds a validation of the response. Validations run in the order in which they were added, and all must pass. They
+  /// replace the check of the accepted statuses.
   public func validating(_ validate: @escaping @Sendable (Response) throws -> Void) -> TypedTransaction {
     var transaction = self
     transaction.validations.append(validate)
     return transaction
   }
 
-  /// Sets how the payload is made; validations of an earlier payload are dropped.
+  /// Sets how the payload is made. Payload validations that were added before are dropped.
   public func extracting<Other>(
     _ extract: @escaping @Sendable (Response) throws -> Other
   ) -> TypedTransaction<Other> {
@@ -52,7 +53,7 @@ public struct TypedTransaction<Payload: Sendable>: Sendable {
     extracting { try $0.json().decode(type) }
   }
 
-  /// Adds a validation of the payload; all must pass, in order.
+  /// Adds a validation of the payload. Validations run in the order in which they were added, and all must pass.
   public func validatingPayload(_ validate: @escaping @Sendable (Payload) throws -> Void) -> TypedTransaction {
     var transaction = self
     transaction.payloadValidations.append(validate)

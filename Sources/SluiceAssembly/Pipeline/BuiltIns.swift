@@ -28,7 +28,8 @@ enum BuiltIns {
     }
   }
 
-  /// Whether a stage has counts that continue in a new configuration if its own settings are the same.
+  /// Whether a stage has counts that must continue in a new configuration. They continue only if the settings of the
+  /// stage are the same.
   static func counts(_ name: String) -> Bool { name == BuiltInName.metrics.rawValue }
 
   static func make(_ name: String, _ setting: Setting) throws(ConfigurationError) -> PipelineStage {

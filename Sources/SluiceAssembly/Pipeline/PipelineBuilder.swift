@@ -6,15 +6,15 @@ import SluicePluginHost
 /// Builds the stage lists of a configuration from the stages of its plugins.
 package struct PipelineBuilder {
   private let configuration: Configuration
-  /// By the name in the configuration.
+  /// The stages by their plugins' names in the configuration.
   private let stages: [String: PipelineStage]
   private let delegate: StageBinding?
   /// Answers challenges with the credentials of the URL; nil leaves them to the caller.
   private let challengeResponder: (any ChallengeResponder)?
   private let log: @Sendable (LogLine) -> Void
-  /// The previous pipeline: a tracer that continues keeps its overrun score.
+  /// The previous pipeline. A tracer that is also in the new pipeline keeps its score of overruns.
   private let predecessor: Pipeline?
-  /// Set for journals that are compared with those of another process.
+  /// The key for the hashes in journals. It is set if the journals are compared with those of another process.
   private let journalKey: MessageHash.Key?
 
   package init(
@@ -93,7 +93,7 @@ package struct PipelineBuilder {
     return bindings
   }
 
-  /// The interceptor at a place that has a configuration; nil for a place without one.
+  /// The interceptor of a place that has its own configuration; nil if the place has none.
   private func place(_ reference: StageReference, _ earlier: [StageReference]) -> (any Interceptor)? {
     guard reference.config != nil, let places = stages[reference.plugin]?.places else { return nil }
     let number = earlier.count { $0.plugin == reference.plugin && $0.config != nil }

@@ -62,7 +62,7 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
 
   /// The number of the swap in the engine, counted from 1.
   public var id: Int
-  /// A call of the program or a command, or the engine itself after a failed probation.
+  /// What requested the swap: a call of the program, a command, or the engine itself after a failed probation.
   public var trigger: Trigger
   /// Since 1970-01-01T00:00:00Z.
   package var began: Duration

@@ -43,7 +43,7 @@ package final class GenerationRecord: Sendable {
     set { state.withLock { $0.plugins = newValue } }
   }
 
-  /// Whether the build has served and was replaced, or is about to be.
+  /// Whether the build has served, and was replaced or is about to be replaced.
   package var hasServed: Bool {
     get { state.withLock { $0.hasServed } }
     set { state.withLock { $0.hasServed = newValue } }
@@ -52,7 +52,7 @@ package final class GenerationRecord: Sendable {
   /// Nil while the build serves, or can still serve.
   package var end: End? { state.withLock { $0.end } }
 
-  /// Later calls have no effect.
+  /// Records how the build ended. Only the first call has an effect.
   package func end(_ end: End) { state.withLock { $0.end = $0.end ?? end } }
 
   package func adopt(_ plugin: PluginGeneration) {

@@ -1,9 +1,10 @@
 package import SluicePipeline
 package import SluicePluginHost
 
-/// The whole pipeline: its parts, and the single object that transactions keep.
+/// The whole pipeline at one time: its configuration, its parts, and the `Pipeline` object that transactions retain.
 package final class Snapshot: Sendable {
-  /// The number of the snapshot in the engine, counted from 1. Snapshot 0 is empty; the first one follows it.
+  /// The number of the snapshot in the engine, counted from 1. The empty snapshot before the first one has the number
+  /// 0.
   package let number: Int
   package let configuration: Configuration
   /// In the order of the configuration.

@@ -2,7 +2,7 @@ import SluicePluginHost
 import SluicePluginImage
 
 extension SnapshotDraft {
-  /// A call into a new build, which can serve only after the call has returned.
+  /// A call into a new build. The build can serve only after the call has returned.
   package struct Call: Sendable {
     /// The function's name in the headers of the ABI.
     package enum Function: String, Sendable {

@@ -140,7 +140,7 @@ package final class SnapshotDraft: @unchecked Sendable {
       queuedTracer: part.queuedTracer)
   }
 
-  /// Whether the instance has exactly the places for which it was created.
+  /// Whether the configurations of the plugin's places are the same as in the previous snapshot.
   private func hasSamePlaces(_ plugin: String) -> Bool {
     predecessor?.configuration.places(of: plugin).map(\.config) == configuration.places(of: plugin).map(\.config)
   }
@@ -185,7 +185,7 @@ package final class SnapshotDraft: @unchecked Sendable {
       }
     } catch { throw .plugin(error.named(plugin.name), plugin.location) }
     record?.adopt(instance.violations)
-    // Recorded before anything else can fail, so that `undo` ends this part too.
+    // The part is recorded before anything else can fail, so that `undo` ends it too.
     fresh.append(
       SnapshotPart(plugin: plugin, stage: PipelineStage(), instance: instance, generation: record))
     var places: [any Interceptor] = []
@@ -224,7 +224,7 @@ package final class SnapshotDraft: @unchecked Sendable {
 
 extension SnapshotPart {
   /// Delivers queued events, deactivates and destroys; the transactions must be over. Returns false if that took too
-  /// long; the instance is then left behind. [control]
+  /// long; the instance is then not destroyed. [control]
   @discardableResult
   package func end(within limit: Duration) -> Bool {
     queuedTracer?.stop(within: limit)

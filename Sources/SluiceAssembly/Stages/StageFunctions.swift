@@ -11,7 +11,7 @@ struct StageFunctions: Sendable {
   let challenge: (@Sendable (ChallengeOffer, StageResponse, ResponseContext) async throws -> ChallengeDecision)?
   let trace: (@Sendable (borrowing TransactionEvent) -> Void)?
 
-  /// The protocols below for which there is a closure.
+  /// The stage protocols for which there is a closure.
   var parts: StageParts {
     var parts = StageParts()
     if request != nil { parts.request = self }

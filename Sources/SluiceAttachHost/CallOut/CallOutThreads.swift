@@ -1,12 +1,12 @@
 import SluiceSupport
 
-/// The threads on which the program's libcurl makes call-outs. A thread begins with the call-out that needs it, and
-/// then waits for more until the process ends; a child of fork() has its own threads.
+/// The threads on which the program's libcurl makes call-outs. A thread is started for a call-out that finds no waiting
+/// thread. It then waits for further call-outs until the process ends. A child of fork() starts its own threads.
 final class CallOutThreads: Sendable {
-  /// A call-out, from the queue to its end.
+  /// A call-out that waits in the queue or runs on a thread.
   struct Job: Sendable {
     let exchange: ProgramExchange
-    /// Called on one of these threads, inside of `ProgramFunctions.work`.
+    /// Called on one of the threads, inside of `ProgramFunctions.work`.
     let completion: @Sendable (borrowing ProgramFunctions.Exchanged) -> Void
   }
 
@@ -14,15 +14,16 @@ final class CallOutThreads: Sendable {
     var waiting = FIFOQueue<Job>()
     var running: [ObjectIdentifier: ProgramExchange] = [:]
     var threads = 0
-    /// Waiting threads; a thread that was woken counts until it takes its job.
+    /// The number of waiting threads. A thread that was woken counts as waiting until it takes its job.
     var idle = 0
     var isClosed = false
   }
 
-  /// More than one, because a collector that does not answer must not delay a plugin that fetches a token.
+  /// There is more than one thread, so that, for example, a telemetry collector that does not answer does not delay a
+  /// plugin that fetches a token.
   private static let maximumThreads = 4
   private static let maximumWaiting = 256
-  /// Enough for libcurl and TLS libraries; the default of the process may be too small.
+  /// This is enough for libcurl and TLS libraries. The default of the process may be too small.
   private static let stackBytes = 1 << 20
 
   private let program: ProgramFunctions
@@ -67,7 +68,7 @@ final class CallOutThreads: Sendable {
     }
   }
 
-  /// Waits for a job; nil when there will be none.
+  /// Waits for a job. Returns nil when no more jobs will come.
   private func next() -> Job? {
     state.withLock { $0.idle += 1 }
     let job = state.wait { state -> Job?? in

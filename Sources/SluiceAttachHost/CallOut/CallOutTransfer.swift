@@ -1,7 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 
-/// One call-out. Its end comes once: from the thread that makes the exchange, or from whoever cancels it first.
+/// One call-out. It ends once: when its exchange has ended or when it is cancelled, whichever comes first.
 ///
 /// Unchecked because it is confined to its loop.
 final class CallOutTransfer: Transfer, @unchecked Sendable {
@@ -29,7 +29,7 @@ final class CallOutTransfer: Transfer, @unchecked Sendable {
     } catch { end(.failure(Self.error(error))) }
   }
 
-  /// The thread can stay in libcurl for a moment longer.
+  /// Ends the call-out. The thread that makes its exchange can stay in libcurl a moment longer.
   func cancel() {
     exchange?.stop()
     loop.post { [self] in end(.failure(Self.cancelled)) }
@@ -53,8 +53,8 @@ final class CallOutTransfer: Transfer, @unchecked Sendable {
 
   private static func error(_ refusal: CallOutThreads.Refusal) -> TransportError {
     switch refusal {
-    case .tooMany: TransportError(.transport, "too many call-outs wait", isBeforeSending: true)
-    case .noThread: TransportError(.transport, "no thread could be started", isBeforeSending: true)
+    case .tooMany: TransportError(.transport, "too many call-outs are waiting", isBeforeSending: true)
+    case .noThread: TransportError(.transport, "no thread could be started for the call-out", isBeforeSending: true)
     case .closed: TransportError(.cancelled, "the process is ending", isBeforeSending: true)
     }
   }

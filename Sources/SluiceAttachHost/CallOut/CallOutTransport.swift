@@ -30,7 +30,7 @@ final class CallOutTransport: Transport {
   func stream(of file: FileBody) throws(TransportError) -> BodyStream { try other.stream(of: file) }
 }
 
-/// What the loops share for call-outs.
+/// The part of call-outs that all loops share: threads and settings.
 final class CallOutService: Sendable {
   let threads: CallOutThreads
   private let current: Locked<TransportSettings>
@@ -42,7 +42,7 @@ final class CallOutService: Sendable {
     used = Atomic(false)
   }
 
-  /// `tls` and `userAgent` of the configuration.
+  /// The settings of the transport. Only `tls` and `userAgent` are used.
   var settings: TransportSettings {
     get { current.withLock { $0 } }
     set { current.withLock { $0 = newValue } }

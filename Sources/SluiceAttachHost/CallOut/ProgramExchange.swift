@@ -3,11 +3,12 @@ import SluiceAttachRules
 import SluiceMessages
 import SluicePipeline
 
-/// A call-out in the form in which the program's libcurl makes it, with the memory that the form borrows.
+/// A call-out in the form that the preloaded library takes, with the memory that the form borrows.
 ///
 /// Unchecked: everything is constant after `init`, except for the flag, which C reads and writes atomically.
 final class ProgramExchange: @unchecked Sendable {
-  /// A backstop: call-outs have time limits of their own, which end an exchange earlier.
+  /// A limit that is normally not reached, because call-outs have time limits of their own, which end an exchange
+  /// earlier.
   private static let limitMilliseconds: Int64 = 60 * 60 * 1000
 
   private var texts = TextMemory()
@@ -36,7 +37,7 @@ final class ProgramExchange: @unchecked Sendable {
 
   deinit { flag.deallocate() }
 
-  /// Suppresses the fields with which libcurl would change what the plugin has asked for.
+  /// The header lines of the call-out. They also suppress the fields that libcurl would add to the plugin's request.
   private static func lines(_ headers: HeaderFields, hasBody: Bool, agent: String?) -> LineText {
     var fields = HeaderFields()
     for (name, value) in headers where !FieldSyntax.isTransportField(name.utf8.span) { fields.append(name, value) }

@@ -9,7 +9,7 @@ public func openAttachHost(_ program: UnsafePointer<sluice_attach_program>?) -> 
   return AttachHost.open(program.pointee)
 }
 
-/// The host in this process: what the functions of its table do.
+/// Implements the functions of the host's table, for this process.
 enum AttachHost {
   private struct State {
     var pipeline: AttachedPipeline?
@@ -24,7 +24,7 @@ enum AttachHost {
       state.folder = program.folder.string
       state.program = ProgramFunctions(program)
     }
-    // Never freed: the preloaded library keeps it as long as the process lives.
+    // The table is never freed, because the preloaded library uses it until the process ends.
     let table = UnsafeMutablePointer<sluice_attach_host>.allocate(capacity: 1)
     table.initialize(
       to: sluice_attach_host(
@@ -67,7 +67,7 @@ enum AttachHost {
       return nil
     }
     begun.transfer.write(begun.answer, to: answer)
-    // Balanced in `end`.
+    // The reference is released in `end`.
     return Unmanaged.passRetained(begun.transfer).toOpaque()
   }
 

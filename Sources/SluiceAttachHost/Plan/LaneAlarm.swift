@@ -2,8 +2,8 @@ import SluiceLoop
 import SluicePipeline
 import SluiceSupport
 
-/// Enters lanes when a timer is due or work was posted while no thread of the program is in the lane. Its thread begins
-/// with the first timer or post of a plugin: the transactions themselves need none.
+/// Enters lanes when a timer is due or work was posted while no thread of the program is in the lane. Its thread starts
+/// with the first timer or post of a plugin. Transactions alone do not need the thread.
 final class LaneAlarm: Sendable {
   private struct State: Sendable {
     var isClosed = false
@@ -12,10 +12,10 @@ final class LaneAlarm: Sendable {
     var due: [Instant]
   }
 
-  /// Timers that are due later belong to transactions, which have no time limit here.
+  /// Timers that are due later than this are ignored: they belong to transactions, whose time limit is infinite here.
   private static let horizon = Duration.seconds(24 * 60 * 60)
 
-  /// Enough for stages; the default of the process may be too small.
+  /// This is enough for stages. The default of the process may be too small.
   private static let stackBytes = 1 << 20
 
   private let loops: [CallerLoop]
@@ -49,7 +49,7 @@ final class LaneAlarm: Sendable {
 
   private enum Wake {
     case closed
-    /// A deadline became earlier: the wait is computed again.
+    /// A deadline became earlier, so the time to wait must be computed again.
     case changed
     case due([Int])
   }
@@ -71,7 +71,7 @@ final class LaneAlarm: Sendable {
     }
   }
 
-  /// Nil if nothing happened for the longest wait.
+  /// Waits for the next event. Returns nil if nothing happened until the end of the wait.
   private func wait() -> Wake? {
     let next = state.withLock { $0.due.min() } ?? .distantFuture
     return state.wait(upTo: min(next.duration(since: loops[0].now), Self.horizon)) { state in

@@ -2,16 +2,17 @@ import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 
-/// What the command has decided: the configuration, with references in place of secrets, and the checked private copy
-/// of each library.
+/// The document from which a process makes its pipeline: the configuration, with references in place of secrets, and
+/// the checked private copy of each library. The command writes it.
 struct Plan: Sendable {
   struct Library: Sendable {
-    /// The private copy, which the command holds.
+    /// The path of the private copy, which exists as long as the command runs.
     var copy: String
     /// SHA-256 in hexadecimal.
     var hash: String
     var buildID: String?
-    /// The build id of the shared Swift runtime that the library was linked with; nil without one.
+    /// The build id of the shared Swift runtime that the library was linked with; nil if it was not linked with a
+    /// shared runtime.
     var swiftBuildID: String?
     /// Whether the plugin requires call-outs.
     var callsOut: Bool
@@ -21,14 +22,14 @@ struct Plan: Sendable {
   /// Indexed by the path in the configuration.
   var libraries: [String: Library]
   var explains: Bool
-  /// The folder for the events of each process; nil for none.
+  /// The folder for the events of each process; nil if events are not written.
   var events: String?
 
   /// - Throws: if it is not a plan, or if a reference of the configuration cannot be resolved in this process.
   init(_ bytes: [UInt8]) throws {
     let document = try JSONValue(parsing: bytes, options: .rejectDuplicates)
     guard let text = document["text"]?.string, let file = document["file"]?.string else { throw Malformed() }
-    // Names of plugins are those of the command's installation, and not of the program's.
+    // Plugins that are given by name are looked up in the installation of the command, not in that of the program.
     configuration = try Configuration(
       text: Array(text.utf8), file: file,
       installedPlugins: InstalledPlugins(given: document["pluginFolder"]?.string))

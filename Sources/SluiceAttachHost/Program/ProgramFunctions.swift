@@ -2,33 +2,34 @@ import CAttachABI
 import SluiceMessages
 import SluicePipeline
 
-/// What the program's library does for its host.
+/// The functions that the preloaded library in the program offers to the host.
 ///
-/// Unchecked: the functions can be called on any thread, and live as long as the process.
+/// Unchecked: the functions can be called on any thread, and exist as long as the process.
 struct ProgramFunctions: @unchecked Sendable {
   private let table: sluice_attach_program
 
   init(_ table: sluice_attach_program) { self.table = table }
 
-  /// Makes an exchange, and blocks until it has ended. On a thread of the host, and not inside of ``work(_:)``.
+  /// Makes an exchange, and blocks until it has ended. Call it on a thread of the host, and not inside of ``work(_:)``.
   func exchange(_ form: inout sluice_attach_exchange) -> Exchanged {
     var exchanged = sluice_attach_exchanged()
     table.exchange?(&form, &exchanged)
     return Exchanged(form: exchanged, release: table.release)
   }
 
-  /// Each thread of the host calls this first: the process ends when only such threads are left.
+  /// Notes that the calling thread belongs to the host. Each thread of the host must call this first, because the
+  /// process ends when only threads of the host are left.
   func noteThread() { work {} }
 
-  /// Runs work of a thread of the host, other than waiting and exchanges. A fork() of the program waits for the work to
-  /// end: the thread does not exist in the child, where its changes would stay half done.
+  /// Runs work on a thread of the host. Waiting and exchanges must not be in it. A fork() of the program waits until
+  /// the work has ended: the thread does not exist in the child, so its changes would stay incomplete there.
   func work<Result>(_ body: () -> Result) -> Result {
     table.enter?()
     defer { table.leave?() }
     return body()
   }
 
-  /// How an exchange ended. Owns the memory of the form until ``take()``.
+  /// How an exchange ended. Owns the memory of the form.
   struct Exchanged: ~Copyable {
     fileprivate var form: sluice_attach_exchanged
     fileprivate let release: (@convention(c) (UnsafeMutablePointer<sluice_attach_exchanged>?) -> Void)?

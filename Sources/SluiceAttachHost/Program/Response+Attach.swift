@@ -3,14 +3,14 @@ import SluiceMessages
 import SluicePipeline
 
 extension Response {
-  /// Nil without a response.
+  /// Nil if the form has no valid status.
   init?(_ form: sluice_attach_response, _ facts: sluice_attach_facts?) {
     guard (200...999).contains(form.status) else { return nil }
     var fields = HeaderFields()
     let texts = UnsafeBufferPointer(start: form.fields, count: form.fields == nil ? 0 : 2 * form.field_count)
     for index in stride(from: 0, to: texts.count, by: 2) {
       let (name, value) = (texts[index].characters, texts[index + 1].characters)
-      // What a server sends is not checked by libcurl as strictly as stages expect.
+      // Libcurl does not check the fields as strictly as stages expect, so invalid fields are left out.
       guard (try? HeaderFields.check(name: name.span, value: value.span)) != nil else { continue }
       fields.append(name.span, value.span)
     }
@@ -31,9 +31,9 @@ extension HTTPVersion {
 }
 
 extension TransportError {
-  /// Nil for a transfer that ended well, also with a status that the program counts as a failure.
+  /// Nil if the transfer succeeded, and also if it failed only because of the response's status.
   ///
-  /// - Parameter hasHead: whether the head of a response has come.
+  /// - Parameter hasHead: whether the head of a response has arrived.
   init?(curlCode code: Int32, _ reason: String, hasHead: Bool) {
     let kind: ErrorCode
     switch code {

@@ -2,7 +2,7 @@ import CAttachABI
 import Glibc
 import SluiceAttachRules
 
-/// Memory of texts that C reads, each with a NUL at its end. It lives until the next texts are held.
+/// Memory of texts that C reads, each with a NUL at its end. The texts are valid until this value holds the next texts.
 struct TextMemory: ~Copyable {
   private var block: UnsafeMutableRawPointer?
 

@@ -8,19 +8,19 @@ import Synchronization
 /// The events of one process, in a file of its own. They are written at the end of each transfer. The file is opened
 /// each time: the program may close a descriptor that it did not open, and use its number for something else.
 final class EventFile: Sendable {
-  /// A longer file gets the name of the previous one, which is replaced.
+  /// A file that is longer than this is renamed to `events-PID.1.jsonl`, which replaces an earlier file of that name.
   private static let limitBytes = 64 << 20
-  /// While events cannot be written, those beyond this size are dropped.
+  /// While events cannot be written, they are kept up to this size. Further events are dropped.
   private static let heldBytes = 1 << 20
 
   private let path: String
   private let held = Locked<[UInt8]>([])
   private let hasFailed = Atomic<Bool>(false)
 
-  /// - Parameter folder: where the file is made: `events-PID.jsonl`.
+  /// - Parameter folder: the folder in which the file `events-PID.jsonl` is created.
   init(in folder: String) { path = "\(folder)/events-\(getpid())" }
 
-  /// Adds the tracer that takes the events, as the last one.
+  /// Adds the tracer that takes the events, as the last tracer of the configuration.
   func append(to configuration: inout Configuration) {
     let secrets = SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query)
     let code = StageCode(isTrusted: true) { [self] in add(EventLine.make($0, secrets)) }
@@ -31,8 +31,8 @@ final class EventFile: Sendable {
     held.withLock { if $0.count + line.count <= Self.heldBytes { $0 += line } }
   }
 
-  /// Returns why the events could not be written, the first time; nil otherwise. They are kept for the next call, as
-  /// far as there is room.
+  /// Writes the events. At the first failure, returns the reason; otherwise returns nil. Events that were not written
+  /// are kept for the next call, as far as there is room.
   func flush() -> String? {
     held.withLock { held in
       guard !held.isEmpty else { return nil }

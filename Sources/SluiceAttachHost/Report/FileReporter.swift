@@ -5,8 +5,8 @@ import SluicePipeline
 import SluiceRecords
 import SluiceSupport
 
-/// Appends lines to a file in the folder of the command, which shows them. Opens it for each line: the program may
-/// close every descriptor that it did not open.
+/// Appends lines to a file in the folder of the command, which shows the lines. Opens the file for each line: the
+/// program may close every descriptor that it did not open.
 struct FileReporter: Reporter {
   let folder: String
 

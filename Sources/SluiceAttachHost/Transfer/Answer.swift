@@ -1,7 +1,7 @@
 import SluiceAttachRules
 import SluiceMessages
 
-/// What libcurl must do differently from what the program has set.
+/// What the host answers to a call of the preloaded library: the changes to the program's settings, or a refusal.
 enum Answer {
   case proceed
   case lines(LineText)
@@ -9,7 +9,7 @@ enum Answer {
   /// Why the transfer must end.
   case refusal(String)
 
-  /// The headers are set with each hop.
+  /// The answer of the request stages. It has no headers, because headers are set with each hop.
   init(changing before: Request, to after: Request) {
     let changes = RequestChanges(from: before, to: after)
     self = changes.isEmpty ? .proceed : .request(changes)

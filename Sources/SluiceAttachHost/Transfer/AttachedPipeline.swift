@@ -9,9 +9,9 @@ import SluiceSupport
 import SluiceTraceContext
 import Synchronization
 
-/// The pipeline of a process that was not written for one: its lanes, its instances and its plan.
+/// The pipeline of a process under `sluice attach`: its lanes, and the instances of its plan.
 ///
-/// A child of fork() gets its own, because threads, timers and locks of the parent's do not exist there.
+/// A child of fork() gets its own pipeline, because the threads and timers of the parent's pipeline do not exist there.
 final class AttachedPipeline: Sendable {
   private static let laneCount = 4
   private static let endLimit = Duration.seconds(1)
@@ -47,7 +47,8 @@ final class AttachedPipeline: Sendable {
     ) { [reporter] in reporter.log(LogLine($0)) }
   }
 
-  /// Begins a transfer; nil if its request cannot go through a pipeline. A nil answer means that a stage is suspended.
+  /// Begins a transfer. Returns nil if its request cannot go through a pipeline. A nil answer means that a stage is
+  /// suspended.
   func begin(_ form: sluice_attach_request, blocks: Bool) -> (transfer: AttachedTransfer, answer: Answer?)? {
     let lane = freeLane()
     lane.loop.enter()
@@ -58,7 +59,7 @@ final class AttachedPipeline: Sendable {
     return (transfer, transfer.begin(consume request, blocks: blocks))
   }
 
-  /// A lane that no other thread uses, if there is one.
+  /// Returns a lane that no other thread uses, if there is one; otherwise any lane.
   private func freeLane() -> AttachedLane {
     let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
     for step in 0..<lanes.count {
@@ -98,7 +99,7 @@ final class AttachedPipeline: Sendable {
     publish(snapshot, after: before)
   }
 
-  /// A transfer has ended.
+  /// Reports a transfer that has ended.
   func report(_ result: TransactionResult) {
     if let failure = events?.flush() { reporter.log(LogLine(level: .warning, message: failure)) }
     reporter.report(result)
@@ -106,7 +107,7 @@ final class AttachedPipeline: Sendable {
 
   private func load(_ path: String, _ plan: Plan, _ before: Snapshot?) throws(PluginError) -> LoadedGeneration {
     guard let library = plan.libraries[path], let hash = ContentHash(hex: library.hash) else {
-      throw PluginError(.notFound, .plugin(name: nil, path: path), "the command did not copy it")
+      throw PluginError(.notFound, .plugin(name: nil, path: path), "the plan of the command has no copy of it")
     }
     if let known = before?.loaded[path], known.record.hash == hash { return known }
     try Self.checkRuntime(library, path)
@@ -133,8 +134,8 @@ final class AttachedPipeline: Sendable {
     return loaded
   }
 
-  /// A plugin that was linked with the shared Swift runtime gets the program's runtime: glibc uses the first library of
-  /// a name that was loaded, whatever the plugin was linked with.
+  /// Fails if the library needs another shared Swift runtime than the program has. The plugin would get the program's
+  /// runtime, because glibc uses the library that was loaded first under a name.
   private static func checkRuntime(_ library: Plan.Library, _ path: String) throws(PluginError) {
     guard let wanted = library.swiftBuildID, let found = LoadedLibrary.buildID(ofMapped: "libswiftCore.so"),
       wanted != found
@@ -145,12 +146,12 @@ final class AttachedPipeline: Sendable {
       advice: "build it with --static-stdlib")
   }
 
-  /// The configuration without what does not apply to transfers of a program: the program itself decides about time
-  /// limits, redirects and repetitions, and takes the bodies of responses.
+  /// The configuration without the settings that do not apply to transfers of a program: the program itself decides
+  /// about time limits, redirects and repetitions, and takes the bodies of responses.
   private static func prepared(_ configuration: Configuration) -> Configuration {
     var prepared = configuration
     prepared.transport.loops = laneCount
-    // Longer than the clock can count, so that no timer is set.
+    // This time is longer than the clock can count, so no timer is set.
     prepared.transport.timeout = .seconds(Int64.max)
     prepared.deadline = nil
     prepared.maximumAttempts = 1
@@ -185,7 +186,7 @@ final class AttachedPipeline: Sendable {
     }
   }
 
-  /// The process ends.
+  /// Ends all parts. Call it when the process ends.
   func close() {
     guard let snapshot = published.withLock({ $0.take() }) else { return }
     for part in snapshot.parts.reversed() { part.end(within: Self.endLimit) }
@@ -196,13 +197,13 @@ final class AttachedPipeline: Sendable {
   }
 }
 
-/// A replaced snapshot, whose own parts end with its last transfer.
+/// A replaced snapshot. The parts that the newer snapshot does not use are ended after its last transfer.
 private final class OpenSnapshot: Sendable {
   private let parts: [SnapshotPart]
   private let lanesLeft: Atomic<Int>
   private let ending: Monitor<Int>
 
-  /// - Parameter ending: counts this one while its parts are being ended.
+  /// - Parameter ending: counts this snapshot while its parts are being ended.
   init(_ snapshot: Snapshot, besides newer: Snapshot, lanes: Int, _ ending: Monitor<Int>) {
     self.ending = ending
     parts = snapshot.parts.filter { part in part.instance.map { !newer.holds($0) } ?? false }
@@ -212,7 +213,7 @@ private final class OpenSnapshot: Sendable {
   func laneIsEmpty() {
     guard lanesLeft.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
     ending.update { $0 += 1 }
-    // On another thread, because the instances wait for calls that may need this lane.
+    // The parts are ended on another thread, because the instances wait for calls that may need this lane.
     let isStarted = SystemThread.start("sluice-end") { [parts, ending] in
       for part in parts.reversed() { part.end(within: .seconds(5)) }
       ending.update { $0 -= 1 }

@@ -5,7 +5,8 @@ import SluiceMessages
 import SluicePipeline
 
 extension AttachedTransfer {
-  /// Runs the response stages on the head of the response that the program gets, and waits for suspended stages.
+  /// Runs the response stages on the head of the response that is meant for the program, and waits for suspended
+  /// stages.
   func receive(_ form: sluice_attach_head) -> Answer {
     lane.loop.enter()
     defer { lane.loop.leave() }

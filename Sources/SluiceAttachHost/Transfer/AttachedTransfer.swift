@@ -4,7 +4,7 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 
-/// A transfer of the program, and the transaction that runs for it. It covers all hops that libcurl makes.
+/// A transfer of the program, with all its hops, and the transaction that runs for it.
 ///
 /// Unchecked because it is confined to its loop, which each call enters.
 final class AttachedTransfer: Transfer, @unchecked Sendable {
@@ -19,12 +19,12 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
   var observer: (any TransferObserver)?
   /// The program's request; nil without request stages, because only they change it.
   private var original: Request?
-  /// When the program has waited long enough for the request stages.
+  /// The time at which the transfer stops waiting for suspended request stages.
   private var limit = Instant.distantFuture
   /// The request after the request stages; nil until they have decided.
   private var request: Request?
   private var changes = HeaderChanges()
-  /// Whether libcurl has header lines of the host in place of the program's.
+  /// Whether libcurl has header lines of the host in place of the program's lines.
   private var hasOwnLines = false
   var isIssued = false
   /// The URL of the first hop; libcurl sends the program's credentials only to its origin.
@@ -34,7 +34,7 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
   private var isObserved = false
   /// Whether the response stages run before the program gets anything of the response.
   private(set) var holdsResponse = false
-  /// What happens to the body of the response; nil before its head came.
+  /// What happens to the body of the response; nil before its head has arrived.
   var disposition: BodyDisposition?
   var result: TransactionResult?
 
@@ -45,13 +45,13 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   // MARK: Transfer
 
-  /// What the machine asks of the transfer has no effect on libcurl: the program decides how long it runs, and takes
-  /// the body itself.
+  /// The transaction cannot control libcurl's transfer: the program decides how long it runs, and takes the body
+  /// itself.
   func cancel() {}
   func resumeReceiving() {}
   func resumeSending() {}
 
-  /// The response stages have decided.
+  /// Takes the decision of the response stages about the body.
   func proceed(_ disposition: BodyDisposition) { self.disposition = disposition }
 
   func started(_ request: consuming Request, _ observer: any TransferObserver) {
@@ -61,7 +61,7 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   // MARK: Begin
 
-  /// Runs the request stages, inside the loop. Nil if one is suspended and the program does not wait for it.
+  /// Runs the request stages, inside the loop. Returns nil if a stage is suspended and `blocks` is false.
   func begin(_ original: consuming Request, blocks: Bool) -> Answer? {
     let published = lane.pipeline
     holdsResponse = !published.responseStages.isEmpty
@@ -76,18 +76,19 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     return decide(blocks: blocks)
   }
 
-  /// A request stage is suspended.
+  /// Notes that a request stage is suspended, so that the transport gets the request later.
   private func expectRequest(of transaction: Transaction) {
     lane.transport.expect(self, for: transaction)
     limit = lane.loop.now + Self.patience
   }
 
-  /// What the request stages have decided; nil while one is suspended and the program does not wait for it.
+  /// Returns the decision of the request stages; nil while a stage is suspended and `blocks` is false.
   func goOn(blocks: Bool) -> Answer? {
     if blocks || lane.loop.now >= limit {
       lane.loop.enter()
     } else if !lane.loop.enterIfFree() {
-      // Another thread runs a stage, and the program's other transfers must not wait for it.
+      // Another thread runs a stage in this loop, and the calling thread must not wait for it, because it has other
+      // transfers.
       return nil
     }
     defer { lane.loop.leave() }
@@ -168,7 +169,8 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
     changes.apply(to: &fields)
     let facts = hop.facts?.pointee
     let head = hop.previous.flatMap { Response($0.pointee, facts) }
-    // Otherwise it is the same request, whose URL libcurl may spell in another way.
+    // Without a redirect, the hop repeats the request, whose URL libcurl may spell differently. So the known URL is
+    // kept.
     if head.map({ Redirect.isRedirect($0.status) }) ?? false { next.url = url }
     next.method = hop.method.string
     next.headers = fields
@@ -183,15 +185,15 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   // MARK: End
 
-  /// The program's transfer has ended.
+  /// Ends the transaction. Call it when the program's transfer has ended.
   func end(_ end: sluice_attach_end) {
     lane.loop.enter()
     defer { lane.loop.leave() }
     if result == nil { complete(end) }
-    // Waits for the response stages that are called about the failure.
+    // Response stages can be suspended in `on_failure`.
     if result == nil, holdsResponse, !end.is_cancelled { wait { result != nil } }
     guard result == nil, let transaction else { return }
-    // A stage is still suspended, or wants something that does not exist here.
+    // A stage is still suspended, or the transaction waits for something that never happens here.
     transaction.cancel()
     _ = lane.loop.wait(until: lane.loop.now + .seconds(1)) { result != nil }
   }
@@ -221,7 +223,8 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
 
   // MARK: Answers
 
-  /// Writes the answer where C reads it; its memory is that of the transfer. Without one, the program asks again.
+  /// Writes the answer for the preloaded library, with texts in the memory of the transfer. Nil becomes
+  /// SLUICE_ATTACH_WAIT.
   func write(_ answer: Answer?, to form: UnsafeMutablePointer<sluice_attach_answer>) {
     form.pointee.holds_response = holdsResponse
     form.pointee.wants_facts = isObserved

@@ -32,7 +32,8 @@ final class AttachedTransport: Transport {
     throw TransportError(.bodyFile, "a stage has set a body from a file, but here a body must be in memory")
   }
 
-  /// For a hop that no program asked for, which cannot happen: a transaction here makes one attempt.
+  /// The transfer of a hop that no program has begun. This cannot happen, because a transaction makes only one attempt
+  /// here.
   private final class Unexpected: Transfer {
     func cancel() {}
     func proceed(_ disposition: BodyDisposition) {}

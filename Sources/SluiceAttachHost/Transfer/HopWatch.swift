@@ -2,7 +2,7 @@ import CAttachABI
 import SluiceMessages
 import SluicePipeline
 
-/// Tells how long the parts of a hop took, from what libcurl says at its beginning and at its end. Libcurl adds up the
+/// Computes how long the parts of a hop took, from libcurl's facts at its beginning and at its end. Libcurl adds up the
 /// times of all hops of a transfer.
 struct HopWatch {
   private var phases = TransferTimings.Nanoseconds()
@@ -18,11 +18,11 @@ struct HopWatch {
     let before = start ?? sluice_attach_facts()
     isConnectionReused = facts.connections == before.connections
     phases = isConnectionReused ? TransferTimings.Nanoseconds() : Self.connecting(facts, since: before)
-    // The pipeline does not know of a later hop before that hop begins.
+    // For a later hop, the pipeline begins to measure when the connection exists, so connecting takes no time.
     if start != nil { phases = TransferTimings.Nanoseconds() }
     address = facts.address.length == 0 ? nil : facts.address.string
     start = facts
-    // The text is only borrowed.
+    // The text of the address is only borrowed, so it must not be kept.
     start?.address = sluice_attach_text()
   }
 
@@ -35,11 +35,11 @@ struct HopWatch {
     }
     var phases = phases
     if end.first_byte > start.first_byte {
-      // Libcurl sets the time of sending only after the beginning that the pipeline sees.
+      // Libcurl adds the time of this hop to `pretransfer` only after `start` was read.
       let sent = max(end.pretransfer - start.pretransfer, 0)
       phases.wait = Self.nanoseconds(end.first_byte - start.first_byte - sent)
     }
-    // Libcurl's total at the beginning may have been measured earlier.
+    // Libcurl may have measured `start.total` some time before `began`.
     let all = min(Self.nanoseconds(end.total - start.total), now.duration(since: began).nanoseconds)
     phases.wait = min(phases.wait, all)
     phases.receive = phases.wait > 0 && all > phases.wait ? all - phases.wait : 0

@@ -5,11 +5,11 @@ import SluiceMessages
 import SluicePipeline
 
 extension Request {
-  /// The request that a program asks libcurl for; nil if it cannot go through a pipeline.
+  /// The request that a program makes with libcurl; nil if it cannot go through a pipeline.
   init?(_ form: sluice_attach_request, urls: LastURL) {
     guard let url = urls.read(form.url.borrowed) else { return nil }
     self.init(method: form.method.method, url: url, headers: HeaderLines(form).fields, body: Self.body(form))
-    // The fields were checked line by line.
+    // The fields were already checked line by line.
     guard (try? Self.check(method: method.utf8.span)) != nil, (try? headers.validateHost()) != nil else { return nil }
   }
 
@@ -21,7 +21,8 @@ extension Request {
     }
   }
 
-  /// Only a stage that wants the body reads it. Reading fails, because that stage must not be skipped.
+  /// A body that the host cannot read. Only a stage that wants the body reads it. Then the request fails, because that
+  /// stage must not be skipped.
   private static let hidden = BodyStream { _ in
     throw TransportError(
       .bodyFile,
@@ -31,12 +32,13 @@ extension Request {
 }
 
 extension sluice_attach_text {
-  /// Most requests use GET, and making a string costs more than comparing three bytes.
+  /// The text as a method. GET is a special case, because most requests use it, and creating a string costs more than
+  /// comparing three bytes.
   fileprivate var method: String { length == 3 && memcmp(bytes, "GET", 3) == 0 ? "GET" : string }
 }
 
 extension HeaderLines {
-  /// - Parameter withoutCredentials: whether the hop is at another origin than the transfer's; libcurl sends no
+  /// - Parameter withoutCredentials: whether the hop goes to another origin than the first hop; libcurl sends no
   ///   `Authorization` there.
   init(_ form: sluice_attach_request, withoutCredentials: Bool = false) {
     self.init()

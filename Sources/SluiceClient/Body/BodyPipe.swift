@@ -2,11 +2,11 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The response body on its way from the loop to the task that reads it.
+/// Passes the response body from the loop to the task that reads it.
 ///
 ///     loop ── receive ──► chunks, at most 1 MiB ──► nextChunk ── task
 ///
-/// A buffer with a limit: at 1 MiB the socket is paused, and at 256 KiB it is resumed. Only one task may read.
+/// When 1 MiB waits to be read, the socket is paused. When 256 KiB are left, it is resumed. Only one task may read.
 final class BodyPipe: BodySink {
   static let pauseBytes = 1 << 20
   static let resumeBytes = 1 << 18
@@ -24,7 +24,7 @@ final class BodyPipe: BodySink {
     var chunks = FIFOQueue<[UInt8]>()
     var waitingBytes = 0
     var isPaused = false
-    /// The rest of the body, if the engine collected it in a file.
+    /// The body, if the engine collected it in a file.
     var file: HeldFile?
     var trailers: HeaderFields?
     var end: End?
@@ -81,8 +81,8 @@ final class BodyPipe: BodySink {
     return progress
   }
 
-  /// The transaction has ended. If a stage asked for the whole body or made the body, the pieces did not come through
-  /// the sink, and the body is in the result.
+  /// Takes the result of the transaction. If a stage asked for the whole body or made the body, `begin` and `receive`
+  /// were not called, and the body is in the result.
   func complete(_ result: TransactionResult) {
     defer { whenOver?() }
     let error = failureOf(result)
@@ -144,7 +144,8 @@ final class BodyPipe: BodySink {
     }
   }
 
-  /// All chunks that have arrived, at least one; nil at the end. Throws the same errors as ``nextChunk()``.
+  /// All chunks that have arrived. Waits until there is at least one. Returns nil at the end. Throws the same errors as
+  /// ``nextChunk()``.
   func nextChunks() async throws(TransactionError) -> [[UInt8]]? {
     guard let first = try await nextChunk() else { return nil }
     var chunks = [first]
@@ -163,7 +164,7 @@ final class BodyPipe: BodySink {
     case nothing
   }
 
-  /// - Parameter onlyChunks: whether to take only a chunk, so that the next call finds an end or a file.
+  /// - Parameter onlyChunks: whether to take only a chunk; an end or a file is then left for the next call.
   private func take(onlyChunks: Bool = false) -> Step {
     let (step, resumes) = state.withLock { state -> (Step, Bool) in
       if state.isAbandoned, case .failed(let error) = state.end { return (.failed(error), false) }

@@ -10,7 +10,7 @@ extension ResponseBytes {
 
   /// The body as lines of UTF-8 that end with LF, CR LF or CR.
   ///
-  /// Line ends are left out, empty lines are not. The last line need not have a line end. Bytes that are not UTF-8
+  /// Line ends are left out. Empty lines are kept. The last line need not have a line end. Bytes that are not UTF-8
   /// become U+FFFD.
   /// - Parameter maximumBytes: a longer line fails with `extraction`.
   public func lines(maximumBytes: Int) -> ResponseLines { ResponseLines(chunks: chunks, maximumBytes: maximumBytes) }

@@ -2,7 +2,7 @@ import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 
-// How the calls of a client use the engine.
+// The functions with which the calls of a client use the engine.
 extension Client {
   /// The cancellation for one transaction. Cancelling the caller's handle also cancels this one.
   static func begin(_ handle: Cancellation?) throws(TransactionError) -> Cancellation {

@@ -13,8 +13,8 @@ final class CookieStage: Interceptor, Tracer {
   private let jar: CookieJar
   private let besidesGiven: Bool
 
-  /// - Parameter besidesGiven: if the caller has set cookies, whether the jar's cookies are sent before them, or not at
-  ///   all.
+  /// - Parameter besidesGiven: whether the jar's cookies are also sent if the caller has set cookies; they then come
+  ///   before the caller's cookies.
   init(_ jar: CookieJar, besidesGiven: Bool = false) {
     self.jar = jar
     self.besidesGiven = besidesGiven
@@ -29,7 +29,7 @@ final class CookieStage: Interceptor, Tracer {
   }
 
   func record(_ event: TraceEvent) {
-    // If a hop failed while its body was awaited, its head is reported only with the end of the hop.
+    // If a hop fails while the stages wait for its body, its head is reported only when the hop ends.
     guard event.kind == .didReceive || event.status != 0 && event.receivedStatus == 0,
       let response = event.exchange.nativeResponse
     else { return }

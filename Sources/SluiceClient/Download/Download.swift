@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// A download in progress, from a response body to a complete file or to the data for resuming.
+/// A download in progress. It ends with a complete file, or with the data for resuming.
 struct Download {
   let client: Client
   let delegate: (any TransactionDelegate)?
@@ -11,7 +11,7 @@ struct Download {
   let file: PartialFile
   /// The request that the caller gave.
   let request: Request
-  /// How many bytes of the file are here.
+  /// How many bytes of the file have been written.
   var offset = 0
   /// The size of the whole file; nil if it is unknown.
   var totalBytes: Int?
@@ -36,7 +36,7 @@ struct Download {
     case whole
     /// The body continues the file up to this position.
     case continues(end: Int)
-    /// The response says nothing about the file, so the whole file must be requested.
+    /// The response does not fit the part that is already here, so the whole file must be requested.
     case asksAgain
   }
 
@@ -66,7 +66,7 @@ struct Download {
         throw TransactionError(
           code: .invalidResponse,
           message:
-            "the server sent the file up to byte \(offset), and its size is \(totalBytes.map(String.init) ?? "unknown")"
+            "the server sent \(offset) bytes of the file, whose size is \(totalBytes.map(String.init) ?? "unknown")"
         )
       }
       return head
@@ -94,7 +94,7 @@ struct Download {
   // MARK: The head
 
   private func judge(_ head: Response) throws(TransactionError) -> Judgement {
-    // The caller itself asked for a part.
+    // The caller has asked for a part itself, so this part counts as the whole file.
     if head.status == 206, request.headers.contains("range") { return .whole }
     guard head.status != 206, (200...299).contains(head.status) else { throw unexpected(head) }
     return .whole
@@ -117,7 +117,7 @@ struct Download {
   private func unexpected(_ head: Response) -> TransactionError {
     TransactionError(
       code: head.status == 206 ? .invalidResponse : .status,
-      message: "the server answered \(head.status), which is not the whole file; nothing was written to \(file.target)")
+      message: "the server answered \(head.status) and not with the whole file; nothing was written to \(file.target)")
   }
 
   private mutating func startOver(_ head: Response) async throws(TransactionError) {

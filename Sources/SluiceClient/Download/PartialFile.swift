@@ -3,8 +3,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The hidden file of a download, in the folder of its target. Only its owner can read it (0600). It gets the name of
-/// the target when it is complete.
+/// The hidden file to which a download is written, in the folder of its target. Only its owner can read it (0600). It
+/// gets the name of the target when it is complete.
 ///
 /// Every function blocks until the disk has answered, and must be called on ``FileThreads``.
 final class PartialFile: Sendable {
@@ -54,10 +54,10 @@ final class PartialFile: Sendable {
     }
   }
 
-  /// Opens the file of an earlier download, and cuts it to the length that is known to be good.
+  /// Opens the file of an earlier download, and truncates it to the length in the data for resuming.
   ///
-  /// Fails if it is not the file that the download left: if it is a link, belongs to or is accessible to others, or is
-  /// too short.
+  /// Fails if it is not the file that the download left: if it is a link, belongs to another user, can be accessed by
+  /// others, or is too short.
   static func reopen(_ data: ResumeData) -> Result<PartialFile, TransactionError> {
     guard let partial = TargetPath(data.partialFile) else { return .failure(noFile(data.target)) }
     return open(for: data.target, failing: "resume from", data.partialFile) { folder, _ in
@@ -66,7 +66,7 @@ final class PartialFile: Sendable {
   }
 
   /// - Parameters:
-  ///   - action: the words for an error if the file cannot be opened: "cannot ACTION SUBJECT".
+  ///   - action: the first part of the error if the file cannot be opened: "cannot ACTION SUBJECT".
   private static func open(
     for target: String, failing action: String, _ subject: String, _ open: (CInt, TargetPath) -> (String, CInt)
   ) -> Result<PartialFile, TransactionError> {
@@ -95,7 +95,7 @@ final class PartialFile: Sendable {
 
   // MARK: Writing
 
-  /// Writes the pieces one after the other.
+  /// Writes the pieces one after the other, from `offset` on.
   func write(_ pieces: [[UInt8]], at offset: Int) -> Outcome {
     var offset = offset
     for piece in pieces {
@@ -105,7 +105,7 @@ final class PartialFile: Sendable {
           pwrite(file.raw, $0.baseAddress?.advanced(by: written), $0.count - written, off_t(offset + written))
         }
         if count < 0, errno == EINTR { continue }
-        // A device does not support writing at a position.
+        // If nothing could be written, the disk counts as full.
         guard count > 0 else { return .failure(failure("write", count == 0 ? ENOSPC : errno)) }
         written += count
       }
@@ -126,7 +126,7 @@ final class PartialFile: Sendable {
   func finish() -> Outcome {
     sync().flatMap {
       guard renameat(folder.raw, name, folder.raw, targetName) == 0 else { return .failure(failure("rename", errno)) }
-      // Syncs the name too. A failure is ignored, because the file already has its name.
+      // This syncs the new name too. A failure is ignored, because the file already has its name.
       fsync(folder.raw)
       return .success(())
     }

@@ -2,11 +2,11 @@ import SluiceJSON
 public import SluiceMessages
 public import SluicePipeline
 
-/// The data for continuing a failed download: its URL, what identifies the file on the server, and which local file has
-/// how much of it.
+/// The data for continuing a failed download: its URL, a validator that identifies the file on the server, and the
+/// local file with the part that has arrived.
 ///
-/// ``document`` is JSON that the caller can store in a file. It contains the URL as it was given, with its query, and
-/// no headers, which the caller must pass again.
+/// ``document`` is JSON that the caller can store in a file. It contains the URL as it was given, with its query. It
+/// contains no headers, so the caller must pass them again.
 public struct ResumeData: Sendable, Hashable {
   /// The URL of the request, before redirects.
   public let url: HTTPURL
@@ -58,8 +58,7 @@ extension ResumeData {
     return (try? JSONValue(encoding: form).serialized()) ?? []
   }
 
-  /// Reads a document that ``document`` returned. Whether the partial file is usable is checked when the download
-  /// resumes.
+  /// Reads a document that ``document`` returned. The partial file is checked only when the download resumes.
   ///
   /// - Throws: `invalid_document` if it is not such a document.
   public init(document: [UInt8]) throws(TransactionError) {
@@ -81,12 +80,12 @@ extension ResumeData {
     default: throw Self.failure("it has no strong validator")
     }
     guard form.offset >= 0, form.totalBytes.map({ $0 >= form.offset }) ?? true else {
-      throw Self.failure("its sizes do not fit together")
+      throw Self.failure("its offset is negative, or larger than the size of the whole file")
     }
-    // Whoever wrote the document, it must not make this overwrite another file.
+    // The document may come from anyone. It must not make a download overwrite another file.
     guard let target = TargetPath(form.target), let partial = TargetPath(form.partialFile), form.target.hasPrefix("/"),
       partial.folder == target.folder, PartialFile.isName(partial.name)
-    else { throw Self.failure("its files do not belong together") }
+    else { throw Self.failure("its partial file is not one that a download to its target leaves") }
     self.target = form.target
     partialFile = form.partialFile
     offset = form.offset

@@ -32,8 +32,8 @@ enum StrongValidator: Hashable, Sendable {
     }
   }
 
-  /// Whether a response can be of the same representation. A response that does not repeat the validator can be (RFC
-  /// 9110 §15.3.7).
+  /// Whether a response can belong to the same representation. That is also possible if the response does not repeat
+  /// the validator (RFC 9110 §15.3.7).
   func isCompatible(with headers: HeaderFields) -> Bool {
     switch self {
     case .entityTag(let tag): headers["etag"].map { $0 == tag } ?? true

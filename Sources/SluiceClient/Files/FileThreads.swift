@@ -54,7 +54,7 @@ enum FileThreads {
     while let job = next() { job() }
   }
 
-  /// Takes the next job. Without a job, returns nil and no longer counts this thread.
+  /// Takes the next job. If there is no job, returns nil, and this thread is no longer counted.
   private static func next() -> (@Sendable () -> Void)? {
     state.withLock { state in
       let job = state.jobs.popFirst()

@@ -35,7 +35,7 @@ final class HeldFile: Sendable {
     position.withLock { position in
       let count = min(Self.pieceBytes, body.byteCount - position.offset)
       guard count > 0 else { return .success(nil) }
-      // If a pipe has taken the path, opening it without O_NONBLOCK would block.
+      // The path can now lead to a pipe. Opening a pipe without O_NONBLOCK would block.
       if position.descriptor < 0 { position.descriptor = open(body.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
       guard position.descriptor >= 0 else { return .failure(failure("open", SystemError.text(errno))) }
       var status = 0

@@ -30,7 +30,7 @@ package final class ProducedBody: Sendable {
   private let state: Locked<State>
   private let start: @Sendable () -> Task<Void, Never>
 
-  /// - Parameter produce: called in a task when the body is first read. The body ends when this returns.
+  /// - Parameter produce: called in a task when the body is first read. The body ends when this closure returns.
   init(byteCount: Int?, _ produce: @escaping @Sendable (RequestBodyWriter) async throws -> Void) {
     let state = Locked(State())
     self.state = state
@@ -63,8 +63,8 @@ package final class ProducedBody: Sendable {
     }
   }
 
-  /// Returns a cancellation that ends the call when the task fails, even if the server has not taken the earlier
-  /// pieces.
+  /// Returns a cancellation that ends the call when the task that writes the body fails, even if the server has not
+  /// taken the earlier pieces.
   ///
   /// - Parameter outer: the caller's cancellation, which ends the call too.
   /// - Returns: the cancellation for the call.
@@ -75,7 +75,7 @@ package final class ProducedBody: Sendable {
     return cancellation
   }
 
-  /// Cancels the task, whether or not the body was sent.
+  /// Cancels the task, also if the body was not sent completely.
   package func stop() {
     let (task, waiters) = state.withLock { state in
       // If the body is still being read, it must not look complete.
@@ -102,7 +102,7 @@ package final class ProducedBody: Sendable {
     _ maximum: Int, _ state: Locked<State>, _ start: @Sendable () -> Task<Void, Never>
   ) throws -> [UInt8]? {
     let (piece, waiters, failure) = state.withLock { state in
-      // Done under the lock, so that `stop` finds the task.
+      // The task is started under the lock, so that `stop` finds it.
       if state.task == nil, !state.isOver { state.task = start() }
       let piece = state.next(maximum)
       let hasRoom = state.waitingBytes <= fullBytes / 4
@@ -144,7 +144,7 @@ package final class ProducedBody: Sendable {
       state.isProducerFailed = error != nil
       return state.onFailure.take()
     }
-    // If the transport asks for more, it gets the failure.
+    // The transport is woken. It then reads the remaining pieces, and after them the failure.
     stream.wake()
     guard let error else { return }
     onFailure?(

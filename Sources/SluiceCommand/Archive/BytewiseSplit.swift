@@ -1,5 +1,5 @@
-// Compares bytes, not characters: a delimiter that is followed by a combining mark is another character, and would let
-// a secret get past the mask.
+// Compares bytes, not characters. A delimiter and a combining mark behind it are one character, which is not equal to
+// the delimiter. If characters were compared, a secret could therefore stay unmasked.
 extension StringProtocol {
   /// The parts between delimiters, empty ones too.
   func parts(between delimiter: UInt8) -> [Substring] {

@@ -20,7 +20,7 @@ enum FormText {
     }.joined(separator: "&")
   }
 
-  /// Whether a secret in the text was replaced by the placeholder.
+  /// Whether the placeholder has replaced a value in the text.
   static func hasHiddenValue(_ text: String) -> Bool { split(text).contains { $0.value == SecretList.placeholder } }
 
   /// The opposite of ``pairs(_:)``.

@@ -1,1 +1,1 @@
-// The plugin has no header of its own; SwiftPM wants this folder.
+// Empty: the plugin has no header, but SwiftPM needs this folder.

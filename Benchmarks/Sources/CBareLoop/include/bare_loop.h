@@ -1,4 +1,5 @@
-// The reference that the engine is compared with: one libcurl multi handle on epoll with cached interest, in plain C.
+// The reference that the engine is compared with: one libcurl multi handle on epoll, in plain C. It keeps its epoll
+// registrations between requests.
 #ifndef SLUICE_BARE_LOOP_H
 #define SLUICE_BARE_LOOP_H
 #include <stdbool.h>
@@ -10,7 +11,7 @@ typedef struct bare_loop_options {
   const char *_Nonnull url;
   // PEM file of the authority to trust, or NULL.
   const char *_Nullable ca;
-  // Over TLS: HTTP/2 instead of HTTP/1.1.
+  // Whether to use HTTP/2 over TLS instead of HTTP/1.1.
   bool http2;
   int connections;
   // Header lines sent with each request, `Name: value`.
@@ -35,26 +36,27 @@ double bench_cpu_seconds(void);
 // The largest resident memory of this process so far.
 long bench_peak_megabytes(void);
 
-// How often the calling thread has allocated so far, counted by this program's own malloc, calloc, realloc and aligned
-// variants.
+// The number of allocations of the calling thread so far. This program's own malloc, calloc, realloc and aligned
+// variants count them.
 uint64_t bench_thread_allocations(void);
 
-// The same for all threads so far.
+// The number of allocations of all threads so far.
 uint64_t bench_allocations(void);
 
-// Processor time of another process so far, user and system; -1 if it does not exist.
+// Processor time of another process so far, user and system, or -1 if that process does not exist.
 double bench_process_cpu_seconds(int process);
 
-// Waits for the end of a child, and tells what it has used, user and system. False unless it exited with 0.
+// Waits for the end of a child process. Stores its processor time, user and system, and its largest resident memory.
+// Returns false unless the child exited with status 0.
 bool bench_wait(int process, double *_Nonnull processor_seconds, long *_Nonnull peak_kilobytes);
 
-// Bytes that are allocated now, without what the allocator keeps.
+// Bytes that are allocated now, without the free memory that the allocator keeps.
 uint64_t bench_heap_bytes(void);
 
 // Bytes of this process that are in memory now.
 uint64_t bench_resident_bytes(void);
 
-// The monotonic clock.
+// The time of the monotonic clock.
 uint64_t bench_nanoseconds(void);
 
 #endif

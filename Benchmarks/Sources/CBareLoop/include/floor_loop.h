@@ -1,13 +1,14 @@
-// The least that a client can do: epoll, one send and one recv for each request, the same bytes each time. Of a response
-// it reads only what says where it ends: the lines of the head, and Content-Length. With TLS, the same on OpenSSL.
+// The least that a client can do: epoll, and one send and one recv for each request, with the same bytes each time. It
+// reads the head of a response only to find the Content-Length, and thus the end of the response. With TLS, it does the
+// same on OpenSSL.
 #ifndef SLUICE_FLOOR_LOOP_H
 #define SLUICE_FLOOR_LOOP_H
 #include <stdint.h>
 
 typedef struct floor_loop floor_loop;
 
-// Connects to a port of this machine, over TLS 1.3 if a PEM file of the authority to trust is given. The request is a whole
-// one. Returns NULL if a resource is not available or a handshake fails.
+// Connects to a port of this machine, over TLS 1.3 if a PEM file of the authority to trust is given. `request` is a
+// complete HTTP request. Returns NULL if a resource is not available or a handshake fails.
 floor_loop *_Nullable floor_loop_create(
     int port, int connections, const char *_Nonnull request, const char *_Nullable authority);
 

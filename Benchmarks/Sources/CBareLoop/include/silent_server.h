@@ -1,4 +1,5 @@
-// A server that accepts connections and answers only when it is told to, on a thread of its own.
+// A server on a separate thread. It accepts connections at once, and answers requests only when `silent_server_answer`
+// is called.
 #ifndef SLUICE_SILENT_SERVER_H
 #define SLUICE_SILENT_SERVER_H
 #include <stdint.h>
@@ -10,10 +11,10 @@ silent_server *_Nullable silent_server_create(int limit);
 
 int silent_server_port(const silent_server *_Nonnull server);
 
-// Waits until this many connections have sent something. False after a minute.
+// Waits until this many connections have sent a request. Returns false after a minute.
 int silent_server_wait(silent_server *_Nonnull server, int count);
 
-// Answers each request that has come so far.
+// Answers each request that has arrived so far.
 void silent_server_answer(silent_server *_Nonnull server);
 
 // How many connections the client has left open.

@@ -2,7 +2,7 @@ import Sluice
 import SluiceConfiguration
 import SluiceJSON
 
-/// An engine with a plugin from a file, which is called only for one path.
+/// An engine with a plugin from a file. The plugin is called only for requests to one path.
 func engine(library path: String) throws -> Engine {
   var configuration = Configuration()
   configuration.plugins = [

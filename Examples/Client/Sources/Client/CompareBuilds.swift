@@ -14,5 +14,5 @@ func compareBuilds(_ requests: [Request], swapping engine: Engine, configuredBy 
   let report = try await Replay()?.compare(
     recordings.exchanges, old: Replay.Build(file: file, libraries: old),
     new: Replay.Build(file: file, libraries: engine.libraryCopies))
-  print(report?.text() ?? "there is no sluice command to try builds out in")
+  print(report?.text() ?? "not compared: the sluice command was not found")
 }

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceReports
 
-/// A function that takes log lines, in place of the logger of another package.
+/// A function that takes log lines. It stands for the logger of another package.
 typealias LogFunction = @Sendable (_ level: LogLine.Level, _ message: String, _ metadata: [String: String]) -> Void
 
 /// An engine whose log lines go to a logger of the program.

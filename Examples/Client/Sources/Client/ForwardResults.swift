@@ -1,7 +1,7 @@
 import Sluice
 import SluiceDelegates
 
-/// Gives the duration of each transaction to a timer of another package, through a function.
+/// Passes the duration of each transaction to `record`, which stands for the timer of another package.
 struct ForwardResults: TransactionDelegate {
   let record: @Sendable (_ duration: Duration, _ labels: [(String, String)]) -> Void
 
@@ -20,8 +20,8 @@ struct ForwardResults: TransactionDelegate {
   }
 }
 
-/// Reads the counts of an engine until the task is cancelled, and gives them to gauges of another package, through a
-/// function.
+/// Reads the counts of an engine until the task is cancelled. Passes them to `record`, which stands for the gauges of
+/// another package.
 func forwardCounts(of engine: Engine, every period: Duration, to record: (String, UInt64) -> Void) async {
   repeat {
     let counts = engine.metrics()

@@ -23,7 +23,7 @@ func collectBody(_ client: Client, _ url: HTTPURL) async throws -> [UInt8] {
   return response.status == 200 ? bytes : []
 }
 
-/// A body while it arrives. `bytes` is a sequence of bytes, and `bytes.chunks` one of arrays.
+/// A body while it arrives. `bytes` is a sequence of bytes, and `bytes.chunks` is a sequence of arrays of bytes.
 func countBody(_ client: Client, _ url: HTTPURL) async throws -> Int {
   let (bytes, _) = try await client.bytes(from: url)
   var count = 0

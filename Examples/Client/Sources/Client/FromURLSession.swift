@@ -22,7 +22,7 @@ func sendItem(_ client: Client, _ url: HTTPURL) async throws -> JSONValue {
   return try JSONValue(parsing: bytes)
 }
 
-/// The work of a URLSessionTaskDelegate: decides about redirects and challenges, and gets the metrics.
+/// Does the work of a URLSessionTaskDelegate: decides about redirects and challenges, and gets the metrics.
 struct Decisions: TransactionDelegate {
   func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision {
     redirect.isCrossOrigin ? .takeResponse : .follow

@@ -1,7 +1,7 @@
 import SluiceClient
 import SluicePlugin
 
-/// A middleware as one function around the call: it gets an input, and calls the next function.
+/// A middleware is one function around a call: it gets an input, and calls the next function.
 protocol Middleware<Input, NextInput>: Sendable {
   associatedtype Input
   associatedtype NextInput = Input
@@ -20,8 +20,8 @@ struct RetryOnce: Middleware {
   }
 }
 
-/// The same as a stage. The code before `next` becomes the request part, the code after it the response or failure
-/// part, and a second `next` becomes a thrown `RetryRequestError`.
+/// The same behaviour as a stage. The code before `next` moves into the request part, and the code after it into the
+/// response or failure part. A second `next` becomes a thrown `RetryRequestError`.
 struct RetryOnceStage: RequestInterceptor, FailureInterceptor {
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
     request.headers["x-attempt"] = "\(context.attemptNumber)"
@@ -39,7 +39,7 @@ func data(
   try await middleware.intercept(input: request) { try await client.data(for: $0) }
 }
 
-/// Makes a request that succeeds and one that cannot be sent, in both ways.
+/// Makes a request that succeeds and a request that cannot be sent, first with the stage and then with the middleware.
 func middleware(_ url: HTTPURL) async throws {
   var configuration = Configuration()
   configuration.addStage("retry-once", StageCode(RetryOnceStage()))

@@ -18,13 +18,13 @@ func check(_ condition: Bool, _ message: @autoclosure () -> String) throws {
   guard condition else { throw Wrong(description: message()) }
 }
 
-/// Where the servers are.
+/// The addresses of the servers.
 struct Site: Sendable {
   /// `http://127.0.0.1:PORT`.
   let base: String
   /// The same server under another name.
   let other: String
-  /// Cuts off its first response to each path, and never answers `/silent`.
+  /// A server that cuts off its first response to each path, and never answers `/silent`.
   let cut: String
 
   var environment: [String: String] { ["COMPARE_BASE": base, "COMPARE_OTHER": other, "COMPARE_CUT": cut] }

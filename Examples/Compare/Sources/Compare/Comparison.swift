@@ -20,7 +20,7 @@ struct Comparison {
     await run(arguments[1], with: arguments[2])
   }
 
-  /// In the child: prints only what went wrong.
+  /// Makes one call. Runs in the child, and prints only what went wrong.
   private static func run(_ name: String, with client: String) async {
     guard let call = calls.first(where: { $0.name == name }), let site = Site(ProcessInfo.processInfo.environment)
     else {

@@ -3,8 +3,8 @@ import Sluice
 import SluiceJSON
 import SluiceTraceContext
 
-/// Reads and writes baggage for programs in other languages. The answer to `{"read": "a=1;p"}` is its members; the
-/// answer to `{"write": [ … ]}` with a list of members is the text of a header.
+/// Reads and writes baggage for programs in other languages. The answer to `{"read": "a=1;p"}` is the list of the
+/// members of this baggage. The answer to `{"write": [ … ]}` with a list of members is the text of a header.
 ///
 ///     [{"key": "a", "value": "1", "properties": [{"key": "p", "value": null}]}]
 enum BaggageLines {

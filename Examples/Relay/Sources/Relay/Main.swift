@@ -14,7 +14,7 @@ struct Main {
       }
     }
     print(server.baseURL)
-    // Flushed explicitly, because standard output can be a file or a pipe that another program reads.
+    // The output is flushed explicitly, because standard output can be a file or a pipe that another program reads.
     fflush(nil)
     try await Task.sleep(for: .seconds(86400))
     server.stop()

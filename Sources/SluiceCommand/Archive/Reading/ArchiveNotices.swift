@@ -1,7 +1,7 @@
 import Sluice
 import SluiceMessages
 
-/// What was left out of an archive, counted.
+/// Counts what was left out of an archive.
 struct ArchiveNotices: Sendable {
   /// Entries that follow a redirect of an earlier entry.
   var redirects = 0

@@ -37,7 +37,7 @@ struct ArchivePart {
     return list.json.elements.enumerated().map { ArchivePart(json: $1, path: "\(list.path)[\($0)]") }
   }
 
-  /// The pairs of a list. An absent value counts as empty.
+  /// The pairs of name and value in a list. An absent value counts as empty.
   func pairs(_ name: String) throws(ArchiveMistake) -> [(part: ArchivePart, pair: NamedValue)] {
     var pairs: [(ArchivePart, NamedValue)] = []
     for part in try list(name) {

@@ -1,6 +1,6 @@
 import SluiceJSON
 
-/// Decides which entries of an archive are sent, and makes their lines.
+/// Decides which entries of an archive are sent, and makes their request lines.
 struct ArchiveSelection {
   private(set) var notices = ArchiveNotices()
   private let followsRedirects: Bool

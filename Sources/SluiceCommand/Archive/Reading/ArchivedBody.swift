@@ -3,7 +3,7 @@ import SluiceMessages
 
 /// The body of an archived request.
 struct ArchivedBody {
-  /// `text` or `base64` of a request document.
+  /// The value of `body` in a request document: an object with `text` or `base64`.
   let document: JSONValue
   let mediaType: String
 
@@ -35,7 +35,7 @@ struct ArchivedBody {
       : ["text": JSONValue(text)]
   }
 
-  /// Whether the text is Base64. The specification has no member for that; programs use one of these two.
+  /// Whether the text is Base64. The specification has no member that says so. Programs use one of two members.
   private static func isEncoded(_ data: ArchivePart) throws(ArchiveMistake) -> Bool {
     let (own, common) = (try data.optionalString("_encoding"), try data.optionalString("encoding"))
     return own == "base64" || common == "base64"

@@ -12,8 +12,8 @@ struct ArchivedEntry {
   /// - Parameter request: the member `request` of the entry.
   init(_ request: ArchivePart) { self.request = request }
 
-  /// The scheme of an entry that is not sent, such as `data` or `ws`. Nil for http and https, and for a text without a
-  /// scheme, which is a mistake.
+  /// The scheme of an entry that is not sent, such as `data` or `ws`. Nil for http and https. Also nil for a text
+  /// without a scheme, which is an invalid URL and is reported later.
   static func foreignScheme(_ url: String) -> String? {
     guard RelativeReference.hasScheme(url) else { return nil }
     let scheme = url.prefix { $0 != ":" }.lowercased()

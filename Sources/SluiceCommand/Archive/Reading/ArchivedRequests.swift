@@ -4,8 +4,8 @@ import SluiceMessages
 
 /// `--from-har FILE`: the requests of an HTTP Archive, as lines of input.
 ///
-/// Each entry has a line, which is blank if the entry is not sent. The number of a line therefore identifies its entry,
-/// and `--resume` finds it again.
+/// Each entry has a line, which is empty if the entry is not sent. So the number of a line identifies its entry, and
+/// `--resume` finds the entry again.
 struct ArchivedRequests: Sendable {
   let input: InputLines
   /// The archive itself.
@@ -14,7 +14,7 @@ struct ArchivedRequests: Sendable {
   let refusals: [Int: String]
   let notices: ArchiveNotices
 
-  /// Nil without the option.
+  /// Returns nil if the option is not given.
   /// - Parameter lineLimitBytes: a longer request is refused when its line is read.
   static func make(
     _ arguments: ParsedArguments, _ configuration: Configuration, lineLimitBytes: Int

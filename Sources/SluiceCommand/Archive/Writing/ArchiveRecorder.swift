@@ -15,10 +15,10 @@ final class ArchiveRecorder: SideOutput {
   }
 
   private let file: SideFile<Item>
-  /// The desks by the index of their loop; complete when the engine starts.
+  /// The `HopDesk` of each loop, by the index of the loop. All of them exist when the engine starts.
   private let desks = Locked<[Int: HopDesk]>([:])
 
-  /// Nil without the option.
+  /// Returns nil if the option is not given.
   /// - Parameter input: the file that is being read, which must not be written.
   static func make(
     _ arguments: ParsedArguments, besides input: FileIdentity?

@@ -1,7 +1,7 @@
 import Sluice
 import SluicePipeline
 
-/// Follows the events of the transactions, and passes each hop on when it has ended.
+/// Follows the events of transactions, and passes on each hop that has ended.
 final class ArchiveStage: Interceptor, Tracer {
   let capabilities: StageCapabilities = []
   let interests = TraceInterests(.didIssue, .didEndHop)
@@ -38,7 +38,7 @@ final class ArchiveStage: Interceptor, Tracer {
       let place = exchange.attachments[self] as? Place
       exchange.attachments[self] = nil
       let identity = place?.identity ?? ArchivedHop.Identity(exchange)
-      // A hop that ends before it is issued has no place, and its transfer might not know of the end yet.
+      // A hop that ends before it is issued has no `Place`, and perhaps its `HopTap` has not seen the end yet.
       take((place?.tap ?? current)?.hop(event, identity) ?? ArchivedHop(unsent: event))
     default: break
     }

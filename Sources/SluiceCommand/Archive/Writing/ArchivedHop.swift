@@ -3,7 +3,7 @@ import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 
-/// What an archive shows of one hop: the request that the transport was given, and the response.
+/// The facts about one hop that an archive contains: the request that the transport was given, and the response.
 struct ArchivedHop: Sendable {
   /// Identifies the hop: its request, attempt and number.
   struct Identity: Sendable {
@@ -18,13 +18,13 @@ struct ArchivedHop: Sendable {
     }
   }
 
-  /// When the transport was asked to send it, since 1970-01-01T00:00:00Z.
+  /// The time at which the transport was asked to send the request, since 1970-01-01T00:00:00Z.
   var began: Duration
   var identity: Identity
   /// Without its body.
   var request: Request
   var requestBody: BodySample
-  /// The bytes of the head as they were written; nil if the hop did not get that far.
+  /// The bytes of the request's head as they were written; nil if no head was written.
   var sentHead: [UInt8]?
   /// The response as the server sent it, without its body; nil if no head arrived.
   var response: Response?

@@ -3,8 +3,8 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-// Foundation's URLSession as a peer of sluice-bench: sends the same requests, in the way of a program with asynchronous
-// functions, through `URLSession.shared`, which opens at most six connections to a server.
+// Foundation's URLSession as a peer of sluice-bench: sends the same requests from asynchronous functions through
+// `URLSession.shared`, which opens at most six connections to a server.
 //
 // usage: url-session URL CONNECTIONS [NAME: VALUE]...
 //
