@@ -30,7 +30,8 @@ enum CommandLineTool {
   static func run(_ words: [ArgumentWord]) -> ExitStatus {
     let arguments = words.dropFirst()
     do {
-      // In a trial, the supervisor must see what the library does, so the command does not intervene.
+      // In a trial, the supervisor must see what the library writes and how it ends, so the command neither redirects
+      // standard output nor intercepts exit(3).
       if !arguments.map(\.shown).elementsEqual(TrialSupervisor.arguments) {
         try StandardOutput.keepApart()
         ProcessEnd.watch()
@@ -63,7 +64,7 @@ enum CommandLineTool {
     case "-V", "--version": return try VersionCommand.description.run(ParsedArguments())
     default: break
     }
-    // A host started this process for the trial of a library; the words are not for users.
+    // A host started this process for the trial of a library. Users do not type these arguments.
     if words.elementsEqual(TrialSupervisor.arguments) {
       return ExitStatus(code: TrialRun.serve([ReplayRun.task: ReplayRun.perform, CheckTrial.task: CheckTrial.perform]))
     }
@@ -81,7 +82,7 @@ enum CommandLineTool {
     return try command.run(arguments)
   }
 
-  /// The command that the first words name, and the remaining words.
+  /// The command that the first one or two words name, and the words after its name.
   static func find(
     _ words: ArraySlice<String>
   ) throws(CommandError) -> (command: CommandDescription, rest: ArraySlice<String>) {
@@ -92,7 +93,7 @@ enum CommandLineTool {
     throw unknown(one, two)
   }
 
-  /// The help of the first word of several commands, such as `ctl`; nil for any other word.
+  /// The help for a word with which several commands begin, such as `ctl`; nil for any other word.
   static func groupHelp(_ word: String) -> String? {
     let members = group(word)
     return members.isEmpty ? nil : HelpText.group(word, members)

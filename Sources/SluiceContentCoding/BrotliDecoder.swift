@@ -1,6 +1,7 @@
 import CBrotli
 
-/// br (RFC 7932), by libbrotlidec. Windows beyond 16 MB, which are not part of the coding, are refused.
+/// Decodes br (RFC 7932) with libbrotlidec. A window of more than 16 MB is refused, because the coding does not define
+/// it.
 final class BrotliDecoder: StreamDecoder {
   private let state: OpaquePointer
   private(set) var isComplete = false

@@ -12,7 +12,7 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
 
   /// - Parameter name: in lower case.
   init?(name: String) {
-    // RFC 9110 §8.4.1.3: the older name means the same.
+    // The older name `x-gzip` means the same (RFC 9110 §8.4.1.3).
     self.init(rawValue: name == "x-gzip" ? "gzip" : name)
   }
 

@@ -1,7 +1,7 @@
-/// The codings of one body, in the order in which they were applied: what `Content-Encoding` lists.
+/// The codings of one body, in the order in which they were applied, as `Content-Encoding` lists them.
 package struct ContentCodings: Sendable, Hashable {
-  /// A body with more codings than this is refused: each coding takes memory, and multiplies the size that a few bytes
-  /// can expand to.
+  /// A body with more codings than this is refused. Each coding takes memory, and multiplies the size to which a few
+  /// bytes can expand.
   package static let maximumCount = 5
   /// An error quotes at most this many bytes of an unknown name.
   private static let quotedCharacters = 40
@@ -9,7 +9,7 @@ package struct ContentCodings: Sendable, Hashable {
   package private(set) var codings: [ContentCoding] = []
   /// The first name that is not a ``ContentCoding``.
   private(set) var unknownName: String?
-  /// How many codings were listed, known or not.
+  /// The number of listed codings, including unknown ones.
   private var count = 0
 
   package init() {}
@@ -19,7 +19,7 @@ package struct ContentCodings: Sendable, Hashable {
 
   package var isEmpty: Bool { count == 0 }
 
-  /// Adds the codings of one more field value: a field may repeat.
+  /// Adds the codings of one more field value, because a field can occur several times.
   package mutating func append(_ list: String) {
     for part in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
       let name = part.lowercased()
@@ -35,7 +35,7 @@ package struct ContentCodings: Sendable, Hashable {
     }
   }
 
-  /// Adds codings that were applied after these.
+  /// Adds codings that were applied after those in this list.
   package mutating func append(_ others: ContentCodings) {
     codings += others.codings
     count += others.count

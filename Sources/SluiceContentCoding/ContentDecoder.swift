@@ -1,9 +1,9 @@
-/// Decodes one body incrementally: takes bytes and returns bytes, never more than fit into the caller's buffer.
+/// Decodes one body incrementally. It takes bytes and returns bytes, but never more than the caller's buffer can hold.
 ///
 ///     wire ──► last coding ──► … ──► first coding ──► output
 ///
-/// The caller's buffer bounds the size that a small body can grow to: the decoder holds only the windows of the
-/// codings, and a few kilobytes between two codings. Confined to one thread at a time.
+/// The caller's buffer thus limits the memory that a small body can take when it is decoded. The decoder itself holds
+/// only the windows of the codings, and a few kilobytes between two codings. Confined to one thread at a time.
 package final class ContentDecoder {
   /// One coding, and the output of the previous coding on the way from the wire.
   private final class Link {
@@ -33,14 +33,15 @@ package final class ContentDecoder {
       produced += written
       guard consumed - ContentDecoder.freeBytes <= produced.multipliedReportingOverflow(by: 16).partialValue else {
         throw ContentDecodingError(
-          .invalid, "\(coding.rawValue): it has \(consumed) bytes of coded data for \(produced) bytes of content")
+          .invalid, "\(coding.rawValue): it has \(consumed) bytes of coded data for only \(produced) bytes of content")
       }
       return written
     }
   }
 
-  /// A coding may have this much data beyond 16 times its output: names, comments and empty blocks. Without a limit a
-  /// small body could occupy the loop, because the output of an outer coding can be endless input that gives nothing.
+  /// A coding can have this number of bytes beyond 16 times its output, for names, comments and empty blocks. Without a
+  /// limit, a small body could occupy the loop: an outer coding can produce endless input that an inner coding decodes
+  /// to nothing.
   private static let freeBytes = 1 << 20
 
   private static let bufferBytes = 16_384
@@ -60,17 +61,17 @@ package final class ContentDecoder {
 
   /// Decodes until the input is used up or the output is full.
   ///
-  /// - Parameter input: the bytes that were consumed are removed from its front; call again with the rest when the
-  ///   output was full.
-  /// - Returns: the number of bytes written. If it is smaller than the room, all input was consumed and no output is
-  ///   left.
+  /// - Parameter input: the consumed bytes are removed from its front. If the output was full, call the function again
+  ///   with the remaining bytes.
+  /// - Returns: the number of bytes written. If it is smaller than the size of `output`, all input was consumed, and no
+  ///   output is left in the decoder.
   package func decode(
     _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ContentDecodingError) -> Int {
     try pull(links.count - 1, &input, into: output)
   }
 
-  /// Checks that all codings are complete; call it when the body has ended.
+  /// Checks that all codings are complete. Must be called when the body has ended.
   /// - Throws: ``ContentDecodingError/Code/truncated`` if a coding has not ended.
   package func finish() throws(ContentDecodingError) {
     for link in links where !link.decoder.isComplete || !link.pending.isEmpty {
@@ -78,8 +79,8 @@ package final class ContentDecoder {
     }
   }
 
-  /// Produces the output of a link, pulling input through the links before it. The recursion is as deep as the number
-  /// of codings.
+  /// Produces the output of a link, and gets the input from the previous link as needed. The recursion is as deep as
+  /// the number of codings.
   private func pull(
     _ index: Int, _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ContentDecodingError) -> Int {

@@ -1,7 +1,7 @@
 /// Why a body cannot be decoded.
 package struct ContentDecodingError: Error, Sendable, Hashable, CustomStringConvertible {
   package enum Code: Sendable, Hashable {
-    /// The body ends before its coding does.
+    /// The body ends in the middle of the coded data.
     case truncated
     /// The bytes are not valid for the coding.
     case invalid
@@ -13,7 +13,7 @@ package struct ContentDecodingError: Error, Sendable, Hashable, CustomStringConv
   }
 
   package let code: Code
-  /// What is wrong, as part of a sentence about the body.
+  /// What is wrong. The text is meant to continue a sentence about the body.
   package let reason: String
 
   init(_ code: Code, _ reason: String) {

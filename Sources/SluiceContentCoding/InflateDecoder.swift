@@ -1,9 +1,9 @@
 import CZlib
 
-/// gzip and deflate, by zlib.
+/// Decodes gzip and deflate with zlib.
 final class InflateDecoder: StreamDecoder {
   private let coding: ContentCoding
-  /// Allocated, because zlib keeps a pointer to it.
+  /// The state of zlib. It has a fixed address, because zlib keeps a pointer to it.
   private let stream: UnsafeMutablePointer<z_stream>
   private var isBegun = false
   private(set) var isComplete = false
@@ -37,12 +37,13 @@ final class InflateDecoder: StreamDecoder {
     return written
   }
 
-  /// Begins the stream, or the next member; returns false when that needs more input.
+  /// Begins the stream or the next member if necessary. Returns false if more input is needed for this.
   private func prepare(for input: UnsafeRawBufferPointer) throws(ContentDecodingError) -> Bool {
     guard !isBegun || isComplete else { return true }
     guard let first = input.first else { return false }
     if isComplete {
-      // RFC 1952 §2.2: members follow one another. Other bytes that follow are parsed as a member, and are refused.
+      // In gzip, members follow one another (RFC 1952 §2.2). Any bytes after a member are parsed as a member, so other
+      // data is refused.
       guard coding == .gzip else { throw .trailingBytes(coding) }
       isComplete = false
       inflateReset(stream)
@@ -56,8 +57,9 @@ final class InflateDecoder: StreamDecoder {
   /// zlib's code for the format and the window size.
   private func windowBits(_ first: UInt8) -> Int32 {
     if coding == .gzip { return 16 + MAX_WBITS }
-    // RFC 1950 §2.2: the method is 8, the window size code at most 7. Bare deflate data begins with these values only
-    // if its first block is stored and has padding other than zero, which no encoder writes.
+    // In the zlib format, the method is 8, and the code of the window size is at most 7 (RFC 1950 §2.2). Bare deflate
+    // data begins with such values only if its first block is stored and has padding that is not zero. No encoder
+    // writes such padding.
     let isZlib = first & 0x0F == 8 && first >> 4 <= 7
     return isZlib ? MAX_WBITS : -MAX_WBITS
   }
@@ -83,7 +85,7 @@ final class InflateDecoder: StreamDecoder {
 
 extension ContentDecodingError {
   static func trailingBytes(_ coding: ContentCoding) -> ContentDecodingError {
-    ContentDecodingError(.trailingBytes, "\(coding.rawValue): something follows the end of the coded data")
+    ContentDecodingError(.trailingBytes, "\(coding.rawValue): there are more bytes after the end of the coded data")
   }
 
   static func noMemory(_ coding: ContentCoding) -> ContentDecodingError {

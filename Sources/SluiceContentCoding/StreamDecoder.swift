@@ -1,13 +1,14 @@
 /// Decodes one coding, in bounded steps.
 protocol StreamDecoder: AnyObject {
   /// Decodes until the input is used up or the output is full.
-  /// - Parameter input: the bytes that were consumed are removed from its front.
-  /// - Returns: the number of bytes written. If it is smaller than the room, no output is left without more input.
+  /// - Parameter input: the consumed bytes are removed from its front.
+  /// - Returns: the number of bytes written. If it is smaller than the size of `output`, the decoder can produce more
+  ///   only from further input.
   func decode(
     _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ContentDecodingError) -> Int
 
-  /// Whether the input so far is complete: the coded data has ended, and nothing has begun after it.
+  /// Whether the input so far is complete: the coded data has ended, and no further member or frame has begun after it.
   var isComplete: Bool { get }
 }
 

@@ -1,12 +1,12 @@
 import CZstd
 
-/// zstd (RFC 8878): one or more frames, by libzstd.
+/// Decodes zstd (RFC 8878), one or more frames, with libzstd.
 final class ZstdDecoder: StreamDecoder {
-  /// RFC 9659: a content coding uses windows of at most 8 MB, so that a few bytes cannot demand more memory.
+  /// The windows of a content coding have at most 8 MB (RFC 9659), so that a few bytes cannot demand more memory.
   private static let maximumWindowLog: Int32 = 23
 
   private let context: OpaquePointer
-  /// The output was full, and the decoder may have more.
+  /// Whether the output was full, so that the decoder may have more output.
   private var hasMore = false
   private(set) var isComplete = false
 
@@ -22,7 +22,7 @@ final class ZstdDecoder: StreamDecoder {
     _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ContentDecodingError) -> Int {
     var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
-    // Without input, the decoder would begin another frame.
+    // The decoder is called without input only if it may have more output. Otherwise it would begin another frame.
     while target.pos < target.size, hasMore || !input.isEmpty {
       var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
       let result = ZSTD_decompressStream(context, &target, &source)

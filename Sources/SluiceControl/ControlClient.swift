@@ -22,7 +22,7 @@ public final class ControlClient: Sendable {
     configuration.maximumAttempts = 1
     configuration.deadline = nil
     configuration.redirects.maximum = 0
-    // Every answer with a document counts as an answer, whatever its status.
+    // Every status is accepted, because errors are answered with a document too.
     configuration.acceptedStatuses = StatusSet([100...999])
     do { engine = try Engine(configuration) } catch {
       throw ControlError(.noAnswer, "cannot start a client: \(error)")
@@ -41,11 +41,13 @@ public final class ControlClient: Sendable {
     let (status, body) = try await exchange(method, target, document, "application/json", timeout)
     guard let answer = try? JSONValue(parsing: body) else {
       throw ControlError(
-        .noAnswer, "\(path) answered with status \(status) and no JSON", advice: "is it the socket of an engine?")
+        .noAnswer, "\(path) answered with status \(status) and no JSON",
+        advice: "check that it is the socket of an engine")
     }
     if let error = ControlError(answer) { throw error }
     guard (200..<300).contains(status) else {
-      throw ControlError(.noAnswer, "\(path) answered with status \(status)", advice: "is it the socket of an engine?")
+      throw ControlError(
+        .noAnswer, "\(path) answered with status \(status)", advice: "check that it is the socket of an engine")
     }
     return answer
   }
@@ -93,7 +95,7 @@ public final class ControlClient: Sendable {
       isAbandoned ? "the socket is left from an engine that ended without removing it" : "no process listens there")
   }
 
-  /// Checks the path first, because libcurl's messages do not say what is wrong with it.
+  /// Checks the path before the first request, because libcurl's messages do not say what is wrong with a path.
   private static func check(_ path: String) throws(ControlError) {
     guard path.utf8.count <= UnixSocket.maximumPathBytes else {
       throw ControlError(

@@ -21,7 +21,7 @@ struct ControlCommands: Sendable {
 
     let method: String
     let path: String
-    /// Gets the document of the request, and whether the client wants text.
+    /// Runs the command. The arguments are the document of the request, and whether the client wants text.
     let run: Run
   }
 
@@ -162,7 +162,7 @@ extension NotificationResult {
 }
 
 extension JSONValue {
-  /// Refuses members that the command does not know: the client would expect them to have an effect.
+  /// Refuses members that the command does not know, because the client expects each member to have an effect.
   fileprivate func check(_ known: [String]) throws(ControlError) {
     for (key, _) in members where !known.contains(key) {
       throw ControlError(

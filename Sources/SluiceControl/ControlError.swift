@@ -2,7 +2,7 @@ public import SluiceJSON
 
 /// Why a control socket could not be opened, or a command over it failed.
 public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure, for programs; an extensible set.
+  /// The kind of failure, for programs. More kinds may be added.
   public struct Code: RawRepresentable, Sendable, Hashable {
     /// The code in documents, in snake case.
     public let rawValue: String
@@ -12,7 +12,7 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The socket cannot be created: its path has another file, or another process listens there.
     public static let socket = Code(rawValue: "socket")
-    /// There is no socket, or no process listens at it.
+    /// There is no socket, or no process listens on it.
     public static let noEngine = Code(rawValue: "no_engine")
     /// Several engines run, and the command names no socket.
     public static let severalEngines = Code(rawValue: "several_engines")
@@ -25,7 +25,7 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let notFound = Code(rawValue: "not_found")
     /// The command of this path needs another method; the advice names it.
     public static let methodNotAllowed = Code(rawValue: "method_not_allowed")
-    /// The body is not JSON, or the head can be read in two ways.
+    /// The body is not JSON, or the head of the request is ambiguous.
     public static let malformed = Code(rawValue: "malformed")
     /// The command does not accept the document.
     public static let invalidRequest = Code(rawValue: "invalid_request")

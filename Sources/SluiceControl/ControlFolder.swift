@@ -10,11 +10,11 @@ public enum ControlFolder {
   public struct RunningEngine: Sendable, Hashable {
     /// The path of the socket, in the user's folder.
     public let path: String
-    /// The process of the engine; nil if the kernel does not say.
+    /// The process id of the engine; nil if the kernel does not report it.
     public let process: Int32?
   }
 
-  /// The path of a socket. For a socket in the user's folder, creates the folder if necessary.
+  /// The path of the socket for a new server. If the socket is in the user's folder, creates the folder if necessary.
   public static func path(of place: ControlPlace) throws(ControlError) -> String {
     switch place {
     case .path(let path): return path
@@ -37,7 +37,7 @@ public enum ControlFolder {
     }
   }
 
-  /// The socket of the only engine that runs; an error if no engine runs, or more than one.
+  /// The path of the socket of the only running engine. Fails if no engine runs, or several.
   public static func onlyPath() throws(ControlError) -> String {
     let running = running()
     guard let first = running.first else {
@@ -53,7 +53,7 @@ public enum ControlFolder {
     return first.path
   }
 
-  /// The sockets of engines that were killed or crashed; the next start removes them.
+  /// The sockets of engines that were killed or crashed. The next engine that starts removes them.
   private static var abandoned: [String] {
     let folder = folder
     guard isPrivate(folder) else { return [] }
@@ -89,7 +89,8 @@ public enum ControlFolder {
     }
   }
 
-  /// Checks the folder itself and follows no symbolic link, because everybody can create one in /tmp.
+  /// Whether the folder belongs to the user alone. A symbolic link is not followed, because everybody can create a link
+  /// in /tmp.
   private static func isPrivate(_ folder: String) -> Bool {
     var status = stat()
     guard lstat(folder, &status) == 0 else { return false }

@@ -8,7 +8,8 @@ struct ControlHandler: Sendable {
   static let maximumConnections = 64
   private static let maxTargetBytes = 8 << 10
   private static let maxFieldBytes = 32 << 10
-  /// More than the limits above: if a request does not fit in here, libmicrohttpd answers with its own text.
+  /// The memory of libmicrohttpd for the head of a request. It is larger than the limits of target and fields together,
+  /// because libmicrohttpd answers with its own text if the memory is too small.
   static let connectionMemoryBytes = 256 << 10
 
   static let tooLarge = answer(
@@ -33,7 +34,7 @@ struct ControlHandler: Sendable {
   init(_ commands: ControlCommands) { self.commands = commands }
 
   func respond(to request: ServerRequest) -> ServerResponse {
-    // The mode of the socket already keeps other users out, unless somebody has changed it.
+    // The mode of the socket already keeps other users out, unless somebody has changed the mode.
     guard let user = request.peerUser, user == geteuid() || user == 0 else {
       return Self.answer(
         ControlError(.forbidden, "only the user that runs the engine can control it", advice: "run it as that user"),
@@ -101,7 +102,7 @@ struct ControlHandler: Sendable {
     return document
   }
 
-  /// Prometheus asks for text (RFC 9110 §12.5.1); a client that accepts any type gets JSON.
+  /// Prometheus asks for text with `Accept` (RFC 9110 §12.5.1). A client that accepts any type gets JSON.
   private static func wantsText(_ request: ServerRequest) -> Bool {
     let accepted = request.headers.values(of: "Accept").joined(separator: ",").lowercased()
     guard !accepted.contains("application/json") else { return false }

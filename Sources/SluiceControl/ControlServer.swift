@@ -21,8 +21,9 @@ public final class ControlServer: Sendable {
   private let server: EmbeddedServer
 
   /// - Parameters:
-  /// - place: a socket without a listener is replaced; any other file at this path is an error.
-  /// - reload: needed if the program adds something to each configuration.
+  /// - place: where to listen. A socket at the path to which no process listens is replaced. Any other file at the path
+  ///   is an error.
+  /// - reload: needed only if the program adds stages or settings to each configuration that it loads.
   public init(
     _ engine: Engine, at place: ControlPlace = .userFolder, reload: Reload? = nil
   ) throws(ControlError) {

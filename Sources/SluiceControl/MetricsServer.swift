@@ -9,13 +9,13 @@ import SluiceServer
 ///     metrics.stop()
 ///
 /// It listens only on 127.0.0.1, from `init` until ``stop()`` or the end of its life, on its own thread. Every user of
-/// the machine can read what it serves: names of stages, and what plugins count, but no requests.
+/// the machine can read the metrics. They contain names of stages and the counts of plugins, but no requests.
 public final class MetricsServer: Sendable {
   private static let host = "127.0.0.1"
   private static let path = "/metrics"
   private let server: EmbeddedServer
 
-  /// - Parameter port: 0 takes any free one.
+  /// - Parameter port: 0 selects any free port.
   public init(_ engine: Engine, port: UInt16 = 0) throws(ControlError) {
     var options = ServerOptions()
     options.workers = 1

@@ -6,7 +6,7 @@ import SluiceSupport
 /// The folder that keeps crash reports: a text and a JSON document for each. Beyond a limit, the oldest reports are
 /// removed.
 public struct CrashFolder: Sendable {
-  /// The two files of one report. Both names begin like `2026-11-21T22-10-00Z-4711`.
+  /// The two files of one report. Both names begin with the time and the process id: `2026-11-21T22-10-00Z-4711`.
   public struct Entry: Sendable, Hashable {
     /// The file with ``CrashReport/text``; it ends in `.txt`.
     public let textPath: String
@@ -30,8 +30,8 @@ public struct CrashFolder: Sendable {
     self.limit = max(1, limit)
   }
 
-  /// `$XDG_STATE_HOME/sluice/crashes`, or below `~/.local/state`. A relative XDG_STATE_HOME is ignored, as its
-  /// specification demands.
+  /// `$XDG_STATE_HOME/sluice/crashes`, or below `~/.local/state`. A relative path in XDG_STATE_HOME is ignored, as the
+  /// XDG specification requires.
   public static func defaultPath() -> String? { defaultPath(environment: PluginStore.environment) }
 
   static func defaultPath(environment: (String) -> String?) -> String? {
@@ -39,8 +39,8 @@ public struct CrashFolder: Sendable {
     return PluginStore.home(environment).map { $0 + "/.local/state/sluice/crashes" }
   }
 
-  /// Writes both files with mode 0600 into a folder that only the user can read. Creates the folder if necessary; an
-  /// existing one must belong to the user.
+  /// Writes both files with mode 0600 into a folder that only the user can read. Creates the folder if necessary. An
+  /// existing folder must belong to the user.
   public func save(_ report: CrashReport) throws(PluginError) -> Entry {
     do { try StoreFolder.prepare(path, for: .files) } catch {
       throw PluginError(error.code, .folder(path: path), error.reason, advice: error.advice)
@@ -53,7 +53,7 @@ public struct CrashFolder: Sendable {
     return entry
   }
 
-  /// A name that sorts by time.
+  /// The common beginning of the names of both files. Sorting these names sorts the reports by time.
   private func name(of report: CrashReport) -> String {
     var seconds = time_t(report.moment.components.seconds)
     var parts = tm()

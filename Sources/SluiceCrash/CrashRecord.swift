@@ -25,7 +25,7 @@ import SluicePluginImage
 ///     …/proc/self/maps…
 ///     end of crash record
 ///
-/// The reader trusts no value in it: the process that wrote it was broken.
+/// The reader trusts no value in the record, because a broken process wrote it.
 struct CrashRecord: Sendable {
   /// One build, and its instance if it has one.
   struct Subject: Sendable, Hashable {
@@ -97,7 +97,7 @@ struct CrashRecord: Sendable {
     switch key {
     case "time":
       let parts = value.split(separator: ".").compactMap { Int64($0) }
-      // With more seconds the Duration would overflow.
+      // With a higher number of seconds, the Duration would overflow.
       if parts.count == 2, (0..<1 << 40).contains(parts[0]), (0..<1_000_000_000).contains(parts[1]) {
         time = .seconds(parts[0]) + .nanoseconds(parts[1])
       }
@@ -154,7 +154,7 @@ extension CrashRecord.Call {
     let digits = words[4]
     let high = UInt64(digits.prefix(16), radix: 16) ?? 0
     let low = UInt64(digits.dropFirst(16), radix: 16) ?? 0
-    // These bits are set in every id.
+    // This initializer sets the version and variant bits of a UUID, which are the same in every id.
     transaction = high == 0 && low == 0 ? nil : TransactionID(randomHigh: high, randomLow: low)
   }
 }

@@ -7,11 +7,11 @@ extension CrashReport {
   /// The time limit for the tools that look up source lines.
   public static let symbolLimit = Duration.seconds(10)
 
-  /// Adds to each frame its function, from the symbol tables of the mapped files, and its source line if a tool for
-  /// that is on `PATH`. Blocks for a moment, and up to the limit while a tool runs.
+  /// Adds its function to each frame, from the symbol tables of the mapped files. Also adds the source line, if a tool
+  /// for this is on `PATH`. Blocks for a short time, or up to the limit while a tool runs.
   ///
-  /// Call it while the private copies exist: the next process that opens the store removes them. If a copy is missing,
-  /// the library itself is read, provided that it is still the same build.
+  /// Must be called while the private copies exist: the next process that opens the store removes them. If a copy is
+  /// missing, the library itself is read, provided that it is still the same build.
   public mutating func symbolize(limit: Duration = Self.symbolLimit) {
     let deadline = MonotonicClock.now + limit
     let files = Set(frames.compactMap(\.mapped?.path)).sorted()
@@ -30,7 +30,7 @@ extension CrashReport {
     }
   }
 
-  /// Like ``symbolize(limit:)``, on a separate thread.
+  /// Does the same as ``symbolize(limit:)`` on a separate thread.
   public func symbolized(limit: Duration = Self.symbolLimit) async -> CrashReport {
     await ControlThread.run {
       var report = self
@@ -40,7 +40,8 @@ extension CrashReport {
   }
 
   private mutating func addSources(_ indices: [Int], in file: String, until deadline: Duration) {
-    // A tool gets all addresses at once, each only once: the frames of a stack overflow repeat a few addresses.
+    // A tool gets all addresses together, but each address only once: the frames of a stack overflow repeat a few
+    // addresses.
     let addresses = Set(indices.compactMap { frames[$0].offset }).sorted()
     guard let places = SourceLines.find(addresses, in: file, until: deadline) else { return }
     let sources = Dictionary(zip(addresses, places)) { first, _ in first }
@@ -58,7 +59,7 @@ extension CrashReport {
 }
 
 extension CrashReport.Frame {
-  /// The code's offset in the mapped file.
+  /// The offset of the code in the mapped file.
   var fileOffset: UInt64? {
     mapped.map { $0.offset &+ (address - $0.range.lowerBound) }
   }

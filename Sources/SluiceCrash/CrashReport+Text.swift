@@ -71,8 +71,8 @@ extension CrashReport {
       "What to do: begin with the first line above that is the plugin's own."
     case .calledBy:
       """
-      What to do: look at what the plugin passed on in its last line above. If that is right, the host is at fault: please
-      report it with this text.
+      What to do: check the arguments that the plugin passes in its last line above. If they are right, the host is at
+      fault: please report it with this text.
       """
     case .host:
       "What to do: no plugin seems to be at fault; please report it with this text."

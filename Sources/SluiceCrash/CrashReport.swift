@@ -15,11 +15,11 @@ import SluiceSupport
 ///
 /// The report contains no header and no body of a request.
 public struct CrashReport: Sendable {
-  /// A call of a plugin that was under way.
+  /// A call of a plugin that was running at the time of the crash.
   public struct Call: Sendable, Hashable {
     /// The kernel's id of the thread.
     public let thread: Int32
-    /// At most 15 bytes, as the kernel keeps it.
+    /// The name of the thread. It has at most 15 bytes, because the kernel stores no more.
     public let threadName: String
     /// The build that was called, and its instance.
     public let build: Build
@@ -27,7 +27,7 @@ public struct CrashReport: Sendable {
     public let callback: String
     /// Nil if the call belongs to no transaction.
     public let transaction: TransactionID?
-    /// Counted from 0; 0 also where the call belongs to no transaction.
+    /// The attempt of the transaction, counted from 0. It is 0 if the call belongs to no transaction.
     public let attempt: Int
   }
 
@@ -37,25 +37,25 @@ public struct CrashReport: Sendable {
     public let stage: String?
     /// The plugin's own id; nil before the plugin has named it.
     public let plugin: String?
-    /// 0 before the build has a generation.
+    /// The number of the generation; 0 if the build had none yet.
     public let generation: Int
     /// The library's path as the configuration has it.
     public let library: String
-    /// SHA-256 of the library, in hex: a list of refused builds contains such hashes.
+    /// SHA-256 of the library, in hex, as in the list of refused builds.
     public let hash: String
     /// The private copy that was mapped.
     package let copy: String
   }
 
-  /// The most likely cause, to be examined first.
+  /// The most likely cause, which should be examined first.
   public enum Cause: Sendable, Hashable {
-    /// Code of that build crashed, during a call of one of its functions.
+    /// Code of the build crashed while the host was calling one of its functions.
     case code(Build)
-    /// Code of the host or of another library crashed, while that build was being called.
+    /// Code of the host or of another library crashed while the host was calling the build.
     case calledBy(Build)
-    /// Code of that build crashed, on a thread on which the host had not called it.
+    /// Code of the build crashed on a thread on which the host had not called it.
     case threadOf(Build)
-    /// No plugin was involved, as far as the record shows.
+    /// The record shows no plugin that was involved.
     case host
   }
 
@@ -69,15 +69,15 @@ public struct CrashReport: Sendable {
       case host
       /// Any other library.
       case library
-      /// No code is mapped there.
+      /// No file is mapped at the address.
       case nowhere
     }
 
-    /// In the address space of the process that crashed.
+    /// The address of the code in the process that crashed.
     public let address: UInt64
-    /// Decided by the memory map of that process, not by symbols.
+    /// The owner of the code, according to the memory map of the process that crashed.
     public let owner: Owner
-    /// The file with the code; for a private copy, the plugin's own library. Nil if nothing is mapped there.
+    /// The file with the code; for a private copy, the plugin's own library. Nil if no file is mapped at the address.
     public let file: String?
     /// The address within the file, for debuggers; nil before ``CrashReport/symbolize(limit:)``.
     public internal(set) var offset: UInt64?
@@ -95,9 +95,9 @@ public struct CrashReport: Sendable {
   public let process: Int32
   /// The kernel's id of the thread that crashed.
   public let thread: Int32
-  /// The kernel's name of that thread; empty if the record does not say.
+  /// The kernel's name of that thread; empty if the record does not contain it.
   public let threadName: String
-  /// The signal's number on this machine (signal(7)); 0 if the record does not say.
+  /// The signal's number on this machine (signal(7)); 0 if the record does not contain it.
   public let signal: Int32
   /// `SIGSEGV: read of address 0x8, near a null pointer`
   public let reason: String
@@ -115,7 +115,7 @@ public struct CrashReport: Sendable {
   /// False if the record is cut off.
   public let isComplete: Bool
 
-  /// The build to refuse from now on; nil if no build can be blamed.
+  /// The build to refuse from now on; nil if no build is at fault.
   public var blamed: Build? {
     switch cause {
     case .code(let build), .calledBy(let build), .threadOf(let build): build
@@ -123,15 +123,16 @@ public struct CrashReport: Sendable {
     }
   }
 
-  /// nil if the bytes are not a record: the process did not crash.
+  /// Nil if the bytes are not a record. This means that the process did not crash.
   public init?(record bytes: some Collection<UInt8>) {
     guard let record = CrashRecord(bytes) else { return nil }
     self.init(record)
   }
 
-  /// Reads the record from a file or from a pipe whose other ends are closed; the descriptor stays the caller's.
+  /// Reads the record from a file, or from a pipe whose writing ends are closed. The caller keeps ownership of the
+  /// descriptor.
   public init?(reading descriptor: Int32) {
-    // If the handler wrote to a file, it used the same open file description, so the offset is at the end.
+    // If the handler wrote to a file, it shared the file offset with this descriptor, so the offset is at the end.
     lseek(descriptor, 0, SEEK_SET)
     guard let bytes = Self.readAll(descriptor) else { return nil }
     self.init(record: bytes)
@@ -171,8 +172,8 @@ public struct CrashReport: Sendable {
     cause = Self.cause(call, frames)
   }
 
-  /// The first frame outside other libraries decides: if a plugin passes a bad pointer to memcpy, the plugin is at
-  /// fault.
+  /// The first frame in a plugin or in the host decides. If a plugin passes a bad pointer to memcpy, the plugin is thus
+  /// at fault.
   private static func cause(_ call: Call?, _ frames: [Frame]) -> Cause {
     var first: Frame.Owner?
     for frame in frames where first == nil {
@@ -222,7 +223,7 @@ struct CodeOwners {
   init(_ record: CrashRecord) {
     map = record.map
     host = record.map.region(at: record.handler)?.path
-    // The most informative entry wins: an instance over a library that was only loaded.
+    // An entry with an instance replaces an entry of the same library without one, because it contains more facts.
     let subjects = (record.known + record.calls.map(\.subject)).sorted { $0.stage.isEmpty && !$1.stage.isEmpty }
     builds = Dictionary(subjects.map { ($0.copy, CrashReport.Build($0)) }) { _, last in last }
   }

@@ -5,9 +5,9 @@ import SluiceSupport
 
 /// Makes this process leave a record when it crashes. ``CrashReport`` reads the record.
 ///
-/// It is meant for a process that runs untested builds, such as the engine under `sluice dev`; no handler is installed
-/// unless the program asks for it. The process still dies of the same signal, with the same exit status and core dump.
-/// Handlers that were installed before, such as those of `SWIFT_BACKTRACE`, run after the record is written.
+/// It is meant for a process that runs untested builds, such as the engine under `sluice dev`. No handler is installed
+/// unless the program asks for it. The process is still ended by the same signal, with the same exit status and core
+/// dump. Handlers that were installed before, such as those of `SWIFT_BACKTRACE`, run after the record is written.
 /// docs/decisions/crash-reports.md describes what the handler does, and why that is safe.
 public enum CrashReporter {
   /// Why a process cannot leave records of its crashes.
@@ -16,14 +16,14 @@ public enum CrashReporter {
     public let description: String
   }
 
-  /// Long enough for a busy disk.
+  /// The limit is long enough for a busy disk.
   public static let limit = Duration.seconds(10)
 
   /// Writes crash records to a descriptor: a pipe or a socket that another process reads, or a file. The descriptor
   /// must stay open. A second call replaces the descriptor.
   ///
-  /// Call this before creating the engine: only threads that call their first plugin afterwards can report a stack
-  /// overflow.
+  /// Must be called before the engine is created: a thread can report a stack overflow only if it first calls a plugin
+  /// after this.
   ///
   /// - Parameter limit: the process ends at most this long after a crash, even if its record is incomplete.
   public static func install(descriptor: Int32, limit: Duration = Self.limit) throws(Unavailable) {

@@ -2,7 +2,7 @@
 struct MemoryMap: Sendable {
   struct Region: Sendable, Hashable {
     let range: Range<UInt64>
-    /// The offset of the first byte in the file.
+    /// The offset in the file of the region's first byte.
     let offset: UInt64
     let path: String
   }
@@ -22,7 +22,7 @@ struct MemoryMap: Sendable {
     }
   }
 
-  /// The former name of a deleted file.
+  /// For a deleted file, the name that it had.
   private static func current(_ path: String) -> String {
     let mark = " (deleted)"
     return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path

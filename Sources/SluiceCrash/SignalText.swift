@@ -10,7 +10,7 @@ enum SignalText {
   }
 
   private static func meaning(_ record: CrashRecord) -> String? {
-    // SI_USER, SI_TKILL and others: a process sent the signal, and there is no address; abort(3) does this too.
+    // SI_USER, SI_TKILL and others: a process sent the signal, so there is no address. abort(3) also sends a signal.
     guard record.code > 0 else { return record.signal == SIGABRT ? "the program called abort" : "sent by a process" }
     switch record.signal {
     case SIGSEGV: return memory(record)
@@ -23,7 +23,7 @@ enum SignalText {
   }
 
   private static func memory(_ record: CrashRecord) -> String {
-    // SI_KERNEL: the machine cannot have such an address, and the kernel does not report it.
+    // SI_KERNEL: such an address cannot exist on this machine, and the kernel does not report it.
     if record.code == 128 { return "use of an impossible address, as from a pointer in freed or overwritten memory" }
     if isStackOverflow(record) { return "\(access(record)): the stack overflowed" }
     let isNull = record.address < 65536
@@ -32,7 +32,7 @@ enum SignalText {
     return "\(access(record))\(hint)"
   }
 
-  /// Whether the same functions repeat up to the last frame that the handler recorded.
+  /// Whether the recorded frames end with a repetition of the same functions, as in a stack overflow.
   private static func isStackOverflow(_ record: CrashRecord) -> Bool {
     guard record.frames.count >= 100 else { return false }
     return Set(record.frames.suffix(64)).count <= 16

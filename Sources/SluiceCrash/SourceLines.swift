@@ -3,8 +3,8 @@ import SluiceSupport
 
 /// Asks a tool of the system for the source lines of addresses: `llvm-symbolizer`, or `addr2line` if that fails.
 enum SourceLines {
-  /// For each address, `FILE:LINE` or nil. Returns nil if no tool is installed or no tool answers by the deadline.
-  /// Blocks.
+  /// Returns `FILE:LINE` or nil for each address. Returns nil if no tool is installed, or if no tool answers before the
+  /// deadline. Blocks.
   static func find(_ addresses: [UInt64], in path: String, until deadline: Duration) -> [String?]? {
     let numbers = addresses.map { SignalText.hex($0) }
     let tools = [
@@ -33,7 +33,7 @@ enum SourceLines {
 enum ToolOutput {
   private static let limitBytes = 1 << 20
 
-  /// nil if the tool is not on `PATH`, fails, or takes too long; a tool that takes too long is killed. Blocks.
+  /// Blocks. Returns nil if the tool is not on `PATH`, fails, or takes too long. A tool that takes too long is killed.
   static func of(_ words: [String], until deadline: Duration) -> String? {
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -42,7 +42,7 @@ enum ToolOutput {
     guard let process = start(words, FileDescriptor(owning: ends[1])) else { return nil }
     let bytes = read(output.raw, until: deadline)
     if bytes == nil { kill(process, SIGKILL) }
-    // A program that waits for all of its children might already have reaped this one.
+    // If the program waits for all of its children, it might already have reaped this child.
     let status = WaitStatus.wait(for: process) ?? .exited(0)
     guard let bytes, status == .exited(0) else { return nil }
     return String(decoding: bytes, as: UTF8.self)

@@ -12,13 +12,13 @@ struct SymbolTable {
     let name: String
   }
 
-  /// The segments that the loader maps: their ranges in the file, and their addresses in the file's own numbering.
+  /// The segments that the loader maps: their ranges in the file, and their virtual addresses as the file defines them.
   private let segments: [(file: Range<UInt64>, address: UInt64)]
-  /// The symbols that contain one of the requested addresses.
+  /// The functions in which the requested addresses are.
   private var found: [UInt64: Symbol] = [:]
 
-  /// Looks the offsets up in one pass over the table, which can be long. Returns nil if the file is missing or not an
-  /// ELF file.
+  /// Looks all offsets up in one pass over the symbol table, because the table can be long. Returns nil if the file is
+  /// missing or not an ELF file.
   init?(path: String, offsets: [UInt64]) {
     let read = ELFFile.withFile(at: path) { file in
       let segments = file.segments().filter { $0.p_type == PT_LOAD }.compactMap(Self.place)
@@ -29,13 +29,13 @@ struct SymbolTable {
     (segments, found) = read
   }
 
-  /// Converts an offset in the file to an address in the file's own numbering.
+  /// Converts an offset in the file to a virtual address as the file defines it.
   func address(of offset: UInt64) -> UInt64? { Self.address(of: offset, in: segments) }
 
   /// The demangled name of the function.
   func function(at address: UInt64) -> String? { found[address].map { Self.demangle($0.name) } }
 
-  /// nil if the end of a segment overflows: the file might be damaged.
+  /// Nil if the end of a segment overflows, which can happen if the file is damaged.
   private static func place(_ segment: GElf_Phdr) -> (file: Range<UInt64>, address: UInt64)? {
     let (end, isTooLarge) = segment.p_offset.addingReportingOverflow(max(segment.p_filesz, 1))
     return isTooLarge ? nil : (segment.p_offset..<end, segment.p_vaddr)
@@ -45,7 +45,7 @@ struct SymbolTable {
     segments.first { $0.file.contains(offset) }.map { $0.address &+ (offset - $0.file.lowerBound) }
   }
 
-  /// `.symtab` has every function; a stripped file has `.dynsym` alone.
+  /// `.symtab` contains every function. A stripped file only has `.dynsym`.
   private static func search(_ file: borrowing ELFFile, _ places: Set<UInt64>) -> [UInt64: Symbol] {
     let sections = file.sections()
     let table =
@@ -73,7 +73,8 @@ struct SymbolTable {
     return isCxx ? name : shorter(name)
   }
 
-  /// Removes what a reader does not need: the modules of the standard library and of C, and the marks of private names.
+  /// Removes parts that a reader does not need: the names of the modules `Swift` and `__C`, and the marks of private
+  /// names.
   private static func shorter(_ name: String) -> String {
     name.replacing(#/\b(?:Swift|__C)\.|\ in _[0-9A-F]{32}/#, with: "")
   }

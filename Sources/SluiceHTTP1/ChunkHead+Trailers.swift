@@ -1,12 +1,12 @@
 package import SluiceMessages
 
 extension ChunkHead {
-  /// Appends what follows the last chunk: its size, the trailers and the blank line (RFC 9112 §7.1.2).
+  /// Appends the end of a chunked body: the size 0, the trailers and the empty line (RFC 9112 §7.1.2).
   package static func appendEnd(to buffer: inout [UInt8], trailers: HeaderFields) {
     buffer.append(contentsOf: "0\r\n".utf8)
     for index in trailers.indices {
       let (name, value) = (trailers.nameRange(at: index), trailers.valueRange(at: index))
-      // An empty value: the colon alone, as in a head.
+      // A field with an empty value has no space after the colon, as in a head.
       let end = value.isEmpty ? name.upperBound + 1 : value.upperBound
       buffer.append(contentsOf: trailers.buffer[name.lowerBound..<end])
       buffer.append(contentsOf: lineEnd)
@@ -16,7 +16,7 @@ extension ChunkHead {
 }
 
 extension RequestHead {
-  /// Adds `Trailer` to the head of a chunked request that ends the buffer, with each name once (RFC 9110 §6.6.2).
+  /// Adds the field `Trailer` to the head of a chunked request at the end of the buffer (RFC 9110 §6.6.2).
   package static func announce(_ trailers: HeaderFields, in buffer: inout [UInt8]) {
     let names = names(of: trailers)
     guard !names.isEmpty else { return }
@@ -24,7 +24,7 @@ extension RequestHead {
     buffer.append(contentsOf: "Trailer: \(names)\r\n\r\n".utf8)
   }
 
-  /// The value of `Trailer` (RFC 9110 §6.6.2): each name once.
+  /// The value of `Trailer`, which contains each name once (RFC 9110 §6.6.2).
   package static func names(of trailers: HeaderFields) -> String {
     var names: [String] = []
     var seen: Set<String> = []

@@ -2,14 +2,14 @@ package import SluiceMessages
 
 /// Finds the data and the trailers in a body with chunked coding, as its bytes arrive (RFC 9112 §7.1).
 ///
-/// Lines of the coding end with CRLF: unlike in a head, a LF alone is refused, because readers disagree about it and
-/// would find the end of the body in different places.
+/// Lines of the coding must end with CRLF. Unlike in a head, a LF alone is refused: some readers accept it and some do
+/// not, so they would find the end of the body in different places.
 @usableFromInline
 package final class ChunkedBody {
   private enum State: Sendable {
-    /// The size of a chunk, after this number of digits.
+    /// In the size of a chunk, of which this number of digits was read.
     case size(digits: Int)
-    /// Spaces after the size, or an extension.
+    /// In the spaces after the size, before an extension.
     case afterSize
     case `extension`
     case sizeEnd
@@ -22,14 +22,14 @@ package final class ChunkedBody {
 
   private let limits: MessageLimits
   private var state = State.size(digits: 0)
-  /// The data that is left of the current chunk.
+  /// The number of bytes that are left of the current chunk.
   private var left = 0
   private var extensionBytes = 0
-  /// The trailers so far, unless there are none.
+  /// The bytes of the trailers so far; empty if there are none.
   private var trailerBytes: [UInt8] = []
   private var section: FieldSection
 
-  /// The fields after the last chunk; complete when ``isDone``.
+  /// The fields after the last chunk. They are complete when ``isDone`` is true.
   package private(set) var trailers = HeaderFields()
 
   package init(_ limits: MessageLimits = MessageLimits()) {
@@ -41,12 +41,13 @@ package final class ChunkedBody {
     if case .done = state { true } else { false }
   }
 
-  /// The next piece of data.
+  /// Returns the position of the next piece of data.
   ///
   /// - Parameters:
-  ///   - bytes: bytes of the body, and perhaps of what follows it.
-  ///   - position: where to read on; moved past all bytes that were read. Bytes before it may be dropped.
-  /// - Returns: nil when all bytes were read, or the body is done. It is then done at `position`.
+  ///   - bytes: bytes of the body. Bytes after its end are allowed.
+  ///   - position: where to continue. It is moved after all bytes that were read. The caller may drop the bytes before
+  ///     it.
+  /// - Returns: nil if all bytes were read, or if the body is done. In the second case, the body ends at `position`.
   package func next(
     in bytes: Span<UInt8>, at position: inout Int
   ) throws(MessageViolation) -> Range<Int>? {
@@ -72,7 +73,7 @@ package final class ChunkedBody {
     switch state {
     case .size(let digits):
       if let digit = Self.hexadecimal(byte) {
-        // Fifteen digits fit into an Int.
+        // A number with fifteen hexadecimal digits fits into an Int.
         guard digits < 15 else { throw MessageViolation(.invalid, "the size of a chunk has more than 15 digits") }
         left = left << 4 | digit
         state = .size(digits: digits + 1)
@@ -123,7 +124,7 @@ package final class ChunkedBody {
   }
 
   private func readTrailers(in bytes: Span<UInt8>, at position: inout Int) throws(MessageViolation) {
-    // The usual end, without a trailer.
+    // The usual case: the body ends without trailers.
     if trailerBytes.isEmpty, bytes[position] == 0x0D, position + 1 < bytes.count, bytes[position + 1] == 0x0A {
       position += 2
       state = .done

@@ -6,7 +6,7 @@ struct FieldLine {
   /// The value without the spaces around it.
   let value: Range<Int>
 
-  /// nil if the line has no valid name directly before a colon.
+  /// Nil if the line does not begin with a valid name and a colon.
   init?(_ line: Range<Int>, in bytes: Span<UInt8>) {
     guard let colon = Self.endOfName(in: bytes.extracting(0..<line.upperBound), from: line.lowerBound) else {
       return nil
@@ -14,7 +14,7 @@ struct FieldLine {
     self.init(line, colon: colon, in: bytes)
   }
 
-  /// - Parameter colon: its position, after a valid name.
+  /// - Parameter colon: the position of the colon after a valid name.
   @inline(__always)
   init(_ line: Range<Int>, colon: Int, in bytes: Span<UInt8>) {
     name = line.lowerBound..<colon
@@ -26,7 +26,7 @@ struct FieldLine {
   static func endOfName(in bytes: Span<UInt8>, from start: Int) -> Int? {
     var index = start
     while true {
-      // Most names consist of letters and hyphens.
+      // A fast path for eight bytes at a time: most names consist of letters and hyphens.
       while let word = bytes.word(at: index) {
         let others = word.otherThanLettersHyphens
         index += others == 0 ? 8 : others.trailingZeroBitCount / 8

@@ -5,15 +5,15 @@ struct FieldSection: Sendable {
   private var lines = LineReader()
   private var block = HeaderFields.Block()
   private let limits: MessageLimits
-  /// `head` or `trailers`, for errors.
+  /// The name of the section in errors: `head` or `trailers`.
   private let part: String
 
-  /// What the last line held.
+  /// The content of the last line.
   enum Step {
     /// The line is not complete.
     case more
     case field(FieldLine)
-    /// A line that continued the field before it.
+    /// A line that continues the field before it.
     case continued
     /// The empty line after the last field.
     case end
@@ -24,7 +24,7 @@ struct FieldSection: Sendable {
     self.part = part
   }
 
-  /// Begins a section after lines of another kind.
+  /// Begins a new section after lines of another kind, such as a status line.
   mutating func begin(after lines: LineReader = LineReader()) {
     self.lines = lines
     block.removeAll()
@@ -36,7 +36,8 @@ struct FieldSection: Sendable {
 
   @inline(__always)
   mutating func next(in bytes: Span<UInt8>) throws(MessageViolation) -> Step {
-    // A name that has arrived completely is checked in one pass; it contains no line end.
+    // If the name has arrived completely, it is checked in one pass. It contains no line end, so the search for a line
+    // end can begin after it.
     let colon = lines.isAtStart ? FieldLine.endOfName(in: bytes, from: lines.position) : nil
     if let colon { lines.skip(to: colon + 1) }
     guard let line = try lines.next(in: bytes) else {
@@ -54,7 +55,7 @@ struct FieldSection: Sendable {
     return .continued
   }
 
-  /// Moves the fields out.
+  /// Returns the fields and removes them from the section.
   mutating func takeFields(from bytes: Span<UInt8>) -> HeaderFields { block.takeFields(from: bytes) }
 
   /// A line that begins with a space continues the line before it (RFC 9112 §5.2).
@@ -85,9 +86,9 @@ struct FieldSection: Sendable {
   }
 }
 
-/// The fields that say where a message ends, how it is coded, or what happens to the connection after it.
+/// The fields that decide where a message ends, how it is coded, or whether the connection is closed after it.
 enum DecidingFields {
-  /// Whether one of their names has that length.
+  /// Whether one of these fields has a name of this length.
   @inline(__always)
   static func hasLength(_ count: Int) -> Bool {
     // Bit n is set if a name has n bytes.

@@ -1,25 +1,24 @@
 import SluiceMessages
 
-/// What the fields of a head say about its body, collected field by field; the same for requests and responses (RFC
-/// 9112 §6).
+/// Collects, field by field, what the head of a request or response says about the body (RFC 9112 §6).
 struct FramingFields: Sendable {
   enum Coding: Sendable {
     case missing
-    /// `chunked` occurs once, as the last coding.
+    /// The last coding is `chunked`, which occurs only once.
     case chunked(isAlone: Bool)
-    /// Only codings other than `chunked`.
+    /// There are only codings other than `chunked`.
     case other
   }
 
   private(set) var foundCoding = Coding.missing
-  /// A reason, behind a reference since almost no message has one.
+  /// The reason of an error. It is in a class to save space, because almost no message has one.
   private final class Fault: Sendable {
     let reason: String
 
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// Why the fields of a kind contradict one another; nil if they don't.
+  /// Why the fields of one kind contradict each other or are not valid; nil if there is no fault.
   private var codingFault: Fault?
   private var lengthFault: Fault?
   private var contentLength: Int?
@@ -32,9 +31,10 @@ struct FramingFields: Sendable {
     contentLength = nil
   }
 
-  /// Several values, in one field or in several, must be equal (RFC 9112 §6.3).
+  /// Adds the value of a `Content-Length`. If there are several values, in one field or in several fields, they must be
+  /// equal (RFC 9112 §6.3).
   mutating func takeContentLength(_ value: Span<UInt8>) {
-    // Usually there is one.
+    // Usually there is only one value.
     if contentLength == nil, lengthFault == nil, let count = Self.number(value) { return contentLength = count }
     var start = 0
     for index in 0...value.count where index == value.count || value[index] == 0x2C {

@@ -1,6 +1,6 @@
 /// Why the end of a message is ambiguous.
 package struct FramingViolation: Error, Hashable, Sendable {
-  /// What is wrong with the head, without a full stop.
+  /// What is wrong with the head, as a phrase without a full stop.
   package let reason: String
 
   static let lengthBesideCoding = FramingViolation(

@@ -2,13 +2,13 @@ import SluiceMessages
 
 /// Finds the lines of a head in bytes that arrive piece by piece.
 ///
-/// A line ends with CRLF, or with LF alone (RFC 9112 §2.2). A CR without LF and a NUL are refused: other readers take
-/// them as an end. No byte is examined twice, so a head that arrives byte by byte costs no more than one that arrives
-/// at once.
+/// A line ends with CRLF, or with LF alone (RFC 9112 §2.2). A CR without LF and a NUL are refused, because other
+/// readers take them for the end of a line. No byte is examined twice, so a head that arrives byte by byte costs no
+/// more than a head that arrives at once.
 struct LineReader: Sendable {
   /// Where the next line begins.
   private(set) var position: Int
-  /// There is no line end between `position` and here.
+  /// The end of the searched bytes: between `position` and this index, there is no line end.
   private var searched: Int
 
   init(from position: Int = 0) {
@@ -19,16 +19,16 @@ struct LineReader: Sendable {
   /// Whether no byte of the next line was examined.
   var isAtStart: Bool { searched == position }
 
-  /// There is no line end before `index`, which is not before ``position``.
+  /// Continues the search at `index`. The caller must know that there is no line end between ``position`` and `index`.
   mutating func skip(to index: Int) { searched = index }
 
   /// The content of the next line, without its end; nil if the line is not complete.
   ///
-  /// - Parameter bytes: the same bytes as in the last call, and those received since.
+  /// - Parameter bytes: the same bytes as in the last call, followed by the bytes received since.
   @inline(__always)
   mutating func next(in bytes: Span<UInt8>) throws(MessageViolation) -> Range<Int>? {
     while true {
-      // Fewer than eight bytes are left at the end, and are examined one by one.
+      // This examines eight bytes at a time. The last bytes, fewer than eight, are examined one by one below.
       while let word = bytes.word(at: searched) {
         if let offset = word.firstByte(below: 0x0E) {
           searched += offset

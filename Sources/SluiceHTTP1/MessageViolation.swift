@@ -1,12 +1,12 @@
-/// Why received bytes are not the HTTP/1.1 message that they should be.
+/// Why received bytes are not a valid HTTP/1.1 message.
 package struct MessageViolation: Error, Hashable, Sendable {
   /// Which rule the bytes break.
   package enum Kind: Sendable, Hashable {
-    /// The bytes do not begin like HTTP at all.
+    /// The bytes do not begin like an HTTP message.
     case notHTTP
-    /// A head, a field, a chunk or the framing that is not valid.
+    /// A head, a field, a chunk or the framing is not valid.
     case invalid
-    /// Valid so far, but more than the limit.
+    /// The message is valid so far, but exceeds a limit.
     case tooLong
   }
 
@@ -33,15 +33,15 @@ package struct MessageViolation: Error, Hashable, Sendable {
   }
 }
 
-/// How much of a message is accepted.
+/// The limits for a message.
 package struct MessageLimits: Sendable, Hashable {
-  /// Bytes of one head, including its line ends; also of the trailers of one message.
+  /// The maximum number of bytes of a head, including its line ends. It also applies to the trailers of a message.
   package var headBytes = 256 << 10
-  /// Fields of one head; also of the trailers of one message.
+  /// The maximum number of fields of a head. It also applies to the trailers of a message.
   package var fields = 4096
-  /// Informational responses (1xx) before the final response.
+  /// The maximum number of informational responses (1xx) before the final response.
   package var informationalResponses = 100
-  /// Bytes of all chunk extensions of one body.
+  /// The maximum number of bytes of all chunk extensions in a body.
   package var chunkExtensionBytes = 16 << 10
 
   package init() {}

@@ -1,15 +1,15 @@
 package import SluiceMessages
 
-/// Where the body of a request ends, from the fields of its head (RFC 9112 §6.3).
+/// Determines from the fields of a request's head where its body ends (RFC 9112 §6.3).
 ///
 ///     var framing = RequestFraming()
 ///     framing.takeContentLength(value)       // for each field of that name
 ///     framing.takeTransferEncoding(value)    // for each field of that name
 ///     let body = try framing.body(version: .http11)
 ///
-/// If a server and the client, or a proxy in between, disagree about the end of the body, the server reads the rest of
-/// the body as the next request. So each case in which two readers can disagree is an error: answer it with 400 and
-/// close the connection.
+/// If the server and the client or a proxy disagree about the end of the body, the server can take a part of the body
+/// for the next request. Each case in which two readers can disagree is therefore an error. The server must answer it
+/// with 400 and close the connection.
 package struct RequestFraming: Sendable {
   /// What ends the body.
   package enum Body: Sendable, Hashable {
@@ -18,8 +18,8 @@ package struct RequestFraming: Sendable {
     case length(Int)
     /// The last chunk (RFC 9112 §7.1).
     case chunked
-    /// The last chunk; the body has other transfer codings besides `chunked`. A server that does not know them answers
-    /// 501 (RFC 9112 §6.1).
+    /// The last chunk, of a body that has other transfer codings besides `chunked`. A server that does not know these
+    /// codings answers 501 (RFC 9112 §6.1).
     case codedChunks
   }
 
@@ -27,7 +27,8 @@ package struct RequestFraming: Sendable {
 
   package init() {}
 
-  /// Notes the value of a `Content-Length`. Several values, in one field or in several, must be equal.
+  /// Notes the value of a `Content-Length`. If there are several values, in one field or in several fields, they must
+  /// be equal.
   package mutating func takeContentLength(_ value: Span<UInt8>) { fields.takeContentLength(value) }
 
   /// Notes the value of a `Transfer-Encoding`.
@@ -35,8 +36,8 @@ package struct RequestFraming: Sendable {
 
   /// What ends the body.
   ///
-  /// - Throws: if the fields contradict one another, or if one of them is not valid. In HTTP/1.0 a transfer coding is
-  ///   not valid: a proxy on the way may not have known it.
+  /// - Throws: if the fields contradict one another, or if one of them is not valid. In HTTP/1.0, a transfer coding is
+  ///   not valid, because a proxy may have forwarded it without knowing it.
   package func body(version: HTTPVersion?) throws(FramingViolation) -> Body {
     let bytes = try fields.length()
     switch try fields.coding() {

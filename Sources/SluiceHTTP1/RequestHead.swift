@@ -1,9 +1,10 @@
 package import SluiceMessages
 
-/// The head of a request as it is written (RFC 9112 §3, §5).
+/// Writes the head of a request (RFC 9112 §3, §5).
 ///
-/// Fields keep their order, after `Host` and the fields that the writer adds. Fields that frame a message or belong to
-/// one connection (RFC 9110 §7.6.1) are left out, since the writer adds its own, and `Expect` unless there is a body.
+/// `Host` and the fields that the writer adds come first. The fields of the request follow in their order. Fields that
+/// frame a message or belong to one connection (RFC 9110 §7.6.1) are left out, because the writer adds its own.
+/// `Expect` is left out if there is no body.
 package struct RequestHead {
   /// How the body is framed.
   package enum Framing: Sendable, Hashable {
@@ -13,8 +14,8 @@ package struct RequestHead {
     case chunked
   }
 
-  /// The lines that every request to an origin begins with, unless it has such fields itself or omits them. A class,
-  /// because it is passed on for every request.
+  /// The first field lines of every request to an origin, unless the request has these fields itself or omits them. It
+  /// is a class, because it is passed on for every request.
   package final class Preamble: Sendable {
     /// The value of `Host`: `example.com`, or `example.com:8080` if the port is not the scheme's default.
     package let host: [UInt8]
@@ -52,7 +53,7 @@ package struct RequestHead {
     }
   }
 
-  /// What the writer has found among the fields.
+  /// Facts about the fields of a request.
   package struct Facts: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -61,17 +62,17 @@ package struct RequestHead {
     static let hasAccept = Facts(rawValue: 2)
     static let hasCodings = Facts(rawValue: 4)
     static let hasAgent = Facts(rawValue: 8)
-    /// Fields in place of a line of the preamble.
+    /// The request has a field that replaces a line of the preamble.
     static let replacing: Facts = [.hasHost, .hasAccept, .hasCodings, .hasAgent]
     /// There is a body, and the request asks for a 100 response before it (RFC 9110 §10.1.1).
     static let expectsContinue = Facts(rawValue: 16)
-    /// A field is left out, or is not sent as it is in the buffer.
+    /// A field must be left out, or its bytes in the buffer cannot be sent unchanged.
     static let hasExceptions = Facts(rawValue: 32)
 
     /// Whether there is a body, and the request asks for a 100 response before it.
     package var isExpectant: Bool { rawValue & Self.expectsContinue.rawValue != 0 }
 
-    /// The default fields that are not sent: those that the request omits, and those that it has itself.
+    /// The default fields that are not sent, because the request omits them or has these fields itself.
     package func omitted(_ omitted: DefaultFields) -> DefaultFields {
       var omitted = omitted
       if contains(.hasAccept) { omitted.insert(.accept) }
@@ -94,7 +95,7 @@ package struct RequestHead {
     let facts = facts(of: fields, framing)
     let method = method.utf8.span
     let target = url.string.utf8.span.extracting(url.targetRange)
-    // A `Host` among the fields is counted with them.
+    // If the request has its own `Host`, `fields.lineByteCount` includes it.
     let lines = preamble.lines
     let bound = method.count + target.count + lines.count + fields.lineByteCount + fixedBytes
     buffer.append(addingCapacity: bound) { output in
@@ -116,7 +117,7 @@ package struct RequestHead {
     return facts
   }
 
-  /// The names and line ends that the writer adds, and the longest length of a body.
+  /// An upper bound for the bytes of the other text that the writer adds, including the largest `Content-Length`.
   private static let fixedBytes = 160
 
   package static func facts(of fields: HeaderFields, _ framing: Framing) -> Facts {
@@ -160,13 +161,13 @@ package struct RequestHead {
       let nameRange = fields.nameRange(at: index)
       let valueRange = fields.valueRange(at: index)
       if isLeftOut(bytes.extracting(nameRange), facts) { continue }
-      // An empty value: the colon alone, without the space.
+      // A field with an empty value has no space after the colon.
       let end = valueRange.isEmpty ? nameRange.upperBound + 1 : valueRange.upperBound
       output.append(lineOf: bytes.extracting(nameRange.lowerBound..<end))
     }
   }
 
-  /// Whether a field is not sent as the request has it.
+  /// Whether a field is left out when the fields are written.
   @inline(__always)
   package static func isLeftOut(_ name: Span<UInt8>, _ facts: Facts) -> Bool {
     switch name.count {

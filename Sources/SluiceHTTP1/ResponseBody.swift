@@ -1,11 +1,11 @@
 package import SluiceMessages
 
-/// Finds the data of a response body in the bytes of its connection, and the end of the body (RFC 9112 §6.3).
+/// Finds the data and the end of a response body in the bytes of its connection (RFC 9112 §6.3).
 @usableFromInline
 package enum ResponseBody {
   /// There is no body, or it has ended.
   case done
-  /// The bytes that are left.
+  /// The number of bytes that are left.
   case length(Int)
   case chunked(ChunkedBody)
   /// The body ends with the connection.
@@ -28,7 +28,7 @@ package enum ResponseBody {
     }
   }
 
-  /// Whether these bytes are certainly the rest of the body.
+  /// Whether this number of bytes certainly contains the rest of the body.
   package func isWhole(in byteCount: Int) -> Bool {
     switch self {
     case .done: true
@@ -37,22 +37,22 @@ package enum ResponseBody {
     }
   }
 
-  /// Whether the end of the connection is the end of the body.
+  /// Whether the body ends with the connection.
   package var mayEndWithConnection: Bool {
     if case .close = self { true } else { false }
   }
 
-  /// The fields after a chunked body that is done.
+  /// The trailers of a chunked body. They are complete when the body is done.
   package var trailers: HeaderFields {
     if case .chunked(let body) = self { body.trailers } else { HeaderFields() }
   }
 
-  /// The next piece of data.
+  /// Returns the position of the next piece of data.
   ///
   /// - Parameters:
-  ///   - bytes: bytes of the body, and perhaps of what follows it.
-  ///   - position: where to read on; moved past all bytes that were read.
-  /// - Returns: nil when all bytes were read, or the body is done. It is then done at `position`.
+  ///   - bytes: bytes of the body. Bytes after its end are allowed.
+  ///   - position: where to continue. It is moved after all bytes that were read.
+  /// - Returns: nil if all bytes were read, or if the body is done. In the second case, the body ends at `position`.
   package mutating func next(
     in bytes: Span<UInt8>, at position: inout Int
   ) throws(MessageViolation) -> Range<Int>? {

@@ -1,14 +1,14 @@
 package import SluiceMessages
 
-/// Where the body of a response ends, from the fields of its head (RFC 9112 §6).
+/// Determines from the fields of a response's head where its body ends (RFC 9112 §6).
 ///
 ///     var framing = ResponseFraming()
 ///     framing.takeContentLength(value)       // for each field of that name
 ///     framing.takeTransferEncoding(value)    // for each field of that name
 ///     let body = try framing.body(status: 200, version: .http11, isAnswerToHead: false)
 ///
-/// A length that two readers could understand in two ways is an error: one reader would take the end of the body as the
-/// next response.
+/// A length that two readers could understand differently is an error. Otherwise one of them would take the end of the
+/// body for the next response.
 package struct ResponseFraming: Sendable {
   /// What ends the body.
   package enum Body: Sendable, Hashable {
@@ -30,7 +30,8 @@ package struct ResponseFraming: Sendable {
   /// Forgets all fields.
   mutating func reset() { fields.reset() }
 
-  /// Notes the value of a `Content-Length`. Several values, in one field or in several, must be equal (RFC 9112 §6.3).
+  /// Notes the value of a `Content-Length`. If there are several values, in one field or in several fields, they must
+  /// be equal (RFC 9112 §6.3).
   package mutating func takeContentLength(_ value: Span<UInt8>) { fields.takeContentLength(value) }
 
   /// Notes the value of a `Transfer-Encoding`.
@@ -38,13 +39,14 @@ package struct ResponseFraming: Sendable {
 
   /// What ends the body of a final response.
   ///
-  /// - Throws: if the fields contradict one another, or if one of them is not valid. The fields are ignored if the
-  ///   status or the method says that there is no body.
+  /// - Throws: if the fields contradict one another, or if one of them is not valid. The fields are ignored if there is
+  ///   no body because of the status or the method.
   package mutating func body(
     status: Int, version: HTTPVersion?, isAnswerToHead: Bool
   ) throws(FramingViolation) -> Body {
     if isAnswerToHead || (100..<200).contains(status) || status == 204 || status == 304 { return .none }
-    // Mutating, so that a caller that has this in an object does not copy it: a copy counts references.
+    // The function is mutating, so that a caller that has this value in an object does not copy it. A copy would have
+    // to count references.
     let bytes = try fields.length()
     let isMultiplexed = version == .http2 || version == .http3
     let coding = try fields.coding()
@@ -58,8 +60,8 @@ package struct ResponseFraming: Sendable {
     }
   }
 
-  /// Whether the connection must not be used again: HTTP/1.0 has no transfer codings, so a proxy may have forwarded the
-  /// framing without understanding it (RFC 9112 §6.1).
+  /// Whether the connection must not be used again, because the response has a transfer coding in HTTP/1.0. HTTP/1.0
+  /// has no transfer codings, so a proxy may have forwarded the framing without understanding it (RFC 9112 §6.1).
   package func mustClose(version: HTTPVersion?) -> Bool {
     guard version == .http10 else { return false }
     if case .missing = fields.foundCoding { return false }

@@ -13,10 +13,11 @@ package import SluiceMessages
 ///       head.beginNext()
 ///     }
 ///
-/// Strict about everything that two readers could understand in two ways, since one of them would take a part of this
-/// response as the next one. Accepts a LF alone as a line end, and lines that continue a field (RFC 9112 §2.2, §5.2).
+/// Refuses all syntax that two readers could understand differently, because one of them would take a part of this
+/// response for the next response. Accepts a LF alone as a line end, and lines that continue a field (RFC 9112 §2.2,
+/// §5.2).
 ///
-/// A class, since a connection uses one object for all its responses.
+/// It is a class, because a connection uses one object for all its responses.
 package final class ResponseHead {
   private let limits: MessageLimits
   private var isAnswerToHead = false
@@ -42,7 +43,7 @@ package final class ResponseHead {
     section = FieldSection(limits, part: "head")
   }
 
-  /// A request goes out: what comes from here on is its response.
+  /// Must be called when a request is sent. The following bytes belong to its response.
   ///
   /// - Parameter isAnswerToHead: whether the request is a HEAD, whose response has no body.
   package func begin(isAnswerToHead: Bool) {
@@ -53,22 +54,22 @@ package final class ResponseHead {
 
   package var isInformational: Bool { status < 200 }
 
-  /// The bytes of the head, including the empty line after it; valid when ``read(_:)`` has returned true.
+  /// The number of bytes of the head, including the empty line after it. Valid when ``read(_:)`` has returned true.
   package var byteCount: Int { section.position }
   /// The number of fields so far.
   package var fieldCount: Int { section.count }
 
-  /// Whether the server closes the connection after this response, or the connection must not be used again (RFC 9112
-  /// §9.3).
+  /// Whether the connection cannot be used again, because the server closes it or because it must not be used again
+  /// (RFC 9112 §9.3).
   package var endsConnection: Bool {
     if closes || body == .close || framing.mustClose(version: version) { return true }
     return version == .http10 && !keepsAlive
   }
 
-  /// Continues to read the head.
+  /// Reads the head as far as it has arrived.
   ///
-  /// - Parameter bytes: everything received of the head so far: those of the last call, and the bytes received since.
-  ///   Bytes after the head are not read.
+  /// - Parameter bytes: all bytes of the head so far: the bytes of the last call, and the bytes received since. Bytes
+  ///   after the head are not read.
   /// - Returns: whether the head is complete.
   package func read(_ bytes: Span<UInt8>) throws(MessageViolation) -> Bool {
     if status == 0 {
@@ -86,12 +87,12 @@ package final class ResponseHead {
     }
   }
 
-  /// Moves the fields of a complete head out.
+  /// Returns the fields of a complete head, and removes them from this object.
   package func takeFields(from bytes: Span<UInt8>) -> HeaderFields {
     section.takeFields(from: bytes.extracting(0..<byteCount))
   }
 
-  /// Begins the head after an informational one.
+  /// Begins the next head after an informational head.
   package func beginNext() {
     status = 0
     statusLine = LineReader()
@@ -104,7 +105,8 @@ package final class ResponseHead {
     body = .none
   }
 
-  /// `HTTP/1.1 200 OK`; the reason may be missing, with or without the space before it.
+  /// Reads a status line, such as `HTTP/1.1 200 OK`. The reason phrase can be missing, with or without the space before
+  /// it.
   private func readStatusLine(_ bytes: Span<UInt8>) throws(MessageViolation) -> Bool {
     try checkStart(bytes)
     guard let line = try statusLine.next(in: bytes) else {
@@ -127,9 +129,9 @@ package final class ResponseHead {
     return true
   }
 
-  /// The first bytes show whether this is HTTP, before a whole line has come.
+  /// Refuses bytes that are not HTTP as soon as the first bytes show it, before a whole line has arrived.
   private func checkStart(_ bytes: Span<UInt8>) throws(MessageViolation) {
-    // "HTTP/1.", the first byte in the lowest bits.
+    // "HTTP/1." as a number, with the first byte in the lowest bits.
     let start: UInt64 = 0x2E_31_2F_50_54_54_48
     if let word = bytes.word(at: 0), word & 0xFF_FFFF_FFFF_FFFF == start, Self.digit(bytes[7]) != nil { return }
     for index in 0..<min(bytes.count, 7) where bytes[index] != UInt8(truncatingIfNeeded: start >> (8 * index)) {
@@ -142,7 +144,7 @@ package final class ResponseHead {
 
   @inline(__always)
   private func note(_ field: FieldLine, in bytes: Span<UInt8>) {
-    // Most fields have names of other lengths.
+    // A fast check: most fields have names of other lengths.
     if DecidingFields.hasLength(field.name.count) { noteDeciding(field, in: bytes) }
   }
 
@@ -160,9 +162,9 @@ package final class ResponseHead {
     }
   }
 
-  /// A list of options (RFC 9110 §7.6.1).
+  /// Reads the list of options in a `Connection` field (RFC 9110 §7.6.1).
   private func noteConnection(_ value: Span<UInt8>) {
-    // Usually there is one.
+    // Usually there is only one option.
     if FieldSyntax.equals(value, "keep-alive") { return keepsAlive = true }
     var start = 0
     for index in 0...value.count where index == value.count || value[index] == UInt8(ascii: ",") {

@@ -1,10 +1,10 @@
 import Glibc
 import SluiceSupport
 
-/// Removes the folders of killed commands when no program uses them any more. Touches only folders of this user that
-/// have the name, the mode and the mark of such a folder.
+/// Removes the folders of killed commands when no program uses them any more. Only folders that belong to this user and
+/// have the name, the mode and the mark of such a folder are examined.
 struct AbandonedFolders {
-  /// A bound on the folders that are examined, so that cleaning up never takes a command long.
+  /// The maximum number of folders to examine, so that a command never spends much time on this.
   private static let limit = 8
 
   let base: String
@@ -16,12 +16,12 @@ struct AbandonedFolders {
     }
   }
 
-  /// - Returns: whether the folder was examined, which requires that its command has ended.
+  /// - Returns: whether the folder was examined. It is not examined while its command runs.
   private func remove(_ name: String) -> Bool {
     guard let folder = open(name), let file = openMark(in: folder), flock(file.raw, LOCK_EX | LOCK_NB) == 0,
       let mark = AttachMark(reading: file), mark.isHere
     else { return false }
-    // Looks twice: a process that starts during the first look can be missed, and its parent can have ended.
+    // Checks twice: the first check can miss a process that starts during it and whose parent has already ended.
     let users = FolderUsers(of: name, mark)
     guard !users.mayExist, !users.mayExist else { return true }
     // The mark is removed last, so that a later command can finish an interrupted removal.

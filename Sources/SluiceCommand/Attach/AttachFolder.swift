@@ -6,19 +6,20 @@ import SluiceSupport
 /// The folder of one `sluice attach`: the page that it shares with the programs under it, the plans, and the reports of
 /// the programs. Only this user can read or change it.
 ///
-/// Unchecked because only the first plan is published on another thread than the later plans.
+/// Unchecked: the first plan is published before the thread starts that publishes all later plans.
 final class AttachFolder: @unchecked Sendable {
   let path: String
-  /// Not mapped: if a program truncated the page, an access to the mapping would end the command.
+  /// The page file. It is not mapped: if a program truncated it, an access to the mapping would end the command.
   private let page: FileDescriptor
-  /// Kept open because it holds a lock; nil if it could not be created. Nobody then removes the folder if this command
-  /// is killed.
+  /// Kept open because it holds a lock; nil if it could not be created. Without a mark, the folder stays if this
+  /// command is killed.
   private let mark: FileDescriptor?
   private var planCount: UInt64 = 0
 
   private static let pageBytes = 4096
 
-  /// - Parameter libraries: the programs must find the file of the host library unchanged.
+  /// - Parameter libraries: the host library among them must not change afterwards: programs check its file against the
+  ///   page.
   init(_ libraries: AttachLibraries) throws(CommandError) {
     path = try Self.make()
     var content = sluice_attach_page()
@@ -34,7 +35,7 @@ final class AttachFolder: @unchecked Sendable {
   /// Whether a name has the form of such a folder's name.
   static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 }
 
-  /// The places where such folders can be: the user's own folder for runtime files, or the folder for all users.
+  /// Where such folders can be: in the user's own folder for runtime files, or in the folder for all users.
   private static var bases: [String] {
     let own = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
     return [own, "/tmp"].filter { $0.hasPrefix("/") }
@@ -76,8 +77,8 @@ final class AttachFolder: @unchecked Sendable {
 
   /// Writes a plan and makes it the newest. Programs take it with their next transfer.
   ///
-  /// - Returns: for the first plan, the descriptor that programs inherit. -1 for later plans, or if no descriptor could
-  ///   be made; programs then read the file.
+  /// - Returns: for the first plan, the descriptor that programs inherit. For later plans, or if no descriptor could be
+  ///   created, -1; programs then read the file.
   @discardableResult
   func publish(_ plan: [UInt8]) throws(CommandError) -> Int32 {
     planCount += 1

@@ -23,7 +23,7 @@ struct AttachLibraries {
       let found = AttachLibraries(
         preload: "\(folder)/libsluice-attach.so", host: "\(folder)/libsluice-attach-host.so")
       guard access(found.preload, R_OK) == 0, access(found.host, R_OK) == 0 else { continue }
-      // LD_PRELOAD has no quoting for these characters (ld.so(8)), and the loader would complain in each program.
+      // LD_PRELOAD has no quoting for these characters (ld.so(8)), so the loader would print an error in each program.
       guard !found.preload.contains(where: { $0 == " " || $0 == ":" }) else {
         throw CommandError(
           .usage,

@@ -8,7 +8,7 @@ struct AttachMark: Equatable {
   private static let temporaryName = "command.new"
   private static let limitBytes = 8192
 
-  /// Changes each time the machine starts.
+  /// The id of the boot, which changes each time the machine starts.
   private let boot: String
   /// Identifies the PID namespace, because programs in another container cannot be seen in `/proc`.
   private let namespace: String
@@ -17,7 +17,7 @@ struct AttachMark: Equatable {
   /// The path of the library that programs under it have mapped.
   let library: String
 
-  /// The mark of this process; nil if `/proc` does not have the facts.
+  /// The mark of this process; nil if `/proc` does not provide these facts.
   init?(library: String) {
     guard let record = ProcessRecord(of: getpid()), let here = Self.here, let library = Paths.resolved(library) else {
       return nil
@@ -37,8 +37,8 @@ struct AttachMark: Equatable {
   /// Whether programs under that command would be visible to this process.
   var isHere: Bool { Self.here.map { $0 == (boot, namespace) } ?? false }
 
-  /// Creates the file. It gets its name only after it is locked, so whoever finds it unlocked knows that its command
-  /// has ended.
+  /// Creates the file. The file gets its name only after it is locked. A process that finds it unlocked thus knows that
+  /// its command has ended.
   /// - Returns: the file, which must be kept open.
   func write(in folder: String) -> FileDescriptor? {
     let name = "\(folder)/\(Self.temporaryName)"

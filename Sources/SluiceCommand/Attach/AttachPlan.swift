@@ -15,7 +15,7 @@ struct AttachPlan: Sendable {
   private let file: String
   private let configuration: Configuration
   private let configurationText: [UInt8]
-  /// Keeps the private copies of the libraries in existence.
+  /// The private copies of the libraries exist as long as these values.
   private let staged: [StagedLibrary]
 
   var failsWithoutPipeline: Bool { configuration.attach.failsWithoutPipeline }
@@ -33,7 +33,7 @@ struct AttachPlan: Sendable {
     if let problem = try CheckTrial(file, configurationText, configuration).problems().first { throw problem }
   }
 
-  /// Warns only, because the configuration may also serve other commands.
+  /// This is only a warning, because other commands may use the same configuration.
   func warnOfIneffectiveKeys() {
     let keys = IneffectiveKeys.of(configurationText, mayCallOut: !libraries.isEmpty)
     guard !keys.isEmpty else { return }
@@ -74,7 +74,8 @@ struct AttachPlan: Sendable {
     configurationText = bytes
   }
 
-  /// Response stages that are not called would let responses pass without the check that the configuration asks for.
+  /// Refuses response stages that would not be called: they may be meant to check responses, and the responses would
+  /// pass unchecked.
   private static func checkLists(_ configuration: Configuration) throws(CommandError) {
     guard let first = configuration.response.first, !configuration.attach.runsResponseStages else { return }
     throw CommandError(

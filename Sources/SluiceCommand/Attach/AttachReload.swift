@@ -49,7 +49,7 @@ final class AttachReload: Sendable {
       let plan = try AttachPlan(file, arguments)
       guard plans.withLock({ $0.last?.isSame(as: plan) }) != true else { return }
       guard plans.withLock({ $0.last?.runsResponseStages }) == plan.runsResponseStages else {
-        // Instances that continue were already told which features the host has.
+        // Instances that stay in use were told at their start whether the host runs response stages.
         throw CommandError(.usage, "\(file): attach.response cannot change while the program runs")
       }
       try plan.check()

@@ -5,13 +5,13 @@ import SluiceAssembly
 import SluiceJSON
 import SluiceSupport
 
-/// What is printed after the program has ended: why transfers had no pipeline, and what `--explain` asks for.
+/// The output after the program has ended: why transfers bypassed the pipeline, and the explanations for `--explain`.
 struct AttachSummary {
   private static let limitBytes = 64 << 20
 
   private let folder: AttachFolder
   private let explains: Bool
-  /// What happened to transfers without the pipeline.
+  /// The verb for transfers without the pipeline: "failed" or "went".
   private let fate: String
 
   init(_ folder: AttachFolder, explains: Bool, failsWithoutPipeline: Bool) {

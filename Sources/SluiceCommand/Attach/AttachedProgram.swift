@@ -10,7 +10,7 @@ struct AttachedProgram {
   /// thread that does not block them would receive them, and they would end only the command. Also blocks SIGPIPE: the
   /// command must wait for the program even if nobody reads its messages.
   ///
-  /// - Returns: the signals that the program must have blocked, as it would have without the command.
+  /// - Returns: the signals that were blocked before. They must also be blocked in the program.
   static func holdSignals() -> sigset_t {
     var (signals, before) = (ForwardedSignals.all, sigset_t())
     sigaddset(&signals, SIGPIPE)
@@ -37,8 +37,8 @@ struct AttachedProgram {
     try SystemThread.begin("sluice-signals") { signals.forward() }.detach()
   }
 
-  /// A program that gcc built with the address sanitizer ends at once if another library is loaded before the
-  /// sanitizer's, unless this option allows it. Later options win.
+  /// Without this option, a program that gcc built with the address sanitizer ends at once if another library is loaded
+  /// before the sanitizer's library. Later options win.
   private static var sanitizerOptions: String {
     let given = getenv("ASAN_OPTIONS").map { String(cString: $0) } ?? ""
     return "verify_asan_link_order=0\(given.isEmpty ? "" : ":\(given)")"
@@ -52,7 +52,8 @@ struct AttachedProgram {
     let (words, shown) = (words.map(\.bytes), words.first?.shown ?? "")
     do throws(ProgramStart.Failure) {
       do throws(ProgramStart.Failure) { return try start(words, variables, blocked) } catch {
-        // The file is not a program and has no `#!` line: execvp(3) and shells let the shell read such a file.
+        // The file is neither a program nor has a `#!` line. As execvp(3) and shells do, this runs it as a script of
+        // the shell.
         guard error.number == ENOEXEC, let file = words.first.flatMap(ProgramPath.find) else { throw error }
         return try start([Array("/bin/sh".utf8), file] + words.dropFirst(), variables, blocked)
       }

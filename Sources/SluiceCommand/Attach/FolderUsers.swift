@@ -1,8 +1,8 @@
 import Glibc
 import SluiceSupport
 
-/// The programs that use the folder of a `sluice attach`. They have the folder in their environment, and map its page
-/// at the first transfer.
+/// The programs that use the folder of a `sluice attach`. They have the path of the folder in their environment, and
+/// map the page in it at the first transfer.
 struct FolderUsers {
   private static let environmentLimitBytes = 8 << 20
   private static let mapsLimitBytes = 32 << 20
@@ -18,25 +18,26 @@ struct FolderUsers {
     library = Array(mark.library.utf8)
   }
 
-  /// Whether a process uses the folder, as far as this process can see; true if this cannot be determined.
+  /// Whether a process uses the folder, as far as this process can find out; true if it cannot find out.
   var mayExist: Bool {
     let processes = FolderListing.names(in: "/proc").compactMap { Int32($0) }
-    // Without an entry for this process, this is not a mounted `/proc`.
+    // If there is no entry for this process, `/proc` is not mounted.
     guard processes.contains(getpid()) else { return true }
     return processes.contains { $0 != getpid() && mayUse($0) }
   }
 
   private func mayUse(_ process: Int32) -> Bool {
     guard let record = running(process), Self.isOfThisUser(process) else { return false }
-    // Its first thread has ended, and with it the way to the memory of the others.
+    // The first thread has ended while others still run. Their memory can no longer be examined through `/proc`.
     if record.state == "Z" { return true }
-    // Reads the mappings first: a process that executes a program in between has its new environment afterwards.
+    // Reads the mappings first: if the process executes another program in between, the environment read afterwards is
+    // that of the new program.
     guard let maps = Self.content("/proc/\(process)/maps", Self.mapsLimitBytes),
       let environment = Self.content("/proc/\(process)/environ", Self.environmentLimitBytes)
     else { return running(process) != nil }
     if environment.holds(name) || maps.holds(name) { return true }
     // A program can overwrite its environment in memory and still be attached. An empty environment means that the
-    // process has ended since the first look.
+    // process has ended in the meantime.
     return maps.holds(library) && !environment.isEmpty && !environment.holds(Self.variable)
   }
 
@@ -49,17 +50,17 @@ struct FolderUsers {
 
   private static let variable = Array("SLUICE_ATTACH=".utf8)
 
-  /// Only programs of this user are examined, because others cannot read the folder.
+  /// Only programs of this user are examined, because programs of other users cannot read the folder.
   private static func isOfThisUser(_ process: Int32) -> Bool {
-    // The owner of /proc/PID cannot be used: it is root for processes that must not be examined.
+    // The owner of /proc/PID cannot be used, because it is root for every process that is not dumpable (proc(5)).
     guard let text = content("/proc/\(process)/status", 65536) else { return true }
     let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("Uid:") }
     guard let line else { return true }
     return line.split(whereSeparator: \.isWhitespace).dropFirst().contains("\(geteuid())")
   }
 
-  /// Nil if the file cannot be read completely; empty for a process without memory (ESRCH), which is a kernel thread or
-  /// a process that is just ending.
+  /// The content of a file of a process; nil if it cannot be read completely. It is empty for a process without memory
+  /// (ESRCH), that is, a kernel thread or a process that is just ending.
   private static func content(_ path: String, _ limit: Int) -> [UInt8]? {
     guard let file = FileDescriptor(opening: path, O_RDONLY), let bytes = file.readAll(capacity: limit) else {
       return errno == ESRCH ? [] : nil
@@ -69,7 +70,7 @@ struct FolderUsers {
 }
 
 extension [UInt8] {
-  /// A search that is faster than a general one, because a process can have thousands of mappings.
+  /// Whether the bytes contain `part`. The search must be fast, because a process can have thousands of mappings.
   fileprivate func holds(_ part: [UInt8]) -> Bool {
     guard let first = part.first, part.count <= count else { return false }
     return indices.dropLast(part.count - 1).contains {

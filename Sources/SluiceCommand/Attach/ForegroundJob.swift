@@ -2,13 +2,13 @@ import Glibc
 import SluiceSupport
 
 /// A child that a user has started at a terminal through this process. If the child stops, this process stops too, so
-/// that the shell takes the terminal back as it would from the child itself. `fg` continues both.
+/// that the shell takes the terminal back. `fg` continues both.
 struct ForegroundJob {
   private let process: pid_t
 
   init(_ process: pid_t) { self.process = process }
 
-  /// Waits for the end of the child. Nil if the process is not a child or was already waited for. Blocks.
+  /// Blocks until the child has ended. Returns nil if the process is not a child or was already waited for.
   func wait() -> WaitStatus? {
     var status: Int32 = 0
     while true {
@@ -20,8 +20,8 @@ struct ForegroundJob {
     }
   }
 
-  /// Stops this process as well, unless the child runs again: a key of the terminal stops both at once, and an `fg` may
-  /// have followed.
+  /// Stops this process as well, unless the child already runs again. Ctrl-Z stops both processes at once, so `fg` may
+  /// already have continued them.
   private func stop(with signal: Int32) {
     guard isInForeground, ProcessRecord(of: process)?.state == "T" else { return }
     kill(getpid(), signal)

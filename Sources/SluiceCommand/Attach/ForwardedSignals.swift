@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// The signals of the command that are meant for the program. The program is in the same process group, and must get
-/// each signal only once.
+/// The signals of the command that are meant for the program. The program is in the same process group, so it already
+/// gets the signals that go to the whole group. Each signal must reach it only once.
 struct ForwardedSignals {
   private static let numbers = [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2]
 
@@ -30,9 +30,10 @@ struct ForwardedSignals {
   }
 
   private func isForProgram(_ facts: siginfo_t) -> Bool {
-    // The terminal sends signals to the whole group, but sends a hangup only to the leader of the session.
+    // The terminal sends its signals to the whole group, except the hangup, which only the leader of the session gets.
     if facts.si_code == SI_KERNEL { return facts.si_signo == SIGHUP && getsid(0) == getpid() }
-    // With `kill 0`, a program signals its own group: the signal is for the others, or the program already has it.
+    // If the program or one of its children signals the whole group (`kill 0`), the signal has already reached the
+    // program.
     return !(facts.si_code == SI_USER && isOfProgram(facts._sifields._kill.si_pid))
   }
 

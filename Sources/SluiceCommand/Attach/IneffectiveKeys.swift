@@ -3,8 +3,8 @@ import SluiceJSON
 /// The keys of a configuration that have no effect in a program, because a program has its own transport.
 enum IneffectiveKeys {
   private static let whole: Set<String> = ["deadline", "retry", "redirects", "validate", "control", "watchdog"]
-  /// Objects of which only the members named here have an effect: the base URL, whose origin is the first party of
-  /// trace headers, and the limit of the trial before the start.
+  /// Objects that have an effect only through the members named here: the base URL, whose origin counts as first party
+  /// for trace headers, and the time limit of the trial before the start.
   private static let partly: [String: Set<String>] = ["transport": ["baseURL"], "swap": ["trial"]]
   /// Members that have an effect only for call-outs.
   private static let forCallOuts: [String: Set<String>] = ["transport": ["tls", "userAgent"]]

@@ -9,14 +9,14 @@ enum ProgramPath {
   static func find(_ word: [UInt8]) -> [UInt8]? {
     if word.contains(UInt8(ascii: "/")) { return isExecutable(word) ? word : nil }
     let folders = getenv("PATH").map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
-    // An empty entry is the current folder.
+    // An empty entry in `PATH` means the current folder.
     return (folders ?? Array("/bin:/usr/bin".utf8))
       .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
       .map { $0.isEmpty ? word : $0 + [UInt8(ascii: "/")] + word }
       .first(where: isExecutable)
   }
 
-  /// The same for a word that a user typed.
+  /// Looks up a word that a user typed. Throws an error with the status of a shell if there is no such program.
   static func found(_ word: String) throws(CommandError) -> String {
     if let found = find(Array(word.utf8)) { return String(decoding: found, as: UTF8.self) }
     guard word.contains("/") else {
@@ -26,7 +26,7 @@ enum ProgramPath {
     throw failure(word, access(word, X_OK) == 0 ? EACCES : errno)
   }
 
-  /// Uses the statuses that shells use for programs that do not start.
+  /// An error with the status that shells use for a program that does not start: 127 or 126.
   static func failure(_ word: String, _ number: Int32) -> CommandError {
     CommandError(
       ExitStatus(code: number == ENOENT ? 127 : 126), "attach: \(PlainText.path(word)): \(SystemError.text(number))")

@@ -7,10 +7,9 @@ import SluiceSupport
 /// `--list PROGRAM`: whether attach can reach the transfers of a program, as far as its files show. Runs none of its
 /// code.
 struct ProgramReach {
-  /// In the order of the text.
+  /// The lines of the report, in the order in which they are printed.
   private(set) var lines: [String] = []
-  /// Whether its transfers, or those of libraries that it loads and programs that it starts, can go through the
-  /// pipeline.
+  /// Whether attach can reach transfers of the program, of libraries that it loads, or of programs that it starts.
   private(set) var isReached = false
 
   private static let limitBytes = 512 << 20
@@ -38,7 +37,7 @@ struct ProgramReach {
 
   private mutating func add(_ line: String) { lines.append("  \(line)") }
 
-  /// The limit of the kernel for scripts whose interpreters are scripts.
+  /// How deep scripts can be nested whose interpreters are scripts; this is the limit of the kernel.
   private static let maximumDepth = 4
 
   private mutating func describeInterpreter(of head: ScriptHead, depth: Int) {
@@ -89,7 +88,7 @@ struct ProgramReach {
     return numbers.lexicographicallyPrecedes([7, 83])
   }
 
-  /// Such as `libcurl/7.88.1`, a text that every libcurl contains.
+  /// The version of libcurl in a file, such as `libcurl/7.88.1`. Every libcurl contains such a text.
   private static func version(in bytes: [UInt8]) -> String? {
     let mark = Array("libcurl/".utf8)
     var rest = bytes[...]

@@ -7,7 +7,7 @@ struct ScriptHead {
   /// The program that reads the script: a path, or a name to look for on `PATH`.
   let interpreter: [UInt8]
 
-  /// Nil for a file that is not a script. The shell reads a script without a `#!` line, if it is text.
+  /// Nil for a file that is not a script. A text file without a `#!` line is a script for the shell.
   init?(_ bytes: [UInt8]) {
     let line = bytes.prefix(Self.limitBytes).prefix { $0 != UInt8(ascii: "\n") }
     guard line.starts(with: "#!".utf8) else {

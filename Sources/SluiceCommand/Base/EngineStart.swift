@@ -30,7 +30,8 @@ enum EngineStart {
     _ configuration: Configuration, updates: EngineUpdates = .installed, trial: HelperTrial? = HelperTrial(warn: warn),
     wrap: TransportWrapper? = nil
   ) throws(CommandError) -> Engine {
-    // Exit functions that libraries have registered then run after the command's exit function.
+    // Must follow the loading of libraries, so that exit functions that they have registered run after the command's
+    // exit function.
     defer { ProcessEnd.watch() }
     return try updates.start(configuration) { configuration throws(EngineError) in
       try Engine(
@@ -52,7 +53,8 @@ enum EngineStart {
   private static func status(of error: EngineError) -> ExitStatus {
     switch error.underlying {
     case let cause as PluginError: cause.isRefusal ? .refused : .usage
-    // The files of "tls" are the only part of a configuration that is read by the transport alone.
+    // Most errors in a configuration are found before the transport is created. Only the files of "tls" are read by the
+    // transport.
     case let cause as TransportError: cause.code == .tls ? .usage : .failed
     default: .usage
     }

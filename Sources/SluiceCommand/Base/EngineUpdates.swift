@@ -10,7 +10,7 @@ enum EngineUpdates {
   case ignored
   /// Checks the installed release before the start, and installs a release if none is installed.
   case installed
-  /// In addition, the engine looks for releases while it runs.
+  /// As ``installed``; in addition, the engine looks for releases while it runs.
   case followed
 
   /// - Parameter start: starts the engine with the given configuration.
@@ -24,7 +24,7 @@ enum EngineUpdates {
     let prepared = try Self.prepared(updater, isFollowed: self == .followed)
     let engine: Engine
     do { engine = try start(prepared) } catch {
-      // Without this, the next process would take this end for a fault of a release on probation.
+      // Without this call, the next process would blame a release on probation for the end of this process.
       if !(error.underlying is PluginError) { WaitingThread.run { await updater.leaveProbation() } }
       throw EngineStart.failure(error)
     }
@@ -32,7 +32,7 @@ enum EngineUpdates {
     return engine
   }
 
-  /// Makes sure that the installed builds may serve, for a command that loads them without an engine.
+  /// Fails if an installed build must not serve. Commands that load builds without an engine call this.
   static func check(_ configuration: Configuration) throws(CommandError) {
     guard configuration.update != nil else { return }
     let prepared = try prepared(try updater(configuration), isFollowed: false)

@@ -24,7 +24,7 @@ struct PluginReport {
     }
   }
 
-  /// The report for people. Texts from the file cannot contain control characters, and cannot begin a line.
+  /// The report for people. In the report, texts from the file contain no control characters, and never begin a line.
   var text: String {
     let path = PrintableText.line(self.path)
     guard let facts else { return "\(path): no plugin\n" }
@@ -48,8 +48,8 @@ struct PluginReport {
     return "\(path)\n" + rows.map { Self.line($0.0, $0.1) }.joined()
   }
 
-  /// The hazards of a swap, and in addition exported symbols that nothing needs. A mangled Swift symbol contains the
-  /// name of its module, so such symbols collide only if two modules have the same name.
+  /// Warnings about what can go wrong in a swap, and about exported symbols that nothing needs. A mangled Swift symbol
+  /// contains the name of its module, so such symbols collide only if two modules have the same name.
   private static func warnings(_ facts: LibraryFacts) -> [String] {
     guard !facts.strayExports.isEmpty else { return facts.warnings }
     let shown = facts.strayExports.prefix(shownExports).joined(separator: ", ")

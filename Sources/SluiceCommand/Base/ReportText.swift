@@ -1,6 +1,6 @@
 import SluiceJSON
 
-/// The report of a swap in words.
+/// The report of a swap as text.
 enum ReportText {
   /// `swap 3: published as snapshot 4 ("auth" 1.0.0 generation 1 3fa9… → 1.0.1 generation 2 77ab…), 84.1 ms`.
   static func line(_ report: JSONValue) -> String {

@@ -2,7 +2,8 @@ import Sluice
 import SluiceAssembly
 import SluiceMessages
 
-/// Hides secrets in what is shown: credentials, cookies, signed query parameters, and what `redact` names.
+/// Hides secrets in texts that are shown: credentials, cookies, signed query parameters, and the fields and parameters
+/// that `redact` names.
 struct SecretMask: Sendable {
   let secrets: SecretList
 
@@ -12,7 +13,7 @@ struct SecretMask: Sendable {
     fields.indices.map { "\(fields.name(at: $0)): \(PrintableText.of(value(fields, at: $0)))" }
   }
 
-  /// The same fields with secrets hidden.
+  /// The given fields with secrets hidden.
   func fields(_ fields: HeaderFields) -> HeaderFields {
     var shown = HeaderFields()
     for index in fields.indices {

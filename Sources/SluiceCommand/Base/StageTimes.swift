@@ -1,7 +1,7 @@
 import SluiceMetrics
 import SluicePipeline
 
-/// The table of the time that stages and tracers took.
+/// A table of the times that stages and tracers took.
 enum StageTimes {
   /// Empty if no stage or tracer was called.
   static func lines(of metrics: MetricsSnapshot) -> [String] {

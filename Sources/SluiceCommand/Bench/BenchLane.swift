@@ -34,8 +34,8 @@ final class BenchLane: Sendable {
     }
   }
 
-  /// The number of requests that are submitted before the loop continues with other work; a stage can answer a request
-  /// within `submit`.
+  /// The number of requests to submit before the loop gets to do other work. The limit is needed because a stage can
+  /// answer a request within `submit`.
   private static let burst = 256
 
   let engine: Engine
@@ -52,7 +52,8 @@ final class BenchLane: Sendable {
   /// The latencies of the requests after the warm-up.
   var latency: LatencySnapshot { state.withLock { $0.histogram }.snapshot() }
 
-  /// Sends this many requests; nil if the lane was stopped before the last request had ended.
+  /// Sends this many requests and waits for their results. Returns nil if the lane was stopped before the last request
+  /// had ended.
   func run(requests: Int, isWarmUp: Bool = false) -> BenchRound? {
     let isStopped = state.withLock { state in
       state.toStart = requests
@@ -76,7 +77,7 @@ final class BenchLane: Sendable {
     return round ?? nil
   }
 
-  /// Begins no further request; from any thread.
+  /// Stops the lane: no further request begins. From any thread.
   func stop() {
     state.withLock { state in
       state.isStopped = true

@@ -28,7 +28,7 @@ struct BenchReport: Sendable {
   let pipeline: Side?
   /// Nil if the pipeline has no stages.
   let bare: Side?
-  /// The additional processor time per request that the pipeline costs, in seconds, compared round by round.
+  /// The processor time in seconds that the stages add to a request: the median and the range over all pairs of rounds.
   let cost: BenchSpread?
   let metrics: MetricsSnapshot
 

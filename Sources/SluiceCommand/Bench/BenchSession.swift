@@ -47,7 +47,7 @@ final class BenchSession: Sendable {
     return configuration
   }
 
-  /// Begins no further request; from any thread.
+  /// Stops the session: no further request begins. From any thread.
   func stop() {
     pipeline.stop()
     bare?.stop()

@@ -10,7 +10,8 @@ extension PluginBuild {
     let build = sourceHash
     let sdk = try PluginSDK.find()
     var settings = ["SLUICE_SDK": sdk.package, "SLUICE_BUILD": build]
-    // Also shows a later direct build that the last build was of the other kind.
+    // The variable is part of the record's environment, so a direct build notices if the last build differed in
+    // `isStatic`.
     if isStatic { settings["SLUICE_STATIC_STDLIB"] = "1" }
     let flags = isStatic ? Self.staticFlags(sdk) : []
     // A release is always built as a package.
@@ -35,9 +36,9 @@ extension PluginBuild {
     return libraries
   }
 
-  /// The option `--static-swift-stdlib` of the package manager works only for programs. With these flags, the library
-  /// exports only its entry point, and calls its own runtime even if the process has another runtime with the same
-  /// names.
+  /// Flags for a library with its own runtime. They are needed because the option `--static-swift-stdlib` of the
+  /// package manager works only for programs. With them, the library exports only its entry point, and calls its own
+  /// runtime even if the process has another runtime with the same symbol names.
   private static func staticFlags(_ sdk: PluginSDK) -> [String] {
     [
       "-Xswiftc", "-static-stdlib", "-Xlinker", "--version-script=\(sdk.exports)", "-Xlinker", "-Bsymbolic",
@@ -60,8 +61,8 @@ extension PluginBuild {
     return libraries.map { "\(place)/\($0)" }
   }
 
-  /// A name for the build, the same for the same sources. The package uses it in the name of its module, so that no
-  /// look-up by name finds a type of another build.
+  /// A name for the build, which is the same for equal sources. The package uses it in the name of its module, so that
+  /// a look-up of a type by name never finds a type of another build.
   var sourceHash: String {
     let hash = SourceTree.hash(of: ["\(folder)/Sources", "\(folder)/Package.swift"])
     return hash.map { String($0.hex.prefix(10)) } ?? "0"

@@ -5,7 +5,7 @@ import SluiceSupport
 
 /// Makes the library of a plugin from its folder: a Swift package, or C and C++ files.
 struct PluginBuild {
-  /// Absolute, without symbolic links.
+  /// The absolute path of the plugin's folder, without symbolic links.
   let folder: String
   let isRelease: Bool
   /// Whether the compiler may be called without the package manager (``DirectBuild``).
@@ -33,8 +33,8 @@ struct PluginBuild {
     return libraries
   }
 
-  /// Removes the write permission of others: the host refuses a library if others can write to it or its folder, as
-  /// with a umask such as 002.
+  /// Removes the write permission of other users, which files have with a umask such as 002. The host refuses a library
+  /// if others can write to it or to its folder.
   private func keepToOwner(_ library: String) {
     for path in [library, Paths.folder(of: library)] {
       var status = stat()
@@ -62,7 +62,7 @@ private struct CompiledSources {
 
 // Builds in C and C++.
 extension PluginBuild {
-  /// The library gets its name only when it is complete, so that no process loads half a file.
+  /// The library gets its name only when it is complete, so that no process loads an incomplete file.
   private func compile(_ sources: CompiledSources) throws(CommandError) -> String {
     let sdk = try PluginSDK.find()
     let output = "\(folder)/build"
@@ -104,7 +104,7 @@ extension PluginBuild {
 
   private func link(_ words: [String], to path: String) throws(CommandError) {
     do {
-      // With `defs`, the linker reports a missing symbol; otherwise only the loader would.
+      // With `defs`, the linker reports a missing symbol. Without it, only the loader would report it.
       try Self.check(ToolProcess(words + ["-shared", "-Wl,-z,defs", "-o", path] + janssonFlags))
     } catch {
       unlink(path)
@@ -116,14 +116,15 @@ extension PluginBuild {
     words("CC", or: ["cc"]) + ["-std=c11"] + Self.errorsOfC + flags(sdk) + words("CFLAGS", or: [])
   }
 
-  /// An undeclared function that returns a pointer returns only half of it. C11 allows neither of these two.
+  /// In C11, both are errors. Without these options, a call of an undeclared function that returns a pointer yields
+  /// only half of the pointer.
   private static let errorsOfC = ["-Werror=implicit-function-declaration", "-Werror=int-conversion"]
 
   private func cPlusPlusCompiler(_ sdk: PluginSDK) -> [String] {
     words("CXX", or: ["c++"]) + ["-std=c++17", "-fvisibility-inlines-hidden"] + flags(sdk) + words("CXXFLAGS", or: [])
   }
 
-  /// The flags hide symbols, so that generations share nothing by name.
+  /// The flags hide symbols, so that the loader does not merge symbols of two generations with the same name.
   private func flags(_ sdk: PluginSDK) -> [String] {
     ["-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden"] + (isRelease ? ["-O2", "-g"] : ["-O0", "-g"])
       + ["-I", sdk.headers]

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The places of the headers and the Swift module for plugins.
+/// Where the headers and the Swift package for plugins are.
 struct PluginSDK {
   /// The folder that holds `sluice/sluice.h`.
   let headers: String
@@ -9,7 +9,8 @@ struct PluginSDK {
   /// The linker's list of exports of a plugin.
   let exports: String
 
-  /// The SDK next to this command, installed or in the source tree; otherwise the SDK that pkg-config finds.
+  /// The SDK next to this command, in an installation or in the source tree. If there is none, the SDK that pkg-config
+  /// finds.
   static func find() throws(CommandError) -> PluginSDK {
     if let program = programPath() {
       var folder = Paths.folder(of: program)

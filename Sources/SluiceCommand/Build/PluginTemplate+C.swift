@@ -10,8 +10,8 @@ extension PluginTemplate {
 
     #include <sluice/sluice.h>
 
-    /// The data of one instance. Do not use variables outside of it: a library can have several instances, and several
-    /// builds of it can be loaded at once.
+    /// The data of one instance. Do not keep data in global or static variables: a library can have several instances,
+    /// and several builds of it can be loaded at once.
     typedef struct instance {
       const sluice_host *host;
       char *value;

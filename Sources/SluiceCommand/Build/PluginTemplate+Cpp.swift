@@ -13,8 +13,8 @@ extension PluginTemplate {
 
     namespace {
 
-    /// The data of one instance. Do not use variables outside of it: a library can have several instances, and several
-    /// builds of it can be loaded at once.
+    /// The data of one instance. Do not keep data in global or static variables: a library can have several instances,
+    /// and several builds of it can be loaded at once.
     struct Instance {
       const sluice_host *host;
       std::string value;

@@ -5,7 +5,7 @@ enum PluginTemplate {
     let text: String
   }
 
-  /// The files that all languages have in addition to the code.
+  /// The files besides the code, which are the same for all languages.
   static func common(_ name: String, built: String, ignored: String) -> [File] {
     [
       File(
@@ -55,7 +55,8 @@ enum PluginTemplate {
     ]
   }
 
-  /// `tenant` and `tenant-plugin` become `TenantPlugin`, a name that neither Swift nor the SDK uses.
+  /// The name of the plugin's type: `TenantPlugin` for `tenant` and `tenant-plugin`. Neither Swift nor the SDK uses
+  /// such a name.
   static func typeName(_ name: String) -> String {
     var words = name.split(separator: "-")
     if words.count > 1, words.last == "plugin" { words.removeLast() }

@@ -11,7 +11,7 @@ struct SourceTree {
   /// The maximum number of folders, so that wrong input such as "/" is not expensive.
   private static let mostFolders = 2048
 
-  /// Absolute, without symbolic links.
+  /// Absolute paths without symbolic links.
   private(set) var folders: [String] = []
   private(set) var files: [String] = []
 
@@ -26,7 +26,7 @@ struct SourceTree {
     for name in FolderListing.names(in: folder) where !Self.isSkipped(name) {
       let path = "\(folder)/\(name)"
       var status = stat()
-      // Links are not followed, because they can form a cycle.
+      // Symbolic links are skipped, because they can form a cycle.
       guard lstat(path, &status) == 0 else { continue }
       switch status.st_mode & S_IFMT {
       case S_IFDIR where !Self.skippedFolders.contains(name): add(path)
@@ -41,7 +41,7 @@ struct SourceTree {
     name.hasPrefix(".") || name.hasPrefix("#") || name == "4913" || skippedEndings.contains { name.hasSuffix($0) }
   }
 
-  /// A hash that is the same for the same names and contents; nil if it cannot be computed.
+  /// A hash of the paths and contents of all files; nil if it cannot be computed.
   /// - Parameter endings: the endings of the file names that are included; nil for all files.
   static func hash(of paths: [String], endings: [String]? = nil) -> ContentHash? {
     var bytes: [UInt8] = []

@@ -53,14 +53,15 @@ struct ToolProcess {
 extension ToolProcess {
   private static let limitBytes = 8 << 20
 
-  /// Runs the tool without input. Returns its status, and what it wrote to both streams. Nil if it cannot be started,
-  /// does not end in time or writes too much; in the last two cases, every descendant of this process is killed.
+  /// Runs the tool without input. Returns its status, and what it wrote to both streams. Returns nil if the tool cannot
+  /// be started, does not end in time, or writes too much. In the last two cases, every descendant of this process is
+  /// killed.
   func outcome(within limit: Duration) -> (status: Int32, text: String)? {
     run(.nothing, collectsErrors: true, within: limit).map { ($0.status, String(decoding: $0.bytes, as: UTF8.self)) }
   }
 
-  /// Runs the tool with a file as its input, and its messages on standard error. Returns its status and its output; nil
-  /// as in ``outcome(within:)``.
+  /// Runs the tool with a file as its input, and its messages on standard error. Returns its status and its output, or
+  /// nil in the same cases as ``outcome(within:)``.
   func bytes(from input: CInt, within limit: Duration) -> (status: Int32, bytes: [UInt8])? {
     run(.descriptor(input), collectsErrors: false, within: limit)
   }
@@ -86,7 +87,7 @@ extension ToolProcess {
     return (status.shellStatus, bytes)
   }
 
-  /// Reads to the end of the output; nil if the end is not reached in time.
+  /// Reads to the end of the output. Returns nil if the end is not reached in time.
   private static func read(_ descriptor: CInt, until end: Duration) -> [UInt8]? {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 64 << 10)

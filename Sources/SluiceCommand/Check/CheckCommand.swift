@@ -31,7 +31,7 @@ enum CheckCommand {
     do throws(CommandError) {
       let text = try text(of: file)
       let configuration = try EngineStart.configuration(text, of: file)
-      // Checked here, because the engine would stop at the first problem.
+      // All libraries are checked here, because the engine would stop at the first problem.
       let refusals = configuration.plugins.compactMap { refusal($0, configuration) }
       guard refusals.isEmpty else { return (configuration, refusals) }
       return (configuration, try CheckTrial(file, text, configuration).problems())
@@ -44,7 +44,7 @@ enum CheckCommand {
     do { return try Configuration.text(of: file) } catch { throw CommandError(.usage, "\(error)") }
   }
 
-  /// Why the library of a plugin cannot be used, as far as this can be known without running it.
+  /// Why the library of a plugin cannot be used; nil if no reason is found without running its code.
   private static func refusal(_ plugin: PluginConfiguration, _ configuration: Configuration) -> CommandError? {
     guard case .library(let path) = plugin.source,
       let error = PluginReport(path, allowing: configuration.allowed(of: path)).error

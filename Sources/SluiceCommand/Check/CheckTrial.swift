@@ -9,14 +9,15 @@ import SluiceTrial
 ///
 ///     each library by itself, as before a swap ─ the whole engine: start, activate, end
 struct CheckTrial {
-  /// The name of this task in the helper.
+  /// The name by which the helper process knows this task.
   static let task = "check"
   private static let deadline = Duration.seconds(60)
-  /// Higher than for a trial of one library, because an engine has threads and descriptors for each of its loops.
+  /// The limits are higher than for a trial of one library, because an engine has threads and descriptors for each of
+  /// its loops.
   private static let limits = TrialLimits(processorSeconds: 60, memoryBytes: 64 << 30, descriptors: 4096)
 
   private let file: String
-  /// The content of the file, which is kept because a pipe, for example, can be read only once.
+  /// The content of the file. It is kept, because a file such as a pipe can be read only once.
   private let text: [UInt8]
   private let configuration: Configuration
 
@@ -32,7 +33,8 @@ struct CheckTrial {
       throw CommandError(.failed, "check: no sluice command found in /proc/self/exe, next to the program or on PATH")
     }
     do {
-      // A trial of one library names the instance and the call, which a trial of the whole engine does not.
+      // Each library is tried by itself first, because that trial reports which instance and call failed. A trial of
+      // the whole engine does not.
       guard let trial = HelperTrial(helper: helper.path) else { return [] }
       let refusals = try Engine.trialRefusals(of: configuration, trial: trial)
       guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
@@ -67,7 +69,7 @@ struct CheckTrial {
     do throws(PluginError) { report = try TrialProcess(request, helper: helper).run() } catch {
       throw CommandError(.refused, "\(file): its plugins, started together, \(error.reason)")
     }
-    // The messages of the engine and its plugins.
+    // The messages that the engine and its plugins have written in the child process.
     let said = PrintableText.of(String(decoding: report.errorOutput.tail, as: UTF8.self))
     if !said.isEmpty { StandardError.say(said.hasSuffix("\n") ? String(said.dropLast()) : said) }
     let secrets = TrialSecrets(configuration.pluginConfigurations)

@@ -38,7 +38,7 @@ struct MetricsText {
     return table.lines
   }
 
-  /// The memory and descriptors of the process; empty for an older engine, which does not report them.
+  /// The memory and descriptors of the process; empty if the engine is too old to report them.
   private var usage: [String] {
     var table = TextTable("process", "now")
     if let bytes = process["residentBytes"]?.integer {

@@ -1,6 +1,6 @@
 import SluiceJSON
 
-/// The result of a notification, in words.
+/// The result of a notification as text.
 enum NotificationText {
   static func line(_ answer: JSONValue) -> String {
     let outcome = answer["outcome"]?.string ?? "?"

@@ -52,7 +52,7 @@ struct StatusText {
     return lines.map { "\($0)\n" }.joined()
   }
 
-  /// Names the loop that a swap or a drain waits for, and the call that the loop is in.
+  /// A line with the loop that a swap or a drain waits for, and the call that the loop is in.
   private func wait(_ wait: JSONValue) -> String {
     let purpose = wait["for"]?.string == "drain" ? "the end of snapshot" : "snapshot"
     let start =

@@ -23,7 +23,7 @@ enum DevCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let settings = try DevSettings(arguments)
-    // In the background of a shell, reading from the terminal then fails instead of stopping the process.
+    // In a background job of a shell, reading from the terminal then fails. By default, it would stop the process.
     signal(SIGTTIN, SIG_IGN)
     let signals = try ProcessSignals()
     TaskPool.start()

@@ -25,7 +25,7 @@ final class ValidationReport {
     self.asJSON = asJSON
   }
 
-  /// Says that the configuration of the instances was derived from the plugin's schema.
+  /// Prints that the configuration of the instances was derived from the plugin's schema.
   func note(derived configuration: JSONValue) {
     write(
       asJSON

@@ -12,7 +12,7 @@ final class RecordingOutput: SideOutput {
     let secrets: SecretList
   }
 
-  /// The secrets that at least one configuration of the run hides.
+  /// All secrets that any configuration of the run hides.
   private struct Hidden: Sendable {
     var redaction = RedactionSettings()
     var secrets = SecretList()
@@ -21,7 +21,7 @@ final class RecordingOutput: SideOutput {
   private let file: SideFile<Item>
   private let hidden = Locked(Hidden())
 
-  /// Nil without the option.
+  /// Returns nil without the option.
   /// - Parameter input: the file that is being read, and that must not be written.
   static func make(
     _ arguments: ParsedArguments, besides input: FileIdentity?

@@ -43,7 +43,7 @@ struct ReplayBuilds: Sendable {
     }
   }
 
-  /// - Parameter library: the path that the configuration has.
+  /// - Parameter library: the path of the library in the configuration.
   private static func build(
     _ file: String, _ library: String, _ option: String, _ arguments: ParsedArguments
   ) throws(CommandError) -> Replay.Build {
@@ -55,7 +55,7 @@ struct ReplayBuilds: Sendable {
     return try build(file, [library: path])
   }
 
-  /// The path of the library that the file replaces.
+  /// The configured path of the library that the given file replaces.
   private static func library(of file: String, named name: String?) throws(CommandError) -> String {
     let configuration = try EngineStart.configuration(file)
     let plugins = configuration.plugins.filter { $0.library != nil }

@@ -17,12 +17,12 @@ struct SideOutputs: Sendable {
     all = sides.compactMap(\.self)
   }
 
-  /// Wraps the transport of each loop; nil if no output needs that.
+  /// Wraps the transport of each loop; nil if no output needs a wrapped transport.
   var wrapper: TransportWrapper? { archive?.wrapper }
 
   var hasRoom: Bool { all.allSatisfy(\.hasRoom) }
 
-  /// The request, with the settings that the outputs need.
+  /// The given request, with the settings that the outputs need.
   func asked(_ request: Request) -> Request {
     guard recording != nil else { return request }
     var request = request

@@ -47,7 +47,7 @@ final class ProgressBar: Sendable {
 
 /// The text of the line.
 struct ProgressView {
-  /// In a narrower window, the latencies are left out.
+  /// The latencies are shown only if the window is at least this wide.
   private static let latencyColumns = 120
 
   let terminal: Terminal
@@ -60,8 +60,8 @@ struct ProgressView {
     self.totalBytes = totalBytes
   }
 
-  /// - Parameter bytes: the bytes of the lines that were read, and of those that were skipped because they already had
-  ///   a result.
+  /// - Parameter bytes: the bytes of the lines that were read, and the bytes of the lines that were skipped because
+  ///   they already had a result.
   mutating func line(
     _ counts: RunCounts, _ inFlight: Int, _ latency: LatencySnapshot, _ bytes: (consumed: Int, skipped: Int)
   ) -> String {

@@ -52,7 +52,7 @@ enum RunCommand {
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
 
-  /// The time that plugins still have if requests are in flight when the drain time has passed.
+  /// The time for plugins to write their data if requests are still in flight when the drain time has passed.
   private static let lastMoment = Duration.milliseconds(250)
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
@@ -166,7 +166,7 @@ enum RunCommand {
     }
   }
 
-  /// Each request in flight over HTTP/1.1 needs a connection, and so a descriptor.
+  /// Over HTTP/1.1, each request in flight needs a connection, which needs a descriptor.
   private static func raiseDescriptorLimit(for settings: RunSettings) {
     let needed = settings.concurrency + 256
     let limit = DescriptorLimit.raise(to: needed)

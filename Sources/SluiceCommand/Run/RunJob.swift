@@ -9,7 +9,7 @@ final class RunJob: Sendable {
   let line: Int
   let request: Request
   let lineBytes: Int
-  /// The origin of the URL in the line; a stage can still change where the request goes.
+  /// The origin of the URL in the line. A stage can still change the URL that the request is sent to.
   var origin: Origin { request.url.origin }
 
   init(id: ResultID, line: Int, request: Request, lineBytes: Int) {

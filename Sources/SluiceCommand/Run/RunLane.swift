@@ -3,11 +3,12 @@ import SluiceLoop
 import SluiceSupport
 import Synchronization
 
-/// The share of a run on one event loop: results that are not yet handed to the session, and jobs to begin.
+/// The part of a run that belongs to one event loop: results that are not yet handed to the session, and jobs to begin.
 ///
-/// A loop collects the results of a turn here and hands them over together, so that a line does not cost the loop a
-/// lock that other threads compete for. The locks of a lane exist for the case that its loop is stalled: another thread
-/// then hands over the collected results, and begins the jobs that the lane has taken but not begun.
+/// A loop collects the results of a turn here and hands them over together, so that it needs the lock of the session,
+/// for which threads compete, only once per turn and not once per line. A lane has locks because its loop can be
+/// stalled. Another thread then hands over the collected results, and begins the jobs that the lane has taken but not
+/// begun.
 final class RunLane: Sendable {
   /// The results of a turn.
   struct Results: ~Copyable {
@@ -22,7 +23,7 @@ final class RunLane: Sendable {
     var jobs: [RunJob] = []
   }
 
-  /// If there are more bytes than this, results are handed over before the end of the turn.
+  /// If this number of bytes is reached, the results are handed over before the end of the turn.
   static let fullBytes = 256 << 10
   private static let keptBytes = 64 << 10
 
@@ -69,6 +70,6 @@ final class RunLane: Sendable {
     loop.post(turn)
   }
 
-  /// Must be called first in a turn: whatever happens after it needs another turn.
+  /// Must be called at the beginning of a turn. A ``post(_:)`` after it causes another turn.
   func turnBegins() { _ = isPosted.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -1,6 +1,6 @@
 import SluiceSupport
 
-/// Spaces starts evenly; after a delay, at most one interval is caught up.
+/// Spaces starts evenly. After a delay, at most one missed start is caught up.
 struct RunPace {
   private let interval: Duration
   private var next = MonotonicClock.now

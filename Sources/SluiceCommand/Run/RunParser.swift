@@ -9,9 +9,10 @@ struct RunParser: Sendable {
   let baseURL: @Sendable () -> HTTPURL?
   /// Contains the limits for bodies.
   let transport: TransportSettings
-  /// Why entries of an archive are not requests, by line; nil if the lines do not come from an archive.
+  /// The reasons why entries of an archive are not requests, by line number; nil if the lines do not come from an
+  /// archive.
   private let refusals: [Int: String]?
-  /// The URL of the last line, which is kept because most lines of a run lead to few hosts.
+  /// The URL of the last line. It makes parsing faster if the next line has a URL on the same host.
   private var lastURL: HTTPURL?
 
   init(

@@ -1,14 +1,14 @@
 import SluiceMessages
 import SluiceSupport
 
-/// Jobs that were read ahead, first in, first out. The queue is bounded in number and bytes, so that memory does not
-/// grow with the input.
+/// Jobs that were read ahead. They begin in the order in which they were read. The queue is bounded in number and
+/// bytes, so that memory does not grow with the input.
 ///
-/// If there are limits for hosts, a job whose host is at its limit waits aside, and jobs of other hosts pass it. A slow
-/// host then delays other hosts only if its own jobs fill the queue.
+/// If there are limits for hosts, a job whose host is at its limit waits in a separate list, and jobs of other hosts
+/// begin before it. A slow host thus delays other hosts only if its jobs fill the queue.
 struct RunQueue {
   private static let maximumBytes = 8 << 20
-  /// In addition, the reader holds at most this many jobs, and roughly this many bytes.
+  /// Besides the jobs in the queue, the reader holds at most this number of jobs, and roughly this number of bytes.
   static let batch = (count: 32, bytes: 64 << 10)
 
   private let limits: HostLimits
@@ -17,13 +17,13 @@ struct RunQueue {
   private var ready = FIFOQueue<RunJob>()
   /// The hosts of jobs; empty if there are no limits for hosts.
   private var hosts: [Origin: Host] = [:]
-  /// Hosts at which a job has just begun, and when the next job may begin, by the monotonic clock; in the order of
-  /// these times.
+  /// Hosts for which a job has just begun, with the time of the monotonic clock at which the next job may begin. They
+  /// are in the order of these times.
   private var resting = FIFOQueue<(origin: Origin, end: Duration)>()
   private var count = 0
   private var bytes = 0
 
-  /// A host that has jobs which have not ended, or at which the next job must still wait.
+  /// A host with jobs that have not ended, or with a pause before its next job.
   private struct Host {
     /// The number of jobs in flight or ready to begin.
     var taken = 0
@@ -34,7 +34,7 @@ struct RunQueue {
 
   init(_ limits: HostLimits = HostLimits()) {
     self.limits = limits
-    // With limits for hosts, the queue is longer, so that jobs of other hosts are found behind those of a host at its
+    // With limits for hosts, the queue is longer, so that it also contains jobs of other hosts when one host is at its
     // limit.
     maximumCount = limits.isNone ? 512 : 8192
   }
@@ -42,7 +42,7 @@ struct RunQueue {
   var isEmpty: Bool { count == 0 }
 
   var isFull: Bool { count >= maximumCount || bytes >= Self.maximumBytes }
-  /// Whether there is enough room to make waking the reader worthwhile.
+  /// Whether there is enough room that it is worth waking the reader.
   var isHalfEmpty: Bool { count <= maximumCount / 2 && bytes <= Self.maximumBytes / 2 }
 
   mutating func append(_ job: RunJob) {
@@ -53,7 +53,8 @@ struct RunQueue {
     admit(at: job.origin)
   }
 
-  /// Takes the next job that may begin; nil also if all jobs wait for their hosts. ``end(_:)`` must follow.
+  /// Takes the next job that may begin; nil if there is none, or if all jobs wait for their hosts. ``end(_:)`` must be
+  /// called when the job has ended.
   mutating func popFirst() -> RunJob? {
     let now = limits.interval == nil ? .zero : MonotonicClock.now
     endRests(at: now)
@@ -64,7 +65,7 @@ struct RunQueue {
     return job
   }
 
-  /// Call it when a job that was taken has ended.
+  /// Must be called when a job that was taken has ended.
   mutating func end(_ job: RunJob) {
     guard !limits.isNone else { return }
     hosts[job.origin]?.taken -= 1
@@ -79,10 +80,10 @@ struct RunQueue {
     return dropped
   }
 
-  /// The next time at which a job can become ready without another event; nil if no job can.
+  /// When the next pause of a host ends, so that a job can become ready; nil if no host pauses.
   var nextRestEnd: Duration? { resting.first?.end }
 
-  /// Makes jobs of a host ready if the host has room. Forgets a host that has no jobs and no pause.
+  /// Makes waiting jobs of a host ready as far as its limits allow. Forgets a host that has neither jobs nor a pause.
   private mutating func admit(at origin: Origin) {
     guard var host = hosts.removeValue(forKey: origin) else { return }
     while !host.isResting, host.taken < limits.inFlight ?? .max, let job = host.waiting.popFirst() {
@@ -102,7 +103,7 @@ struct RunQueue {
   }
 }
 
-/// How much of a run may go to one host, that is, to one scheme, host and port.
+/// The limits of a run for each host. A host here is a combination of scheme, host and port.
 struct HostLimits: Sendable {
   /// The maximum number of requests in flight; nil means no limit.
   var inFlight: Int?

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceSupport
 import Synchronization
 
-// Reading lines, and beginning jobs when their time has come.
+// Reads lines, and begins jobs at the configured rate.
 extension RunSession {
   /// Reads the input to its end, or until the session stops. Returns when every job has begun or was dropped.
   /// - Returns: why the input could not be read.
@@ -74,7 +74,7 @@ extension RunSession {
     if reserveSlot() { submit(job) }
   }
 
-  /// Waits for a free slot, for a run that does not read ahead; false if the session stops.
+  /// Waits for a free slot, in a run that does not read ahead. Returns false if the session stops.
   private func reserveSlot() -> Bool {
     waitAsReader { state -> Bool? in
       if state.isStopping {
@@ -116,11 +116,11 @@ extension RunSession {
     batch.bytes = 0
   }
 
-  /// For ``RunStarter``: waits until the next job may start, and starts it; false after the last job.
+  /// Waits until the next job may start, and starts it. Returns false after the last job. ``RunStarter`` calls it.
   func startNext(_ pace: inout RunPace?) -> Bool {
     pace?.wait(on: state) { $0.isStopping }
     while true {
-      // The pause of a host limits the wait only if a slot is free.
+      // If no slot is free, the end of a host's pause would not let a job start, so it does not end the wait.
       let restEnd = state.withLock { hasFreeSlot($0) ? $0.queue.nextRestEnd : nil }
       let bound = restEnd.map { $0 - MonotonicClock.now } ?? Self.longWait
       let step: Step? = state.wait(upTo: bound) { state in
@@ -146,14 +146,14 @@ extension RunSession {
 
   private enum Step {
     case start(RunJob)
-    /// The pause of a host now limits the wait.
+    /// The wait must begin again, because it must now end with the pause of a host.
     case waitAgain
     case ended
   }
 
   private func hasFreeSlot(_ state: borrowing State) -> Bool { state.inFlight < settings.concurrency && hasRoom }
 
-  /// The bound for a wait that an event ends.
+  /// The time limit of a wait that an event normally ends.
   private static let longWait = Duration.seconds(60)
 
   /// Returns when the queue is empty.

@@ -8,8 +8,8 @@ import SluiceTraceContext
 import Synchronization
 
 /// Keeps a number of transactions in flight. The reader fills a queue in batches. Each loop takes as many jobs from the
-/// queue as it has free places, and hands over their results once per turn. A request thus costs no thread switch, and
-/// no lock that threads compete for.
+/// queue as it has free places, and hands over their results once per turn. A request thus needs no thread switch, and
+/// no lock that several threads compete for.
 ///
 ///     InputLines ─► feed ─► RunQueue ─► turn ─► Engine.submit ─► finish ─► RunLane ─► ByteOutput
 ///                                        ▲                                    │
@@ -26,12 +26,12 @@ final class RunSession: Sendable {
     var counts = RunCounts()
     /// The number of jobs in flight that each lane has taken, by the index of its loop.
     var taken: [Int]
-    /// Whether a loop is stalled, or was stalled once. Lanes then no longer keep places free for each other, and the
+    /// Whether a loop is stalled, or was stalled once. If so, lanes no longer keep places free for each other, and the
     /// engine chooses the loop for new requests.
     var isUneven = false
   }
 
-  /// The results of a lane that were handed over, for the counts.
+  /// The numbers of the results that a lane has handed over. They change the counts of the session.
   private struct Ended {
     var count = 0
     var failed = 0
@@ -93,8 +93,8 @@ final class RunSession: Sendable {
 
   /// Continues when an output has room again.
   private func goOn() {
-    // The output makes room without holding this lock. Taking the lock here ensures that a reader that has just seen no
-    // room is already waiting, and is woken.
+    // The output makes room without holding this lock. A reader that has seen no room holds the lock until it waits.
+    // Taking the lock here thus ensures that the reader is woken.
     state.update { _ in }
     beginJobs()
   }
@@ -109,17 +109,17 @@ final class RunSession: Sendable {
   var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
   var sideFailure: ByteOutput.Failure? { state.withLock { $0.sideFailure } }
 
-  /// Hides what the reloaded configuration hides, from now on.
+  /// From now on, hides the secrets that the reloaded configuration names.
   func adopt(_ redaction: RedactionSettings) { mask.withLock { $0 = SecretMask(redaction) } }
 
-  /// Begins no further request; from any thread.
+  /// Stops the session: no further request begins. From any thread.
   func stop() {
     hasStopped.store(true, ordering: .relaxed)
     state.update { $0.isStopping = true }
     input.interrupt()
   }
 
-  /// Waits, on the thread that reads or the thread that ends the run.
+  /// Waits until `body` returns a value. Must be called on the thread that reads or on the thread that ends the run.
   func waitAsReader<Result>(_ body: (inout State) -> Result?) -> Result {
     while true {
       let result = state.wait(upTo: Self.laneWait) { state in
@@ -139,8 +139,8 @@ final class RunSession: Sendable {
 
   /// Makes the loops begin jobs in free places. Must not be called on a loop.
   func beginJobs() {
-    // The engine recognizes a stalled loop by the requests on it, and sends further requests to another loop. This
-    // needs a request, so if none is in flight, one is submitted from here.
+    // The engine recognizes a stalled loop only if there are requests on it; it then sends further requests to another
+    // loop. If no request is in flight, one is therefore submitted here, through the engine.
     while let job = takeForEngine() { submit(job) }
     for lane in lanes { post(lane) }
   }
@@ -157,8 +157,8 @@ final class RunSession: Sendable {
     return job
   }
 
-  /// Whether a lane may begin a job. `hasRoom` must be read under the lock: otherwise room that becomes free at this
-  /// moment would not be used.
+  /// Whether a lane may begin a job. `hasRoom` must be read under the lock. Otherwise the session could miss room that
+  /// becomes free at this moment.
   private func canBegin(_ state: borrowing State) -> Bool {
     state.inFlight < settings.concurrency && !state.isStopping && !settings.hasStarter && hasRoom
   }
@@ -178,7 +178,8 @@ final class RunSession: Sendable {
     }
     if wakes { state.broadcast() }
     guard !jobs.isEmpty else { return }
-    // Jobs are begun one at a time, because a stage can block the loop: another thread then begins the remaining jobs.
+    // The jobs are stored and begun one at a time. If a stage blocks the loop, another thread can thus begin the
+    // remaining jobs.
     lane.keep(jobs)
     while let job = lane.nextJob() { submit(job, by: lane) }
   }
@@ -214,7 +215,7 @@ final class RunSession: Sendable {
     for job in ended.jobs { state.queue.end(job) }
   }
 
-  /// Hands over the results and jobs of all lanes, in case a loop is stalled.
+  /// Hands over the results of all lanes and begins their jobs on this thread, because a loop may be stalled.
   private func handOverAll() {
     for lane in lanes {
       let ended = handOver(lane)
@@ -262,7 +263,7 @@ final class RunSession: Sendable {
       count(ended, of: taker, &state)
       if isStalled { state.isUneven = true }
     }
-    // Otherwise nobody would begin a job in the place of this one.
+    // Without this call, no job would begin in the place that has become free.
     if isStalled { handOverAll() }
   }
 

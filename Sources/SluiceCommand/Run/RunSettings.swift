@@ -56,13 +56,13 @@ struct RunSettings: Sendable {
 
   var lineLimitBytes: Int { Self.lineLimitBytes(configuration) }
 
-  /// A body in Base64 takes four thirds of its size; one mebibyte is for the rest of the line.
+  /// Base64 makes a body a third longer. One MiB is added for the other members of the line.
   private static func lineLimitBytes(_ configuration: Configuration) -> Int {
     configuration.transport.maximumHeldRequestBytes / 3 * 4 + 1 << 20
   }
 
-  /// An upper bound for result lines: a byte of a body takes at most six bytes, and 16 MiB are for the rest, which
-  /// contains each header twice.
+  /// An upper bound for the length of a result line. A byte of a body takes at most six bytes in JSON. 16 MiB are added
+  /// for the other members, which contain each header twice.
   var resultLimitBytes: Int { min(configuration.transport.maximumHeldResponseBytes, 1 << 40) * 6 + 16 << 20 }
 
   private static func concurrency(_ arguments: ParsedArguments, _ limit: Int) throws(CommandError) -> Int {
@@ -76,7 +76,7 @@ struct RunSettings: Sendable {
     return wanted
   }
 
-  /// Whether jobs in the queue wait for a time, and not only for other jobs to end.
+  /// Whether jobs in the queue can wait until a certain time, and not only for the end of other jobs.
   var hasStarter: Bool { hostLimits.interval != nil || hostLimits.inFlight != nil && interval != nil }
 
   private static func interval(_ arguments: ParsedArguments, _ option: String) throws(CommandError) -> Duration? {

@@ -1,7 +1,7 @@
 import SluiceSupport
 
-/// A thread that starts jobs when their time has come, while the reader waits for input. It is needed only if jobs in
-/// the queue wait for a time, that is, if there are a rate and limits for hosts.
+/// A thread that starts jobs at their time, while the reader waits for input. It is needed only if each host has a
+/// rate, or if the run has a rate and each host has a limit of requests in flight (``RunSettings/hasStarter``).
 struct RunStarter {
   private let thread: SystemThread
 

@@ -24,7 +24,7 @@ final class SIGHUPReload: Sendable {
     guard let file = settings.configurationFile else { return }
     last.withLock { last in
       let before = last
-      // Reading a file may be slow, and the thread of signals must not wait.
+      // Reading a file may be slow, and the thread that waits for signals must not block.
       last = Task.detached { [self] in
         await before?.value
         await read(file)

@@ -31,16 +31,17 @@ enum SendCommand {
     let plan = try SendPlan(arguments)
     var setup = try SendSetup(arguments)
     if arguments.has("curl") { return try printCommands(plan, setup) }
-    // Done before the engine starts, so that wrong arguments are reported at once, and nothing is loaded for them.
+    // The first request is made before the engine starts, so that wrong arguments are reported before any plugin is
+    // loaded.
     let first = try SendTransfer(plan[0], setup)
-    // From now on, the session handles signals.
+    // From now on, signals do not end the process at once; the session will handle them.
     signals.onSignal {}
     let sides = try SideOutputs(arguments, besides: SendTransfer.inputFile(of: first.request))
     let trace = try timeline(arguments, plan)
     let mask = setup.mask
     setup.configure { configuration in
       if arguments.has("verbose") { VerboseStage(mask: mask).watch(&configuration) }
-      // Added after the verbose stage, because both set the function that gets sent heads.
+      // These are added after the verbose stage, because both set `onSentHead`, the function that gets sent heads.
       sides.append(to: &configuration)
       trace?.append(to: &configuration)
     }
@@ -67,8 +68,8 @@ enum SendCommand {
     return status
   }
 
-  /// Ends the process at the first signal. While arguments are read, possibly from a pipe or a person, nothing must be
-  /// finished.
+  /// Ends the process at the first signal. Reading the arguments can wait for a pipe or a person, and nothing has been
+  /// started yet that would have to be finished.
   private static func endAtOnce(on signals: ProcessSignals) {
     signals.onSignal { [signals] in
       PasswordPrompt.restoreTerminal()

@@ -10,8 +10,8 @@ enum SendConfiguration {
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
     var configuration = try configuration(arguments)
     if arguments["config"] == nil {
-      // Without a file, a single request has no limits of time and size, except for a response that is held for a
-      // document.
+      // Without a configuration file, a request has no limits of time and size. The exception is the size of a response
+      // for `--document`, which is held in memory.
       configuration.deadline = nil
       configuration.transport.timeout = longest
       if !arguments.has("document") { configuration.transport.maximumResponseBytes = 1 << 40 }
@@ -52,7 +52,7 @@ enum SendConfiguration {
     if let timeout = try arguments.duration("connect-timeout", unit: "s") {
       configuration.transport.connectTimeout = timeout > .zero ? timeout : longest
     }
-    // As with curl, the limit then applies to each attempt.
+    // As with curl, `--max-time` applies to each attempt if there is `--retry`.
     if arguments.has("retry"), arguments.has("max-time") { configuration.deadline = nil }
   }
 
@@ -94,7 +94,7 @@ enum SendConfiguration {
     configuration.retry.budget = 1
   }
 
-  /// Errors name the option for a setting; a setting without an option is named by its key.
+  /// The names of settings in errors: that of the option if there is one, otherwise that of the key.
   private static var names: SettingNames {
     var names = SettingNames()
     names.deadline = "-m"

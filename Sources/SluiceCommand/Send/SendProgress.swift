@@ -11,8 +11,8 @@ final class SendProgress: Sendable {
   private let isFinished = Monitor(false)
   private let thread: SystemThread
 
-  /// Nil if standard error is not a terminal, or if no bodies go to files. `-#` shows the progress even if the bodies
-  /// do not go to files.
+  /// Nil if standard error is not a terminal, or if no bodies are written to files. With `-#`, the progress is shown
+  /// even if no bodies are written to files.
   init?(_ arguments: ParsedArguments, _ session: SendSession) throws(CommandError) {
     let terminal = Terminal.standardError
     let isQuiet = ["silent", "no-progress-meter", "verbose"].contains(where: arguments.has)
@@ -42,7 +42,7 @@ final class SendProgress: Sendable {
 
     mutating func line(_ session: SendSession) -> String {
       let transfers = session.running.values.map(\.hops.progress)
-      // Shows what is sent until the first bytes of a response body have arrived.
+      // Shows the progress of sending until the first bytes of a response body have arrived.
       let isUpload = transfers.allSatisfy { $0.received.bytes == 0 }
       let parts = transfers.map { isUpload ? $0.sent : $0.received }
       let bytes = parts.reduce(0) { $0 + $1.bytes }

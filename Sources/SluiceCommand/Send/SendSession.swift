@@ -5,7 +5,8 @@ import SluiceSupport
 
 /// Sends the requests of a plan through one engine, one after the other or several at the same time.
 ///
-/// Standard output keeps the order of the plan: the first of the unfinished responses is written, and the others wait.
+/// Responses are written to standard output in the order of the plan: the first unfinished response is written, and the
+/// others wait.
 final class SendSession: Sendable {
   private struct Ended: Sendable {
     let index: Int
@@ -83,7 +84,8 @@ final class SendSession: Sendable {
     /// The results of transfers that have ended but cannot be finished yet.
     var waiting: [Int: TransactionResult] = [:]
 
-    /// The next transfer that can be finished: it has ended and, if it writes to standard output, it is first in line.
+    /// The next transfer that can be finished. It has ended and, if it writes to standard output, it is the first in
+    /// ``line``.
     var ready: Int? {
       if let first = line.first, waiting[first] != nil { return first }
       return waiting.keys.filter { !line.contains($0) }.min()
@@ -107,7 +109,7 @@ final class SendSession: Sendable {
     return (signals.received.map { .interrupted(by: $0) } ?? course.status, course.last)
   }
 
-  /// Begins the next request. If it cannot be made, reports that; the other requests continue.
+  /// Begins the next request. If the request is not valid, reports the error, and the other requests continue.
   private func beginNext(_ course: inout Course, _ first: SendTransfer) {
     let index = course.next
     course.next += 1

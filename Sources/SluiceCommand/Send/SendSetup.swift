@@ -4,7 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-/// What the requests of one `send` share.
+/// The objects that all requests of one `send` share.
 struct SendSetup: Sendable {
   private(set) var configuration: Configuration
   let mask: SecretMask
@@ -35,9 +35,9 @@ struct SendSetup: Sendable {
     if let path = arguments["dump-header"], !arguments.has("curl") { try Self.empty(path) }
   }
 
-  /// Empties the file of `-D`, to which the requests will append, so that it has nothing from an earlier command.
+  /// Empties the file of `-D`, because the requests append to it, and it can have heads from an earlier command.
   private static func empty(_ path: String) throws(CommandError) {
-    // Only a regular file has an identity and can be emptied.
+    // `FileIdentity` is nil if the file is not regular. Such a file cannot be emptied.
     guard FileIdentity(at: path) != nil else { return }
     guard truncate(path, 0) == 0 else {
       throw CommandError(.failed, "-D: " + ByteOutput.Failure(name: path, errorNumber: errno).description)

@@ -45,11 +45,12 @@ final class SendTransfer: Sendable {
 
   func cancel() { output.cancellation.cancel() }
 
-  /// Holds the output back until ``release()``, when it is this transfer's turn to write to standard output.
+  /// Holds the output back until ``release()`` is called, which happens when this transfer may write to standard
+  /// output.
   func hold() { output.hold() }
   func release() { output.release() }
 
-  /// Writes the remaining output, and reports what went wrong.
+  /// Writes the remaining output, and reports a failure.
   func finish(_ result: TransactionResult, _ signals: ProcessSignals) throws(CommandError) -> ExitStatus {
     if let explanation = result.explanation, !arguments.has("document") {
       StandardError.write(PrintableText.of(ExplanationText.of(explanation)))

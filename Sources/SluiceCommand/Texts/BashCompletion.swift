@@ -44,7 +44,7 @@ enum BashCompletion {
 
   private static func joined(_ words: [String]) -> String { words.joined(separator: " ") }
 
-  /// After the program, all words belong to the program.
+  /// All words after the name of the program belong to the program.
   private static func program(_ command: CommandDescription) -> String {
     let options = command.options.filter { $0.argument != nil }
       .flatMap { option in (option.letter.map { ["-\($0)"] } ?? []) + ["--\(option.name)"] }
@@ -72,7 +72,7 @@ enum BashCompletion {
       """
   }
 
-  /// Offers the options of a command, and its operands.
+  /// The branch that offers the options and operands of a command.
   private static func choice(_ command: CommandDescription, _ commands: [String]) -> String {
     let options = joined(command.options.map { "--\($0.name)" })
     let operands = command.operandList(commands).lazy.compactMap { flag($0.completion) }.first
@@ -90,7 +90,7 @@ enum BashCompletion {
     }
   }
 
-  /// A branch for each kind of argument.
+  /// One branch for each kind of option argument.
   private static func arguments(_ commands: [CommandDescription]) -> String {
     var branches: [(flag: String, patterns: [String])] = []
     for command in commands {

@@ -1,7 +1,7 @@
-/// What a shell offers for the argument of an option, or for an operand.
+/// The kind of words that a shell offers for the argument of an option, or for an operand.
 enum Completion: Equatable {
   case nothing, files, folders, urls
-  /// A program on PATH; and its arguments, which only the program's own completion knows.
+  /// A program on PATH, followed by its arguments. Only the completion of that program knows these.
   case program, programArguments
   case words([String])
 
@@ -23,11 +23,11 @@ enum Completion: Equatable {
 }
 
 extension Option {
-  /// How the option's argument is completed; nothing for a flag.
+  /// How the argument of an option is completed; ``Completion/nothing`` for a flag.
   var completion: Completion { words.isEmpty ? Completion(argument ?? "") : .words(words) }
 }
 
-/// The commands as shells complete them: commands of two words are grouped by their first word.
+/// The commands in the form that completion needs: commands with two words are grouped by their first word.
 struct CommandTree {
   struct Entry {
     /// The first or only word of the commands.
@@ -59,7 +59,7 @@ struct CommandTree {
 extension CommandDescription {
   var firstWord: String { String(name.prefix { $0 != " " }) }
 
-  /// The word that distinguishes the command from the others of its group.
+  /// The last word of the command's name, which is unique in its group.
   var lastWord: String { String(name.drop { $0 != " " }.dropFirst()) }
 
   /// An operand, for completion.

@@ -39,7 +39,7 @@ enum FishCompletion {
       .joined(separator: "\n")
   }
 
-  /// The flags that say whether the option needs an argument, and how it is completed.
+  /// The flags that say whether the option needs an argument, and how the argument is completed.
   private static func flags(_ option: Option) -> String {
     switch option.completion {
     case .nothing, .urls, .programArguments: "-x"

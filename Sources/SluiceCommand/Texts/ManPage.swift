@@ -1,4 +1,4 @@
-/// The manual page, in the macros of man(7). The commands come from their tables, the other texts are here.
+/// The manual page, in the macros of man(7). The text about commands comes from their tables. The other text is here.
 enum ManPage {
   static func text(_ commands: [CommandDescription], version: String) -> String {
     """
@@ -44,7 +44,7 @@ enum ManPage {
     return ".TP\n\(letter)\\fB\\-\\-\(escaped(option.name))\\fR\(argument)\n\(escaped(option.summary))."
   }
 
-  /// Escapes text for a line: dashes can be copied, and the beginning is not taken as a macro.
+  /// Escapes text for a line, so that dashes can be copied, and the beginning of the line is not taken for a macro.
   private static func escaped(_ text: some StringProtocol) -> String {
     let text = String(text).replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("…", with: "...")
     return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text

@@ -74,7 +74,7 @@ enum ZshCompletion {
 
   private static func place(_ operand: CommandDescription.Operand, _ index: Int) -> String {
     switch operand.completion {
-    // No option can follow the program, and the other words belong to the program.
+    // No option can follow the name of the program, because all further words belong to the program.
     case .program: "(-)\(index + 1)"
     case .programArguments: "*:"
     default: operand.repeats ? "*" : "\(index + 1)"
@@ -93,12 +93,12 @@ enum ZshCompletion {
     }
   }
 
-  /// Escapes text between single quotes, where a colon would end the text.
+  /// Escapes text for a place between single quotes where a colon would end the text.
   private static func quoted(_ text: String) -> String {
     text.replacing("'", with: "'\\''").replacing(":", with: "\\:")
   }
 
-  /// The same for a place where brackets would end the text too.
+  /// Escapes text for a place where brackets would end the text too.
   private static func escaped(_ text: String) -> String {
     quoted(text).replacing("[", with: "\\[").replacing("]", with: "\\]")
   }

@@ -136,7 +136,8 @@ enum PublishCommand {
     for (role, text) in try pairs(arguments, "threshold") { root.roles[role]?.threshold = try threshold(text) }
     if let folder = arguments["keys"] {
       let counts = [(UpdateRole.root, 3), (.release, 3), (.timestamp, 1)].filter { root.keys(of: $0.0).keys.isEmpty }
-      // Checked before any key is made: otherwise the keys of a failed call would be in the way of the next one.
+      // The thresholds are checked before any key is made. Otherwise the next call would fail, because the key files of
+      // the failed call would exist.
       for (role, count) in counts where root.keys(of: role).threshold > count {
         throw UpdateError(
           .usage, "--threshold \(role.rawValue)=\(root.keys(of: role).threshold)",
@@ -158,7 +159,7 @@ enum PublishCommand {
         .usage, "role \(role.rawValue)", "it has no keys",
         advice: "make keys with --keys DIR, or name a public one with --add \(role.rawValue)=FILE")
     }
-    // Parsed again in the same way as clients parse it.
+    // The document is parsed again, because clients parse it in the same way and must accept it.
     root = try RootDocument(payload: root.payload)
     _ = try Publication.create(
       arguments.operands[0], root: root, signers: made + (try signers(arguments, isRequired: made.isEmpty)))
@@ -172,7 +173,7 @@ enum PublishCommand {
     let changes = ["remove", "revoke", "allow", "from", "min-abi"]
     guard !libraries.isEmpty || changes.contains(where: arguments.has) else {
       throw UpdateError(
-        .usage, "the release", "nothing would be different",
+        .usage, "the release", "no change was requested",
         advice: "name a library, or use --remove, --revoke, --allow, --from or --min-abi")
     }
     guard libraries.count == 1 || (!arguments.has("id") && !arguments.has("plugin-version")) else {
@@ -338,7 +339,7 @@ enum PublishCommand {
     return arguments.all(name)
   }
 
-  /// The plugin of `plugins/libauth.so` is named `auth`.
+  /// The id of a plugin, taken from the path of its library: `auth` for `plugins/libauth.so`.
   private static func defaultID(_ library: String) -> String {
     var name = library.split(separator: "/").last.map { String($0) } ?? library
     if name.hasSuffix(".so") { name.removeLast(3) }

@@ -8,7 +8,7 @@ enum EventReading {
   /// Why a line is not an event.
   struct Failure: Error {
     let message: String
-    /// The line ends before the JSON does.
+    /// The line ends in the middle of the JSON text.
     var isCut = false
   }
 
@@ -114,7 +114,8 @@ enum EventReading {
     }
   }
 
-  /// An event must have only members that the schema defines, because no rule would check a misspelled member.
+  /// Refuses members that the schema does not define. Otherwise a misspelled member would stay unnoticed, because no
+  /// rule checks it.
   private static func refuseOthers(than known: Set<String>, in document: JSONValue) throws(Failure) {
     for (key, _) in document.members where !known.contains(key) {
       throw Failure(message: "no event has \(PlainText.quote(key))")
@@ -138,7 +139,7 @@ enum EventReading {
     if document["parentSpanId"] != nil { trace.parentSpanID = try halves("parentSpanId", 1, document)[0] }
   }
 
-  /// Reads an id of 16 hexadecimal digits, or of 32 digits as two halves.
+  /// Reads an id of 16 hexadecimal digits as one number, or of 32 digits as two numbers.
   private static func halves(_ key: String, _ count: Int, _ document: JSONValue) throws(Failure) -> [UInt64] {
     let digits = Array(try string(key, document).utf8)
     let isHexadecimal = digits.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }

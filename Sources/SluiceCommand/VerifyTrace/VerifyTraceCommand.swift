@@ -15,7 +15,7 @@ enum VerifyTraceCommand {
     options: [Option("json", nil, nil, "Print the result as a JSON document")],
     run: { arguments throws(CommandError) in try verify(arguments) })
 
-  /// More than any line that the engine writes, even with the longest URL that it accepts.
+  /// The limit is higher than the length of any line that the engine writes, even with the longest URL that it accepts.
   private static let lineLimitBytes = 16 << 20
 
   private static func verify(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {

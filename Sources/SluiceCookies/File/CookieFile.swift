@@ -1,10 +1,10 @@
 import Glibc
 import SluiceSupport
 
-/// The file of a jar: read with checks, replaced as a whole, and locked against other processes. Every function blocks
-/// until the disk has answered.
+/// The file of a jar. It is checked before it is read, replaced as a whole, and locked against other processes. Every
+/// function waits for the disk.
 struct CookieFile: Sendable {
-  /// More than what 3,000 cookies of the largest size take.
+  /// The limit is higher than the size of 3,000 cookies of the largest size.
   static let maximumBytes = 32 << 20
   private static let pause = Duration.milliseconds(10)
 
@@ -41,7 +41,7 @@ struct CookieFile: Sendable {
 
   // MARK: Writing
 
-  /// Replaces the file. A crash leaves the old content or the new.
+  /// Replaces the file. After a crash, it has either the old or the new content.
   func replace(with bytes: [UInt8]) throws(CookieJarError) {
     var status = stat()
     guard lstat(path, &status) != 0 || status.isRegularFile else { throw unsafe("it is not a regular file") }
@@ -57,7 +57,8 @@ struct CookieFile: Sendable {
     syncFolder()
   }
 
-  /// Writes the name to the disk too. If that fails, the file exists nevertheless.
+  /// Writes the folder's entry of the new file to the disk too. A failure is ignored, because the file has already been
+  /// replaced.
   private func syncFolder() {
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
     if let folder = FileDescriptor(opening: folder, O_RDONLY | O_DIRECTORY) { fsync(folder.raw) }
@@ -65,8 +66,8 @@ struct CookieFile: Sendable {
 
   // MARK: Locking
 
-  /// Runs the body while no other jar with this file runs one, in any process. The lock is a file beside the jar's,
-  /// which stays there.
+  /// Runs the body while no other jar in any process holds the lock of this file. The lock is a separate file in the
+  /// same folder, which is not removed.
   func withLock<Result>(
     timeout: Duration, _ body: () throws(CookieJarError) -> Result
   ) throws(CookieJarError) -> Result {

@@ -5,9 +5,10 @@ import SluiceMessages
 ///     DOMAIN  SUBDOMAINS  PATH  SECURE  EXPIRES  NAME  VALUE
 ///
 /// `SUBDOMAINS` and `SECURE` are `TRUE` or `FALSE`, `EXPIRES` is in seconds since 1970, and 0 for a session cookie.
-/// `#HttpOnly_` before the domain marks a cookie that is HTTP only; other lines that begin with `#` are comments.
+/// `#HttpOnly_` before the domain marks a cookie with the attribute `HttpOnly`. All other lines that begin with `#` are
+/// comments.
 package enum CookieFileText {
-  /// What is wrong with a line, counted from 1.
+  /// An error in a line. Lines are counted from 1.
   package struct Damage: Error, Sendable, Hashable {
     package let line: Int
     package let message: String
@@ -22,7 +23,7 @@ package enum CookieFileText {
 
   // MARK: Reading
 
-  /// - Parameter now: bounds the lifetimes, in seconds since 1970.
+  /// - Parameter now: the current time in seconds since 1970, which limits the lifetimes.
   package static func read(_ bytes: [UInt8], now: Int64) throws(Damage) -> [Cookie] {
     var cookies: [Cookie] = []
     var number = 0
@@ -38,7 +39,7 @@ package enum CookieFileText {
     return cookies
   }
 
-  /// Nil for a comment and an empty line.
+  /// Returns nil for a comment or an empty line.
   private static func cookie(_ line: ArraySlice<UInt8>, _ number: Int, _ now: Int64) throws(Damage) -> Cookie? {
     func damage(_ message: String) -> Damage { Damage(line: number, message: message) }
     let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line

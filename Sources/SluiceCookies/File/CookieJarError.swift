@@ -4,7 +4,7 @@ public struct CookieJarError: Error, Sendable, Hashable, CustomStringConvertible
   public struct Code: RawRepresentable, Sendable, Hashable {
     /// The code for programs.
     public let rawValue: String
-    /// Any text; a code that this module does not know is equal to none of its own.
+    /// Accepts any text. A code that this module does not know differs from all constants.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The content is not that of a cookie file; ``CookieJarError/line`` is the first wrong line.
@@ -13,7 +13,8 @@ public struct CookieJarError: Error, Sendable, Hashable, CustomStringConvertible
     public static let unsafe = Self(rawValue: "unsafe")
     /// Another process held the lock until the timeout.
     public static let locked = Self(rawValue: "locked")
-    /// The system refuses: no such folder, no permission, a full disk, no thread.
+    /// A system call failed, for example because the folder does not exist, permission is missing, the disk is full, or
+    /// no thread can be started.
     public static let system = Self(rawValue: "system")
   }
 
@@ -21,9 +22,9 @@ public struct CookieJarError: Error, Sendable, Hashable, CustomStringConvertible
   public let code: Code
   /// The path of the file.
   public let file: String
-  /// Counted from 1; nil if no line is at fault.
+  /// The number of the wrong line, counted from 1; nil if the error is not in a line.
   public let line: Int?
-  /// What is wrong and what to do, without the file. Never contains the value of a cookie.
+  /// What is wrong and what to do. Does not name the file. Never contains the value of a cookie.
   public let message: String
 
   package init(_ code: Code, _ file: String, line: Int? = nil, _ message: String) {

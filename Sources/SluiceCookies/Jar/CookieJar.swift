@@ -2,18 +2,20 @@ import Glibc
 public import SluiceMessages
 import SluiceSupport
 
-/// The cookies of a client, by draft-ietf-httpbis-rfc6265bis-22: in memory, and in a file if the program wants that.
+/// The cookies of a client, according to draft-ietf-httpbis-rfc6265bis-22. They are kept in memory and, if the program
+/// wants it, in a file.
 ///
-/// Can be used from any thread, and by several clients. No call waits for a disk, except the two that say so.
+/// Can be used from any thread, and by several clients. Only ``init(file:keepsSessionCookies:)`` and ``save(timeout:)``
+/// wait for a disk.
 ///
 /// A server can set a cookie for its own host, and for the domains above it that are not public suffixes (by libpsl).
-/// Without a list of public suffixes, only cookies for the server's own host are kept. At most 4,096 bytes of name and
-/// value, 180 cookies for a domain and 3,000 in all are kept; the cookies that were not used for the longest time are
-/// dropped.
+/// Without a list of public suffixes, only cookies for the server's own host are kept. Name and value together have at
+/// most 4,096 bytes. The jar keeps at most 180 cookies for a domain and 3,000 in total. It drops the cookies that were
+/// not used for the longest time.
 public final class CookieJar: Sendable {
   private struct State {
     var store = CookieStore()
-    /// What was set or removed since the file was last read or written.
+    /// The keys of cookies that were set or removed since the file was last read or written.
     var changed: Set<Cookie.Key> = []
   }
 
@@ -35,9 +37,10 @@ public final class CookieJar: Sendable {
     keepsSessionCookies = false
   }
 
-  /// A jar with the cookies of a file, in the form that curl reads and writes. Without such a file it is empty.
+  /// A jar with the cookies of a file, in the form that curl reads and writes. The jar is empty if the file does not
+  /// exist.
   ///
-  /// The file is read now, and written by ``save(timeout:)`` alone. It must belong to the user of the process and must
+  /// The file is read at once. Only ``save(timeout:)`` writes it. It must belong to the user of the process and must
   /// not be readable or writable by other users. A symbolic link is not followed. Expired cookies, and cookies that
   /// break the rules about prefixes and public suffixes, are not used.
   ///
@@ -86,15 +89,15 @@ public final class CookieJar: Sendable {
     return state.withLock { $0.store.cookies(for: url, now: now) }
   }
 
-  /// Takes a `Set-Cookie` value as if a response from the URL had it.
+  /// Handles a `Set-Cookie` value as if it were in a response from the URL.
   ///
-  /// - Returns: whether the rules allow it. Otherwise nothing has changed.
+  /// - Returns: whether the rules allow the cookie. If not, the jar is unchanged.
   @discardableResult
   public func receive(_ setCookie: String, from url: HTTPURL) -> Bool {
     receive(Array(setCookie.utf8)[...], from: url) == nil
   }
 
-  /// Takes every `Set-Cookie` field of the response from a URL.
+  /// Handles each `Set-Cookie` field of a response from the URL.
   package func receive(_ fields: HeaderFields, from url: HTTPURL) {
     let name = "set-cookie"
     var next = fields.firstIndex(named: name.utf8.span)
@@ -104,7 +107,7 @@ public final class CookieJar: Sendable {
     }
   }
 
-  /// - Returns: why the field was ignored; nil if it was not.
+  /// - Returns: why the field was ignored; nil if it was accepted.
   @discardableResult
   package func receive(_ field: ArraySlice<UInt8>, from url: HTTPURL) -> CookieRefusal? {
     let now = now()
@@ -139,8 +142,8 @@ public final class CookieJar: Sendable {
     }
   }
 
-  /// Adds cookies that were read from somewhere else. Those that break the rules about prefixes and public suffixes are
-  /// left out.
+  /// Adds cookies that did not come from a response, for instance from a file. Cookies that break the rules about
+  /// prefixes and public suffixes are left out.
   package func insert(_ cookies: [Cookie]) {
     let now = now()
     state.withLock { state in
@@ -156,22 +159,22 @@ public final class CookieJar: Sendable {
   /// All cookies, including session cookies, in the form that curl reads.
   package var text: [UInt8] { CookieFileText.write(cookies) }
 
-  /// Replaces the content of a file with all cookies, including session cookies (mode 0600). Waits for the disk, on a
-  /// thread of its own.
+  /// Replaces the content of a file with all cookies, including session cookies (mode 0600). Waits for the disk on a
+  /// separate thread.
   package func write(to path: String) async throws(CookieJarError) {
     let (file, bytes) = (CookieFile(path: path), text)
     try await Self.onThread(path) { () throws(CookieJarError) in try file.replace(with: bytes) }
   }
 
-  /// Writes what has changed into the file, and leaves what other processes have written there. Waits for the disk, on
-  /// a thread of its own; does nothing for a jar without a file.
+  /// Writes all changes to the file, and keeps the changes that other processes have written to it. Waits for the disk
+  /// on a separate thread. Does nothing for a jar without a file.
   ///
-  /// The new content replaces the file atomically (mode 0600): a crash leaves the old file or the new. A file that is
-  /// damaged is not written.
+  /// The new content replaces the file atomically (mode 0600): after a crash, there is either the old or the new file.
+  /// A damaged file is not replaced.
   ///
   /// - Parameter timeout: how long to wait for a process that writes the same file.
-  /// - Throws: `locked`, `damaged` with the line, `unsafe` or `system`. Then the file is as it was, and the next call
-  ///   writes the changes.
+  /// - Throws: `locked`, `damaged` with the line, `unsafe` or `system`. After an error, the file is unchanged, and the
+  ///   next call writes the changes.
   public func save(timeout: Duration = .seconds(5)) async throws(CookieJarError) {
     guard let file else { return }
     try await Self.onThread(file.path) { [self] () throws(CookieJarError) in
@@ -183,7 +186,8 @@ public final class CookieJar: Sendable {
     let moment = now()
     var merged = CookieStore()
     for cookie in try Self.read(file, moment) { merged.insert(cookie, now: moment) }
-    // Read under the lock of the file, so that of two calls the later one writes the later state.
+    // The state is read while the lock of the file is held. If there are two calls, the later call thus writes the
+    // later state.
     let (store, changed) = state.withLock { state in
       defer { state.changed = [] }
       return (state.store, state.changed)
@@ -206,7 +210,7 @@ public final class CookieJar: Sendable {
     }
   }
 
-  /// Runs the body on a thread of its own, so that no thread of Swift's pool waits for the disk.
+  /// Runs the body on a separate thread, so that no thread of Swift's pool waits for the disk.
   private static func onThread<Success: Sendable>(
     _ path: String, _ body: @escaping @Sendable () throws(CookieJarError) -> Success
   ) async throws(CookieJarError) -> Success {
@@ -223,6 +227,6 @@ public final class CookieJar: Sendable {
 }
 
 extension CookieJar: CustomStringConvertible {
-  /// The number of cookies; no names and no values.
+  /// The number of cookies, without their names and values.
   public var description: String { "CookieJar(\(state.withLock { $0.store.count }) cookies)" }
 }

@@ -1,15 +1,15 @@
 /// A cookie as a jar keeps it (draft-ietf-httpbis-rfc6265bis-22 §5.7).
 ///
-/// Name and value are bytes on the wire. ``name`` and ``value`` show bytes that are not UTF-8 as U+FFFD; they are sent
-/// as they came.
+/// Name and value are bytes on the wire. ``name`` and ``value`` show bytes that are not UTF-8 as U+FFFD, but a request
+/// gets the original bytes.
 public struct Cookie: Sendable, Hashable {
   /// The sites from whose pages a browser would send the cookie (§5.6.7). Has no effect here: a program has no site, so
-  /// each of its requests counts as one from the cookie's own site.
+  /// each request counts as a request from the cookie's own site.
   public enum SameSite: String, Sendable, Hashable, CaseIterable {
     case strict = "Strict"
     case lax = "Lax"
     case none = "None"
-    /// The server did not say.
+    /// The server did not set the attribute.
     case unspecified = "Default"
   }
 
@@ -17,23 +17,23 @@ public struct Cookie: Sendable, Hashable {
   package let valueBytes: [UInt8]
   /// The host, in lower case and without a dot at either end.
   public internal(set) var domain: String
-  /// Whether only ``domain`` itself gets the cookie; otherwise the hosts below it do, too.
+  /// Whether only ``domain`` itself gets the cookie. If not, the hosts below it get the cookie too.
   public internal(set) var isHostOnly = true
   /// Begins with `/`; percent-encoded as the server wrote it.
   public internal(set) var path: String
-  /// Whether the cookie is sent over https alone.
+  /// Whether the cookie is sent only over https.
   public internal(set) var isSecure = false
-  /// Whether scripts of a page must not see it. Has no effect here.
+  /// Whether the scripts of a page cannot see the cookie. Has no effect here.
   public internal(set) var isHTTPOnly = false
   /// See ``SameSite-swift.enum``.
   public internal(set) var sameSite = SameSite.unspecified
-  /// When it expires, in seconds since 1970-01-01T00:00:00Z; nil for a cookie that ends with the program. At most 400
-  /// days after the response that set it.
+  /// When the cookie expires, in seconds since 1970-01-01T00:00:00Z; nil for a session cookie, which ends with the
+  /// program. At most 400 days after the response that set it.
   public internal(set) var expires: Int64?
 
-  /// Counts the cookies of a store in the order of their creation.
+  /// The number of the cookie in the order in which the cookies of a store were created.
   var creation: UInt64 = 0
-  /// Counts the uses of the cookies of a store.
+  /// The number of the last use of the cookie. All uses of cookies of a store are counted together.
   var lastAccess: UInt64 = 0
 
   init(name: [UInt8], value: [UInt8], domain: String, path: String) {
@@ -43,7 +43,7 @@ public struct Cookie: Sendable, Hashable {
     self.path = path
   }
 
-  /// If it is empty, the value alone is sent.
+  /// The name. If it is empty, only the value is sent.
   public var name: String { String(decoding: nameBytes, as: UTF8.self) }
   /// A secret in most cases.
   public var value: String { String(decoding: valueBytes, as: UTF8.self) }
@@ -51,7 +51,7 @@ public struct Cookie: Sendable, Hashable {
   /// Whether the cookie has expired at a moment, in seconds since 1970.
   package func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
 
-  /// Compares what a server can set, and neither the order of creation nor the last use.
+  /// Compares the properties that a server can set, but neither the order of creation nor the last use.
   public static func == (left: Cookie, right: Cookie) -> Bool {
     left.key == right.key && left.valueBytes == right.valueBytes && left.isSecure == right.isSecure
       && left.isHTTPOnly == right.isHTTPOnly && left.sameSite == right.sameSite && left.expires == right.expires

@@ -1,4 +1,4 @@
-/// Tests and cuts of bytes that the rules of cookies share.
+/// Functions on bytes that several rules of cookies need.
 enum CookieBytes {
   static let equals = UInt8(ascii: "=")
   static let semicolon = UInt8(ascii: ";")
@@ -23,13 +23,13 @@ enum CookieBytes {
     return bytes
   }
 
-  /// Whether the bytes begin with a text in lower case, compared without case.
+  /// Whether the bytes begin with a text, compared without case. The text must be in lower case.
   static func begins(_ bytes: some Collection<UInt8>, withLowercase text: String) -> Bool {
     let head = bytes.prefix(text.utf8.count)
     return head.count == text.utf8.count && head.lazy.map(lowercased).elementsEqual(text.utf8)
   }
 
-  /// Whether the bytes are a text in lower case, compared without case.
+  /// Whether the bytes are equal to a text, compared without case. The text must be in lower case.
   static func equal(_ bytes: some Collection<UInt8>, lowercase text: String) -> Bool {
     bytes.count == text.utf8.count && begins(bytes, withLowercase: text)
   }

@@ -1,5 +1,5 @@
-/// The date of an `Expires` attribute (draft-ietf-httpbis-rfc6265bis-22 §5.1.1), which is read far more loosely than
-/// the dates of RFC 9110.
+/// The date of an `Expires` attribute (draft-ietf-httpbis-rfc6265bis-22 §5.1.1). Its syntax is much less strict than
+/// that of dates in RFC 9110.
 package enum CookieDate {
   private struct Fields {
     var time: (hour: Int, minute: Int, second: Int)?
@@ -24,7 +24,7 @@ package enum CookieDate {
     return days(from1970To: year, month, day) * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second)
   }
 
-  /// Step 2: a token is the first of these parts that it matches and that has not been found yet.
+  /// Step 2: stores a token in the first field that is still empty and whose syntax the token matches.
   private static func take(_ token: some Collection<UInt8>, _ fields: inout Fields) {
     if fields.time == nil, let time = time(token) {
       fields.time = time
@@ -37,7 +37,7 @@ package enum CookieDate {
     }
   }
 
-  /// `delimiter`: everything but digits, letters, `:` and bytes from %x7F on.
+  /// `delimiter`: the tab, the space, and all ASCII punctuation except `:`.
   private static func isDelimiter(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
@@ -45,7 +45,7 @@ package enum CookieDate {
     }
   }
 
-  /// `hms-time`: three numbers of one or two digits; what follows the last one is ignored.
+  /// `hms-time`: three numbers of one or two digits. Text after the last number is ignored.
   private static func time(_ token: some Collection<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
     let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
     guard fields.count == 3, fields[0].allSatisfy(CookieBytes.isDigit), fields[1].allSatisfy(CookieBytes.isDigit),
@@ -55,7 +55,7 @@ package enum CookieDate {
     return (hour, minute, second)
   }
 
-  /// The number that the token begins with; nil if its digits are fewer or more. What follows the digits is ignored.
+  /// The number at the beginning of the token; nil if it has fewer or more digits. Text after the digits is ignored.
   private static func number(_ token: some Collection<UInt8>, digits: ClosedRange<Int>) -> Int? {
     let found = token.prefix(while: CookieBytes.isDigit)
     guard digits.contains(found.count) else { return nil }
@@ -80,7 +80,7 @@ package enum CookieDate {
     }
   }
 
-  /// Days of whole years before the year, then of whole months. The year is from 1601 to 9999.
+  /// The number of days from 1970-01-01 to a date, which is negative for earlier dates. The year is from 1601 to 9999.
   private static func days(from1970To year: Int, _ month: Int, _ day: Int) -> Int64 {
     func days(before year: Int) -> Int { (year - 1) * 365 + (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 }
     let months = (1..<month).reduce(0) { $0 + self.days(inMonth: $1, of: year) }

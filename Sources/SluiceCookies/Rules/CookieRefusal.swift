@@ -6,7 +6,7 @@ package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
   case tooLong
   /// §5.7 step 1: a name or a path with a tab, which the file of a jar cannot express.
   case tab
-  /// §5.7 step 2: neither a name nor a value.
+  /// §5.7 step 2: the cookie has neither a name nor a value.
   case empty
   /// §5.7 step 8: the domain is not ASCII.
   case domainNotASCII
@@ -14,9 +14,9 @@ package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
   case publicSuffix
   /// §5.7 step 10: the host of the request is not in the domain.
   case otherHost
-  /// §5.7 step 13: `Secure` over http.
+  /// §5.7 step 13: the attribute `Secure` in a response over http.
   case secureOverHTTP
-  /// §5.7 step 16: a cookie that was set over https would be hidden.
+  /// §5.7 step 16: the cookie comes over http and would hide a cookie with the attribute `Secure`.
   case hidesSecure
   /// §5.7 step 19: `SameSite=None` without `Secure`.
   case crossSiteNotSecure
@@ -24,6 +24,6 @@ package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
   case securePrefix
   /// §5.7 step 21.
   case hostPrefix
-  /// §5.7 step 22: a value without a name that a server would read as a name with a prefix.
+  /// §5.7 step 22: a cookie without a name, whose value a server would take for a name with a prefix.
   case namelessPrefix
 }

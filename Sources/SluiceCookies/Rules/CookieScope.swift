@@ -2,8 +2,8 @@ import SluiceMessages
 
 /// Which hosts and paths a cookie belongs to (draft-ietf-httpbis-rfc6265bis-22 §5.1.3, §5.1.4).
 enum CookieScope {
-  /// Whether a host, in the form of `HTTPURL.host`, is an address: names never contain a colon, and their last label is
-  /// never a number.
+  /// Whether a host, in the form of `HTTPURL.host`, is an address. Unlike an address, a name never contains a colon,
+  /// and its last label is never a number.
   static func isAddress(_ host: String) -> Bool {
     host.utf8.contains(UInt8(ascii: ":")) || host.utf8.last.map(CookieBytes.isDigit) == true && hasNumberLast(host)
   }
@@ -12,7 +12,7 @@ enum CookieScope {
     host.utf8.reversed().prefix { $0 != CookieBytes.dot }.allSatisfy(CookieBytes.isDigit)
   }
 
-  /// §5.1.3. Both are in lower case.
+  /// Whether a host matches a cookie's domain (§5.1.3). Both must be in lower case.
   static func host(_ host: String, matches domain: String) -> Bool {
     if host == domain { return true }
     let (host8, domain8) = (Array(host.utf8), Array(domain.utf8))
@@ -29,14 +29,14 @@ enum CookieScope {
       || path8.dropFirst(cookiePath8.count).first == CookieBytes.slash
   }
 
-  /// §5.1.4: the path up to its last slash, without it; `/` if that is the first one.
+  /// The path before its last slash; `/` if it has only one slash (§5.1.4).
   static func defaultPath(of url: HTTPURL) -> String {
     let path = Array(url.path.utf8)
     guard let slash = path.lastIndex(of: CookieBytes.slash), slash > 0 else { return "/" }
     return String(decoding: path[..<slash], as: UTF8.self)
   }
 
-  /// A host and the domains above it, the longest first; an address alone.
+  /// A host and the domains above it, with the longest first. For an address, only the address.
   static func domains(of host: String) -> [Substring] {
     guard !isAddress(host) else { return [host[...]] }
     var domains: [Substring] = []

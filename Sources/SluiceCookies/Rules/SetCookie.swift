@@ -1,23 +1,23 @@
-/// A `Set-Cookie` field, taken apart (draft-ietf-httpbis-rfc6265bis-22 §5.6). Nothing is checked yet that depends on
-/// the request.
+/// A parsed `Set-Cookie` field (draft-ietf-httpbis-rfc6265bis-22 §5.6). Rules that depend on the request are checked
+/// later.
 package struct SetCookie: Sendable, Hashable {
   /// The limit for name and value together, in bytes (§5.6 step 5).
   package static let maximumBytes = 4096
   /// The limit for the value of an attribute, in bytes; an attribute with a longer value is ignored (§5.6, attributes,
   /// step 6).
   package static let maximumAttributeBytes = 1024
-  /// 400 days, in seconds: no cookie lives longer (§5.5).
+  /// The longest lifetime of a cookie: 400 days, in seconds (§5.5).
   package static let maximumAge: Int64 = 400 * 86_400
   /// The expiry of a cookie that is to be removed.
   static let past = Int64.min
 
   package private(set) var name: [UInt8] = []
   package private(set) var value: [UInt8] = []
-  /// From `Max-Age`, in seconds since 1970.
+  /// The expiry according to `Max-Age`, in seconds since 1970.
   private var maximumAgeEnd: Int64?
-  /// From `Expires`, in seconds since 1970.
+  /// The expiry according to `Expires`, in seconds since 1970.
   private var expiresEnd: Int64?
-  /// In lower case, without a first dot; empty without a `Domain` attribute.
+  /// The domain in lower case, without a leading dot; empty if there is no `Domain` attribute.
   package private(set) var domain: [UInt8] = []
   /// Nil if the default path applies.
   package private(set) var path: [UInt8]?
@@ -26,7 +26,7 @@ package struct SetCookie: Sendable, Hashable {
   package private(set) var isHTTPOnly = false
   package private(set) var sameSite = Cookie.SameSite.unspecified
 
-  /// When the cookie expires; `Max-Age` wins over `Expires` (§5.7 step 6).
+  /// When the cookie expires. `Max-Age` takes precedence over `Expires` (§5.7 step 6).
   package var expires: Int64? { maximumAgeEnd ?? expiresEnd }
 
   /// - Parameter now: in seconds since 1970.
@@ -70,7 +70,7 @@ package struct SetCookie: Sendable, Hashable {
     expiresEnd = min(seconds, Self.latest(now))
   }
 
-  /// §5.6.2. A number beyond 64 bits counts as the largest.
+  /// §5.6.2. A number that needs more than 64 bits counts as the largest number.
   private mutating func takeMaximumAge(_ value: ArraySlice<UInt8>, _ now: Int64) {
     let isNegative = value.first == UInt8(ascii: "-")
     let digits = isNegative ? value.dropFirst() : value

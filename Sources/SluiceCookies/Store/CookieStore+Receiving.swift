@@ -1,11 +1,11 @@
 package import SluiceMessages
 
-// What a server sets (draft-ietf-httpbis-rfc6265bis-22 §5.7).
+// The handling of `Set-Cookie` fields (draft-ietf-httpbis-rfc6265bis-22 §5.7).
 extension CookieStore {
-  /// Takes a `Set-Cookie` field of the response from a URL.
+  /// Handles a `Set-Cookie` field of the response from a URL.
   ///
-  /// - Returns: the cookie; an expired one means that the server has removed it.
-  /// - Throws: why it was ignored. Then nothing has changed.
+  /// - Returns: the cookie. If it is expired, the server has removed the cookie.
+  /// - Throws: why the field was ignored. The store is then unchanged.
   @discardableResult
   package mutating func receive(
     _ field: ArraySlice<UInt8>, from url: HTTPURL, suffixes: PublicSuffixes, now: Int64
@@ -38,7 +38,7 @@ extension CookieStore {
     return cookie
   }
 
-  /// Steps 7 to 10: the domain of the cookie; nil for the host alone.
+  /// Steps 7 to 10: the domain of the cookie; nil if only the host gets it.
   private static func domain(
     _ attribute: [UInt8], _ host: String, _ suffixes: PublicSuffixes
   ) throws(CookieRefusal) -> String? {
@@ -61,7 +61,8 @@ extension CookieStore {
     guard keepsNamelessRule(cookie) else { throw .namelessPrefix }
   }
 
-  /// Whether a cookie, from a file for instance, follows the rules about prefixes (steps 20 to 22) and public suffixes.
+  /// Whether a cookie follows the rules about prefixes (steps 20 to 22) and public suffixes. This is used for cookies
+  /// that do not come from a response.
   package static func keepsRules(_ cookie: Cookie, _ suffixes: PublicSuffixes) -> Bool {
     keepsSecurePrefix(cookie) && keepsHostPrefix(cookie) && keepsNamelessRule(cookie)
       && (cookie.isHostOnly || !CookieScope.isAddress(cookie.domain) && !suffixes.contains(cookie.domain))

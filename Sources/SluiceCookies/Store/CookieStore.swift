@@ -1,6 +1,7 @@
 package import SluiceMessages
 
-/// The cookies of a jar as a value: which are taken, sent and dropped (draft-ietf-httpbis-rfc6265bis-22 §5.7, §5.8).
+/// The cookies of a jar as a value. Decides which cookies are kept, sent and dropped (draft-ietf-httpbis-rfc6265bis-22
+/// §5.7, §5.8).
 ///
 /// Has no clock, no lock and no file. Times are seconds since 1970.
 package struct CookieStore: Sendable {
@@ -23,7 +24,8 @@ package struct CookieStore: Sendable {
 
   // MARK: Changes
 
-  /// §5.7 steps 23 and 24, and the limits. An expired cookie only removes the cookie that it would replace.
+  /// Adds a cookie (§5.7 steps 23 and 24), and applies the limits. An expired cookie only removes the cookie that it
+  /// would replace.
   package mutating func insert(_ cookie: Cookie, now: Int64) {
     var cookie = cookie
     cookie.creation = remove(cookie.key)?.creation ?? tick()
@@ -48,8 +50,8 @@ package struct CookieStore: Sendable {
     for cookie in domains.values.joined() where cookie.isExpired(at: now) { remove(cookie.key) }
   }
 
-  /// Drops cookies of a domain that has too many: expired ones first, then those that are also sent over http, then the
-  /// others; among equals, the one that was not used for the longest time.
+  /// Drops cookies of a domain that has too many: first expired cookies, then cookies that are also sent over http,
+  /// then the others. Within each group, the cookie that was not used for the longest time is dropped first.
   private mutating func shrink(_ domain: String, _ now: Int64) {
     for cookie in domains[domain, default: []] where cookie.isExpired(at: now) { remove(cookie.key) }
     while let cookies = domains[domain], cookies.count > Self.maximumPerDomain {
@@ -61,7 +63,7 @@ package struct CookieStore: Sendable {
     }
   }
 
-  /// Drops cookies if there are too many in all: expired ones first, then those that were not used for the longest
+  /// Drops cookies if there are too many in total: first expired cookies, then those that were not used for the longest
   /// time.
   private mutating func shrink(_ now: Int64) {
     removeExpired(now: now)
@@ -73,7 +75,7 @@ package struct CookieStore: Sendable {
 
   // MARK: Questions
 
-  /// Whether a cookie over http would hide one that was set over https (§5.7 step 16).
+  /// Whether a cookie that was set over http would hide a cookie with the attribute `Secure` (§5.7 step 16).
   func hidesSecure(_ cookie: Cookie, now: Int64) -> Bool {
     guard !cookie.isSecure else { return false }
     return domains.values.joined().contains { old in
@@ -84,8 +86,8 @@ package struct CookieStore: Sendable {
     }
   }
 
-  /// The cookies that a request gets, in the order in which they are sent: longer paths first, then by creation (§5.8.3
-  /// steps 1 and 2).
+  /// The cookies that a request gets, in the order in which they are sent. Longer paths come first; cookies with
+  /// equally long paths are in the order of their creation (§5.8.3 steps 1 and 2).
   package func cookies(for url: HTTPURL, now: Int64) -> [Cookie] {
     let host = url.host
     let path = url.path

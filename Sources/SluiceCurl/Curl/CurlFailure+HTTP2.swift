@@ -3,8 +3,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-// Errors of a stream and of a connection in HTTP/2 (RFC 9113 §5.4). For a stream, libcurl names the error code (§7),
-// but not the side that found the error.
+// Errors of a stream and of a connection in HTTP/2 (RFC 9113 §5.4). For a stream, libcurl reports the error code (§7),
+// but not whether the client or the server has found the error.
 extension CurlFailure {
   /// A stream ended with an error code, or libcurl closed the connection.
   var streamFailure: TransportError {
@@ -16,7 +16,7 @@ extension CurlFailure {
   }
 
   /// This side ended the connection because the data on it is not HTTP/2, or breaks its rules. Libcurl 7.88 only
-  /// reports that nothing came, or takes it as the end of the body.
+  /// reports that no response arrived, or takes the end of the connection as the end of the body.
   var brokenHTTP2: TransportError { ruleFailure("the server sent invalid HTTP/2 \(moment)") }
 
   private func ruleFailure(_ reason: String) -> TransportError { .brokenHTTP2(reason, url, names) }

@@ -3,9 +3,9 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-// Libcurl passes OpenSSL's words on.
+// The messages of libcurl contain those of OpenSSL.
 extension CurlFailure {
-  /// The TLS connection could not be made.
+  /// The error of a TLS connection that could not be established.
   var tls: TransportError {
     if let refusal = clientCertificateRefusal { return refusal }
     let moment = moment(of: code)
@@ -20,7 +20,7 @@ extension CurlFailure {
       .with(detail)
   }
 
-  /// The server refuses the client certificate, or asks for one and gets none; nil for other failures.
+  /// The error if the server refuses the client certificate, or asks for one and gets none; nil for other failures.
   var clientCertificateRefusal: TransportError? {
     TLSAdvice(detail, settings).clientCertificateRefusal.map { make(.tls, $0) }
   }

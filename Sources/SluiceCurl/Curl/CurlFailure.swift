@@ -13,12 +13,12 @@ struct CurlFailure {
   let hasIssued: Bool
   let hasStatus: Bool
   let hasHead: Bool
-  /// The request went out over HTTP/2.
+  /// Whether the request was sent over HTTP/2.
   let isHTTP2: Bool
   let settings: TransportSettings
-  /// Host and port of the proxy, if it is certain that the request goes through it.
+  /// Host and port of the proxy; nil if it is not certain that the request goes through a proxy.
   let proxy: String?
-  /// Status of the proxy's answer to CONNECT; 0 without an answer.
+  /// The status of the proxy's answer to CONNECT; 0 if there was no answer.
   let proxyStatus: Int
 
   var error: TransportError {
@@ -30,7 +30,7 @@ struct CurlFailure {
       return make(.proxy, "the proxy refused the connection with status \(proxyStatus)\(names.proxyAdvice)")
     }
     switch code {
-    // Libcurl reports success for a connection that closes within the head.
+    // Libcurl reports success if the connection closes in the middle of the head.
     case CURLE_OK where isHTTP2: return brokenHTTP2
     case CURLE_OK where hasStatus: return make(.connectionLost, "the connection closed in the middle of the head")
     case CURLE_OK: return notHTTP
@@ -68,7 +68,7 @@ struct CurlFailure {
         "no connection within \(settings.connectTimeout) (\(names.connectTimeout)); \(words("timed out"))")
   }
 
-  /// After the request went out, libcurl reports a line beyond its limits as lack of memory.
+  /// After the request was sent, libcurl reports a line that is longer than its limits as lack of memory.
   private var tooLong: TransportError {
     let part = hasHead ? "a trailer line of more than 4096 bytes" : "a header line of more than 102400 bytes"
     return make(
@@ -86,7 +86,8 @@ struct CurlFailure {
   }
 
   var lost: TransportError {
-    // In TLS 1.3 a server checks the client certificate after the handshake.
+    // In TLS 1.3, a server checks the client certificate after the handshake, so a refusal looks like a lost
+    // connection.
     if let refusal = clientCertificateRefusal { return refusal }
     if Self.invalidWords.contains(where: { detail.contains($0) }) {
       return make(.invalidResponse, "the response is not valid HTTP: \(detail); only the server can fix it")
@@ -100,7 +101,7 @@ struct CurlFailure {
     ).with(code == CURLE_GOT_NOTHING ? .noResponse : hasHead ? .partialResponse : nil)
   }
 
-  /// How far the response had come.
+  /// When the connection broke, as part of an error message.
   var moment: String { hasHead ? "in the middle of the response" : "before the response" }
 
   func make(_ code: ErrorCode, _ message: String) -> TransportError {
@@ -110,7 +111,7 @@ struct CurlFailure {
   var names: SettingNames { settings.names }
 
   func words(_ otherwise: String) -> String {
-    // Libcurl's message quotes the proxy, with its password.
+    // Libcurl's message is replaced, because it quotes the URL of the proxy with its password.
     if detail.hasPrefix("Unsupported proxy syntax") { return "the URL of the proxy is not valid" }
     if !detail.isEmpty { return detail }
     guard let text = curl_easy_strerror(code) else { return otherwise }
@@ -131,13 +132,13 @@ struct CurlFailure {
       CURLE_UPLOAD_FAILED,
     ].map(\.rawValue))
 
-  /// Libcurl reports these faults of the peer under the code of a broken connection.
+  /// Libcurl reports these faults of the peer with the code of a broken connection.
   private static let invalidWords = [
     "chunk", "Invalid Content-Length", "Too large response headers", "Nul byte", "header",
   ]
 }
 
 extension SettingNames {
-  /// Says where the proxy is configured; appended to the message.
+  /// Advice that is appended to a message. It names the places where the proxy is configured.
   var proxyAdvice: String { "; see \(proxy), or http_proxy and https_proxy in the environment" }
 }

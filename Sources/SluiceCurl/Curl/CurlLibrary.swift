@@ -4,7 +4,8 @@ import SluicePipeline
 
 /// The libcurl of this machine.
 enum CurlLibrary {
-  /// The oldest version with everything used here: 7.85 has `CURLOPT_PROTOCOLS_STR`, 7.80 the pre-request callback.
+  /// The oldest version that has all used functions: 7.85 added `CURLOPT_PROTOCOLS_STR`, and 7.80 the pre-request
+  /// callback.
   private static let oldest: UInt32 = 0x075500
 
   private static let started: Result<Void, TransportError> = {
@@ -32,11 +33,12 @@ enum CurlLibrary {
   /// Starts the library once for the process and checks that it has the features that Sluice needs.
   static func start() throws(TransportError) { try started.get() }
 
-  /// Whether libcurl must not see a head whose first header line begins with a space. Before 8.1.0, libcurl kept a
-  /// pointer to the last header of the handle's previous response, which was already freed, and appended to it.
+  /// Whether libcurl must not see a head whose first header line begins with a space. Before 8.1.0, libcurl took such a
+  /// line for a continuation of the last header of the handle's previous response, and wrote to its memory, which was
+  /// already freed.
   static let foldsIntoFreedHeaders: Bool = (sluice_curl_version()?.pointee.version_num ?? 0) < 0x080100
 
-  /// The certificates that libcurl trusts by default. Asked once, because libcurl builds the answer again for each
+  /// The certificates that libcurl trusts by default. They are stored, because libcurl builds the answer again for each
   /// call.
   nonisolated(unsafe) static let authorities: (folder: UnsafePointer<CChar>?, file: UnsafePointer<CChar>?) = {
     let version = sluice_curl_version()?.pointee

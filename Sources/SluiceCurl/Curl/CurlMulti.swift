@@ -7,23 +7,25 @@ import SluicePipeline
 import SluiceSupport
 import Synchronization
 
-/// One multi handle on one loop, driven by events.
+/// A multi handle of libcurl, which the events of one loop drive.
 ///
 /// A descriptor stays registered for input when libcurl stops watching it between two requests, so that a reused
-/// connection costs no `epoll_ctl`. The registration ends when the socket is closed, or when an event arrives for which
-/// libcurl does not wait.
+/// connection costs no `epoll_ctl`. The registration ends when the socket is closed, or when an event arrives that
+/// libcurl does not wait for.
 final class CurlMulti {
-  /// The limit that libcurl is told; a server that allows fewer gets more connections (RFC 9113 §6.5.2 asks for 100).
+  /// The limit for libcurl of concurrent streams on a connection. If a server allows fewer streams, libcurl opens more
+  /// connections to it (RFC 9113 §6.5.2 recommends at least 100).
   static let streamsPerConnection = 100
 
   let handle: UnsafeMutableRawPointer
-  // Strong: when libcurl finally releases its sockets, it calls back into the loop's epoll set.
+  // The reference is strong, because libcurl's callbacks use the loop's epoll set when libcurl finally releases its
+  // sockets.
   private let loop: Loop
   @exclusivity(unchecked) private var sockets = SocketTable()
-  /// Descriptors by local port: libcurl identifies the connection of a request by it.
+  /// The descriptors by their local ports. Libcurl identifies the connection of a request by its local port.
   @exclusivity(unchecked) private var ports: [Int32: Int32] = [:]
   private var sourceIndex = 0
-  /// Whether libcurl is on the stack: its callbacks must not call it again.
+  /// Whether libcurl is on the stack. Its callbacks must not call libcurl again.
   @exclusivity(unchecked) private(set) var isBusy = false
   @exclusivity(unchecked) private(set) var isDue = false
   @exclusivity(unchecked) private var deadline = Instant.distantFuture
@@ -51,16 +53,16 @@ final class CurlMulti {
     loop.disarm(timer)
   }
 
-  /// Sets the number under which the loop reports events. [loop]
+  /// Sets the number by which the loop identifies this source of events. [loop]
   func attach(_ sourceIndex: Int) { self.sourceIndex = sourceIndex }
 
-  /// Limits the connections to one host; further transfers wait inside libcurl.
+  /// Limits the number of connections to one host. Further transfers wait inside libcurl.
   func limitConnectionsPerHost(to count: Int) {
     sluice_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, count)
   }
 
-  /// Keeps the connection cache large enough for the transfers in flight: libcurl counts connections in use too, and
-  /// would close each connection as it becomes idle.
+  /// Keeps the connection cache large enough for the transfers in flight. Libcurl also counts connections in use: if
+  /// the cache were too small, libcurl would close each connection that becomes idle.
   func makeRoom(forTransfers count: Int) {
     guard count * 2 > capacity else { return }
     while capacity < count * 2 { capacity *= 2 }
@@ -73,14 +75,14 @@ final class CurlMulti {
 
   func unpause(_ easy: UnsafeMutableRawPointer) -> CURLcode { enter { curl_easy_pause(easy, CURLPAUSE_CONT) } }
 
-  /// Lets libcurl do what its timer asked for at once. [loop]
+  /// Lets libcurl do the work for which it has requested a timeout of 0. [loop]
   func runDue() {
     isDue = false
     var running: Int32 = 0
     _ = enter { curl_multi_socket_action(handle, curl_socket_t(-1), 0, &running) }
   }
 
-  /// The next transfer that libcurl has finished with.
+  /// The next transfer that libcurl has finished; nil if there is none.
   func nextFinished() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
     var left: Int32 = 0
     while let message = curl_multi_info_read(handle, &left) {
@@ -94,7 +96,7 @@ final class CurlMulti {
     let wanted = sockets[descriptor].wanted
     guard wanted != 0 else { return forget(descriptor) }
     var mask: Int32 = 0
-    // An error is reported as readiness: libcurl then reads or writes and gets the exact reason.
+    // An error is reported to libcurl as readiness, so that it reads or writes and gets the exact error.
     let failed = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
     if wanted & EPOLLIN.rawValue != 0, failed || events & EPOLLIN.rawValue != 0 { mask |= CURL_CSELECT_IN }
     if wanted & EPOLLOUT.rawValue != 0, failed || events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
@@ -103,8 +105,8 @@ final class CurlMulti {
     _ = enter { curl_multi_socket_action(handle, descriptor, mask, &running) }
   }
 
-  /// Opens a socket that no child process inherits; -1 with `errno` if no descriptor is left, except those kept in
-  /// reserve.
+  /// Opens a socket that no child process inherits. Returns -1 and sets `errno` if all descriptors except the reserved
+  /// ones are in use.
   func open(_ family: Int32, _ type: Int32, _ proto: Int32) -> Int32 {
     let descriptor = socket(family, type | sluice_socket_close_on_exec, proto)
     guard descriptor >= 0 else { return descriptor }
@@ -121,7 +123,7 @@ final class CurlMulti {
   func close(_ descriptor: Int32) -> Int32 {
     let port = sockets[descriptor].localPort
     if ports[port] == descriptor { ports[port] = nil }
-    // The kernel drops the registration with the last descriptor of the socket.
+    // The kernel removes the epoll registration when the last descriptor of the socket is closed.
     sockets[descriptor] = SocketTable.Entry()
     return Glibc.close(descriptor)
   }
@@ -133,7 +135,8 @@ final class CurlMulti {
     sockets[descriptor].wanted = interest
     let entry = sockets[descriptor]
     if interest == 0 {
-      // Only the interest in input may stay: an idle connection is silent until the peer closes it.
+      // Only the registration for input may stay. It causes no events, because an idle connection is silent until the
+      // peer closes it.
       guard entry.isOurs else { return forget(descriptor) }
       interest = entry.registered & EPOLLIN.rawValue
     }
@@ -161,8 +164,8 @@ final class CurlMulti {
 
   func noteHTTP1(_ descriptor: Int32) { sockets[descriptor].isHTTP1 = true }
 
-  /// Whether a kept connection cannot be used. Bytes that came before the request would be taken as its response (RFC
-  /// 9112 §9.2), and the end of the connection as a missing response.
+  /// Whether a kept connection must not be used, because bytes or its end have arrived before the request. These bytes
+  /// would be taken for the response (RFC 9112 §9.2), and the end for a missing response.
   func isSoiled(_ descriptor: Int32) -> Bool {
     guard sockets[descriptor].isHTTP1 else { return false }
     var byte: UInt8 = 0
@@ -210,16 +213,17 @@ final class CurlMulti {
 }
 
 extension CurlMulti: LoopTimerTarget {
-  /// Sets the timeout from libcurl's timer callback: -1 for none, 0 for at once.
+  /// Sets the timeout that libcurl's timer callback requests: -1 means none, and 0 means at once.
   func setTimeout(milliseconds: Int) {
     switch milliseconds {
     case 0: isDue = true
     case ..<0: deadline = .distantFuture
     default:
-      // Counted from the beginning of the turn, which avoids reading the clock. It is a little early, which libcurl
-      // tolerates.
+      // The timeout is counted from the beginning of the turn, so that the clock need not be read. The timer thus fires
+      // a little early, which libcurl tolerates.
       deadline = Instant(nanoseconds: loop.turnBegan.nanoseconds &+ UInt64(milliseconds) &* 1_000_000)
-      // A timer that fires too early is rearmed then, which is cheaper than moving it with each request.
+      // A timer that is armed for an earlier time stays, and is armed again when it fires. This is cheaper than moving
+      // the timer for each request.
       if !timer.isArmed || timer.deadline > deadline { loop.arm(timer, at: deadline, for: self) }
     }
   }

@@ -3,14 +3,15 @@ import SluiceMessages
 
 /// The header lines of one request as libcurl's list. The next request reuses its nodes and text.
 ///
-/// Consecutive fields that libcurl never searches for are one node, with the line breaks between them in its text. The
-/// reason: libcurl searches its list a dozen times for certain fields, and prints each node separately, which takes
-/// longer than everything else that happens to a header. docs/decisions/header-runs.md has the numbers.
+/// Consecutive fields that libcurl never searches for share one node, whose text contains the line breaks between them.
+/// The reason is that libcurl searches its list a dozen times for certain fields, and prints each node separately. With
+/// one node per field, this takes more time than all other work on the headers. docs/decisions/header-runs.md has the
+/// numbers.
 struct HeaderList: ~Copyable {
   private var nodes: UnsafeMutablePointer<curl_slist>?
   private var nodeCapacity = 0
   private var count = 0
-  /// The text that the nodes point to: lines; a NUL ends the text of each node.
+  /// The text that the nodes point to. The text of each node has one or more lines, and ends with a NUL.
   private var text: UnsafeMutablePointer<UInt8>?
   private var textCapacity = 0
   private var textCount = 0
@@ -24,12 +25,13 @@ struct HeaderList: ~Copyable {
     text?.deallocate()
   }
 
-  /// Fields that libcurl would add by itself and must not send.
+  /// Fields that libcurl would add by itself, and that must not be sent.
   struct Suppressed: OptionSet {
     let rawValue: UInt8
-    /// Waiting for a 100 response costs a round trip, or a second if the server does not support it.
+    /// Without this, libcurl would wait for a 100 response, which costs a round trip, or a second if the server does
+    /// not support it.
     static let expect = Suppressed(rawValue: 1)
-    /// Without this, every POST would claim to be a form.
+    /// Without this, libcurl would send every POST with the content type of a form.
     static let contentType = Suppressed(rawValue: 2)
     static let accept = Suppressed(rawValue: 4)
   }
@@ -48,17 +50,18 @@ struct HeaderList: ~Copyable {
     }
   }
 
-  /// Builds the list, in the order of the fields; it is valid until the next call.
+  /// Builds the list in the order of the fields. The result is valid until the next call.
   ///
-  /// It leaves out the fields that frame a message or belong to one connection (RFC 9110 §7.6.1), and `Content-Length`:
-  /// libcurl writes its own.
+  /// The list does not contain `Content-Length` and the other fields that frame a message or belong to one connection
+  /// (RFC 9110 §7.6.1), because libcurl writes its own.
   mutating func fill(
     _ headers: borrowing HeaderFields, suppressing: Suppressed, defaults: Defaults
   ) -> UnsafeMutablePointer<curl_slist>? {
     count = 0
     textCount = 0
     isRunOpen = false
-    // Each field needs at most a line break and a NUL, which is one byte more than its line takes on the wire.
+    // Besides its text, each field needs at most a line break and a NUL. This is one byte more than its line takes on
+    // the wire.
     let ownBytes = (defaults.codings?.utf8.count ?? 0) + (defaults.agent?.utf8.count ?? 0)
     reserve(nodes: headers.count + 4, bytes: headers.wireByteCount + headers.count + ownBytes)
     if let codings = defaults.codings, !headers.contains("accept-encoding") {
@@ -143,7 +146,7 @@ struct HeaderList: ~Copyable {
     write(0)
   }
 
-  /// Begins a line: in the open run if it may be there, otherwise in a new node.
+  /// Begins a line. If the line may be added to the last node, it continues that node; otherwise it begins a new node.
   private mutating func openLine(isPlain: Bool) {
     if isPlain, isRunOpen {
       // The line break replaces the NUL.
@@ -156,7 +159,8 @@ struct HeaderList: ~Copyable {
     isRunOpen = isPlain
   }
 
-  /// Placed first, where libcurl would put its own, and in one run: libcurl itself adds neither of these fields.
+  /// Adds a default field. Default fields come first, where libcurl would put its own. They share one node, because
+  /// libcurl never adds these fields itself.
   private mutating func appendDefault(_ name: StaticString, _ value: String) {
     openLine(isPlain: true)
     name.withUTF8Buffer { write($0.span) }
@@ -164,7 +168,7 @@ struct HeaderList: ~Copyable {
     write(0)
   }
 
-  /// `Name;`, libcurl's way to send an empty value.
+  /// Adds `Name;`, by which libcurl sends a field with an empty value.
   private mutating func appendEmptyValue(_ name: Span<UInt8>) {
     beginNode()
     isRunOpen = false
@@ -173,7 +177,7 @@ struct HeaderList: ~Copyable {
     write(0)
   }
 
-  /// Adds a node for the text that comes next.
+  /// Adds a node for the text that is written next.
   private mutating func beginNode() {
     guard let nodes, let text else { return }
     let line = UnsafeMutableRawPointer(text + textCount).assumingMemoryBound(to: CChar.self)

@@ -1,18 +1,18 @@
-/// What is known of each descriptor that libcurl uses, by number.
+/// The facts about each descriptor that libcurl uses.
 struct SocketTable {
   struct Entry {
     /// The events that epoll watches.
     var registered: UInt32 = 0
-    /// The events that libcurl wants.
+    /// The events that libcurl waits for.
     var wanted: UInt32 = 0
-    /// Whether the socket was opened through our callback, and so is also closed through it. Then its registration may
-    /// outlive libcurl's interest.
+    /// Whether the socket was opened by our callback, so that it is also closed by our callback. Its epoll registration
+    /// may then stay when libcurl stops watching it.
     var isOurs = false
-    /// The local port; 0 until a request went out.
+    /// The local port; 0 until a request was sent on the connection.
     var localPort: Int32 = 0
     /// The connection's id; 0 for a socket that libcurl did not open through our callback.
     var connectionID: UInt64 = 0
-    /// Whether a response came in HTTP/1; such a server must be silent between two requests.
+    /// Whether a response in HTTP/1 has arrived. Such a server must send nothing between two requests.
     var isHTTP1 = false
   }
 

@@ -1,6 +1,6 @@
 import CCurl
 
-/// The libraries behind this module.
+/// The libraries that this module uses.
 package enum TransportLibraries {
   /// The version of the libcurl that is loaded, and the TLS and HTTP/2 libraries that it uses.
   package static var curl: String {

@@ -1,10 +1,11 @@
 import SluiceContentCoding
 
-/// The codings of a body, separated by the field that lists them.
+/// The codings of a body, in separate lists for `Content-Encoding` and `Transfer-Encoding`.
 final class ReceivedCodings {
   /// Content codings, which are part of the requested representation.
   var content = ContentCodings()
-  /// Transfer codings (RFC 9112 §7) without `chunked`. Sluice does not ask for them; a server applies them last.
+  /// Transfer codings (RFC 9112 §7) without `chunked`. Sluice does not ask for them. A server applies them after the
+  /// content codings.
   var transfer = ContentCodings()
 
   /// The codings that must be decoded.

@@ -5,7 +5,7 @@ import SluiceMessages
 
 /// Puts a response head together from libcurl's header lines, for every version of HTTP.
 struct ResponseReader {
-  /// What a line completed.
+  /// What a line has completed.
   enum Step {
     case more
     case informational
@@ -13,12 +13,12 @@ struct ResponseReader {
     case invalid(String)
   }
 
-  /// Bytes that a head may take, including informational heads before it; newer versions of libcurl have the same
+  /// The maximum size of a head, including the informational heads before it. Newer versions of libcurl have the same
   /// limit.
   static let maximumHeadBytes = 300 << 10
-  /// Bytes that trailers may take.
+  /// The maximum size of the trailers in bytes.
   static let maximumTrailerBytes = 256 << 10
-  /// Fields that head or trailers may have, so that a search by position or name stays quick.
+  /// The maximum number of fields in a head or in trailers. It keeps a search by position or name fast.
   static let maximumFields = 4096
 
   private(set) var status = 0
@@ -32,17 +32,17 @@ struct ResponseReader {
   private(set) var mustClose = false
   /// The codings that the final head lists; nil for most responses.
   private(set) var codings: ReceivedCodings?
-  /// The size of this handle's last response, so that the arrays are made large enough at once.
+  /// The size of the last response on this handle. The arrays get this capacity, so that they need not grow.
   private var expectedFields = 0
   private var expectedBytes = 0
-  /// The bytes of the lines so far, including line ends: of the head, and after the head, of the trailers.
+  /// The number of bytes of the lines so far, including line ends. It counts the head first, and then the trailers.
   private var lineBytes = 0
   private var framing = ResponseFraming()
   private var isAnswerToHead = false
   /// Whether the last piece of a line had no line end.
   private var isWithinLine = false
 
-  /// A request goes out: from here on, lines belong to its response.
+  /// Must be called when a request is sent. The following lines belong to its response.
   mutating func begin(isHead: Bool, expectedFields: Int, expectedBytes: Int) {
     if status != 0 { self = ResponseReader() }
     isAnswerToHead = isHead
@@ -57,11 +57,11 @@ struct ResponseReader {
     if case .length(let count) = body { count } else { nil }
   }
 
-  /// The numbers of fields and bytes of the head, set when the fields are moved out.
+  /// The numbers of fields and bytes of the head. They are set by ``takeHeaders()``.
   private(set) var fieldCount = 0
   private(set) var byteCount = 0
 
-  /// Moves the fields of the head out.
+  /// Returns the fields of the head, and removes them from this value.
   mutating func takeHeaders() -> HeaderFields {
     fieldCount = headers.count
     byteCount = headers.lineByteCount
@@ -71,7 +71,7 @@ struct ResponseReader {
   }
 
   /// Whether the head can continue with these bytes. It cannot if it has no field yet and the line begins with a space.
-  /// A line may come in pieces; the last piece has the line end.
+  /// A line can come in several pieces. The last piece has the line end.
   @inline(__always)
   mutating func canContinue(with piece: UnsafeRawBufferPointer) -> Bool {
     guard piece.count > 0 else { return true }
@@ -115,7 +115,7 @@ struct ResponseReader {
     return .head
   }
 
-  /// `HTTP/1.1 200 OK`, `HTTP/2 200`: begins a new head.
+  /// Handles a status line, such as `HTTP/1.1 200 OK` or `HTTP/2 200`, which begins a new head.
   private mutating func takeStatusLine(_ bytes: Span<UInt8>) -> Step {
     var index = 5
     while index < bytes.count, bytes[index] != 0x20 { index += 1 }
@@ -136,7 +136,7 @@ struct ResponseReader {
     return .more
   }
 
-  /// A line that continues the previous one; one space replaces the break (RFC 9112 §5.2).
+  /// Handles a line that continues the previous line. One space replaces the line break (RFC 9112 §5.2).
   private mutating func unfold(_ bytes: Span<UInt8>) -> Step {
     guard !headers.isEmpty else { return .invalid(Self.foldWithoutField) }
     if let name = decidingName {
@@ -148,8 +148,8 @@ struct ResponseReader {
     return .more
   }
 
-  /// The name of the last field, if libcurl uses that field to find the end of the body or its coding: libcurl reads
-  /// only the first line of it.
+  /// The name of the last field, if libcurl uses that field to find the end of the body or its coding; otherwise nil.
+  /// Libcurl only reads the first line of such a field.
   private var decidingName: String? {
     let name = headers.buffer.span.extracting(headers.nameRange(at: headers.count - 1))
     return ["Content-Length", "Transfer-Encoding", "Content-Encoding", "Connection"].first {
@@ -183,7 +183,8 @@ struct ResponseReader {
     return .invalid("the field \(PlainText.line(name, limitBytes: 80)) has a CR or NUL in its value\(advice)")
   }
 
-  /// Whether a value is free of CR and NUL, which other readers take as an end (RFC 9110 §5.5).
+  /// Whether a value contains neither CR nor NUL, which other readers may take for the end of the value (RFC 9110
+  /// §5.5).
   private static func isValue(_ bytes: Span<UInt8>) -> Bool {
     for index in bytes.indices where bytes[index] == 0x0D || bytes[index] == 0 { return false }
     return true
@@ -220,7 +221,7 @@ struct ResponseReader {
     }
   }
 
-  /// The index of the colon, if only a token is before it (RFC 9110 §5.6.2). Reads each byte once.
+  /// The index of the colon; nil if the text before the colon is not a token (RFC 9110 §5.6.2). Reads each byte once.
   private static func endOfName(in bytes: Span<UInt8>) -> Int? {
     var index = 0
     while index < bytes.count {
@@ -233,7 +234,7 @@ struct ResponseReader {
     return nil
   }
 
-  /// One bit for each character of a token.
+  /// A bit set of the characters that a token can contain.
   private static let tokensBelow64: UInt64 = 0x03FF_6CFA_0000_0000
   private static let tokensFrom64: UInt64 = 0x57FF_FFFF_C7FF_FFFE
 

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-// The functions that libcurl calls during a transfer. Each passes the call on to the transfer that has the handle.
+// The functions that libcurl calls during a transfer. Each callback calls the transfer that has the handle.
 extension CurlHandle {
   func setCallbacks() {
     let context = Unmanaged.passUnretained(self).toOpaque()
@@ -18,7 +18,7 @@ extension CurlHandle {
     }
   }
 
-  /// Makes libcurl report what it writes, which costs some time.
+  /// Makes libcurl report the heads that it sends. This costs some time.
   func setHeadCallback() {
     sluice_easy_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
     sluice_easy_set_debug_function(easy) { _, kind, data, size, context in
@@ -41,7 +41,7 @@ extension CurlHandle {
       let piece = UnsafeRawBufferPointer(start: data, count: size * count)
       return CurlHandle.with(context) { $0.didReceiveBody(piece) } ?? 0
     }
-    // Libcurl then passes header lines to the body function too, before it processes them.
+    // With this option, libcurl also passes header lines to the body function, and does so before it processes them.
     if CurlLibrary.foldsIntoFreedHeaders { sluice_easy_set_long(easy, CURLOPT_HEADER, 1) }
   }
 
@@ -70,7 +70,7 @@ extension CurlHandle {
         return descriptor
       }
     }
-    // A connection outlives the handle that made it, so the multi handle closes the socket.
+    // A connection can exist longer than the handle that opened it, so the multi handle closes the socket.
     sluice_easy_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(multi).toOpaque())
     sluice_easy_set_close_function(easy) { context, descriptor in
       guard let context else { return Glibc.close(descriptor) }

@@ -4,14 +4,14 @@ import SluicePipeline
 import SluiceTransport
 
 extension CurlHandle {
-  /// What libcurl knows about the transfer's connection. Call it in the transfer's pre-request callback: later, libcurl
-  /// no longer gives the TLS session.
+  /// What libcurl knows about the transfer's connection. Must be called in the transfer's pre-request callback, because
+  /// libcurl does not return the TLS session later.
   /// - Parameter id: the connection's id, if it is known.
   func connectionFacts(id: UInt64?, isSecure: Bool) -> ConnectionFacts {
     var facts = ConnectionFacts()
     facts.id = id
     facts.isReused = sluice_easy_get_long(easy, CURLINFO_NUM_CONNECTS) == 0
-    // The address of a Unix socket is the path of its file for libcurl.
+    // For a Unix socket, libcurl reports the path of its file as the address.
     if settings.unixSocket == nil {
       facts.peer = address(CURLINFO_PRIMARY_IP, CURLINFO_PRIMARY_PORT)
       facts.local = address(CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT)

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 
 extension CurlHandle {
-  /// Where the time of the transfer went, as libcurl measured it; complete once the transfer has ended.
+  /// The times of the phases, as libcurl has measured them. They are complete when the transfer has ended.
   /// - Parameter hasIssued: whether the request was sent. Before that, libcurl may still report the times of the
   ///   previous transfer.
   func timings(hasIssued: Bool) -> TransferTimings {
@@ -26,8 +26,8 @@ extension CurlHandle {
     return timings
   }
 
-  /// Head and body. A body in memory below 64 KiB leaves together with the head, and libcurl counts it twice: as a part
-  /// of the head and as the body.
+  /// The number of sent bytes of head and body. Libcurl sends a body in memory of less than 64 KiB together with the
+  /// head, and counts it twice, as a part of the head and as the body. This number counts it once.
   private var bytesSent: Int {
     let head = sluice_easy_get_long(easy, CURLINFO_REQUEST_SIZE)
     let body = Int(sluice_easy_get_offset(easy, CURLINFO_SIZE_UPLOAD_T))
@@ -39,7 +39,7 @@ extension CurlHandle {
     let name = time(CURLINFO_NAMELOOKUP_TIME_T)
     let connected = time(CURLINFO_CONNECT_TIME_T)
     let secured = time(CURLINFO_APPCONNECT_TIME_T)
-    // Names are looked up before libcurl sees them, except those that only libcurl can resolve.
+    // Names are looked up by this module before libcurl gets the transfer, except names that only libcurl can resolve.
     let isLookedUpHere = route?.isLookedUpByLibcurl != true
     timings.nameLookup = .microseconds(isLookedUpHere ? 0 : name)
     timings.connect = .microseconds(max(0, isLookedUpHere ? connected : connected - name))
@@ -48,6 +48,6 @@ extension CurlHandle {
 
   var totalTime: Int { time(CURLINFO_TOTAL_TIME_T) }
 
-  /// Microseconds since the transfer began; 0 if the transfer did not reach this point.
+  /// When the transfer reached a point, in microseconds since its beginning; 0 if it did not reach the point.
   private func time(_ info: CURLINFO) -> Int { Int(sluice_easy_get_offset(easy, info)) }
 }

@@ -13,15 +13,15 @@ final class CurlHandle {
 
   let easy: UnsafeMutableRawPointer
   let multi: CurlMulti
-  /// The transfer that has the handle; nil in the pool. Not retained: the transport keeps a transfer until it has
-  /// ended, and takes its handle away before that.
+  /// The transfer that has the handle; nil in the pool. The transfer is not retained. This is safe because the
+  /// transport retains a transfer until it has ended, and takes its handle away before that.
   @exclusivity(unchecked) var borrowedTransfer: Unmanaged<CurlTransfer>?
   @exclusivity(unchecked) var route: Route?
-  /// The error number of a socket that could not be made; 0 otherwise.
+  /// The error number if a socket could not be created; otherwise 0.
   var socketError: Int32 = 0
   /// Sockets that were opened for this request.
   @exclusivity(unchecked) var opened: [Int32] = []
-  /// Options that last for one request.
+  /// Whether the options `CURLOPT_FRESH_CONNECT` and `CURLOPT_FORBID_REUSE` are set. They last for one request.
   private var isFresh = false
   private var closes = false
   /// The sizes of the last response, used to size the arrays of the next one.
@@ -30,10 +30,10 @@ final class CurlHandle {
 
   /// The URL of the last request. It is compared by identity first, so a repeated request costs only that comparison.
   private(set) var url: HTTPURL?
-  /// The total time of the last request, in microseconds: libcurl reports the times of that request until the next one
-  /// begins.
+  /// The total time of the last request, in microseconds. Libcurl reports the times of that request until it begins the
+  /// next request.
   private(set) var previousTotal = 0
-  /// The parsed URL, so that libcurl does not parse and write it again for each request.
+  /// The parsed URL. With it, libcurl does not have to parse and format the URL for each request.
   private let parsedURL: OpaquePointer
   private var isParsed = false
   private let errorText: UnsafeMutablePointer<CChar>
@@ -46,12 +46,12 @@ final class CurlHandle {
   @exclusivity(unchecked) private var instruction: ResolveInstruction?
   let settings: TransportSettings
   private let proxy: ProxyChoice
-  /// Whether it is known to ``StreamEvents``.
+  /// Whether the handle was added to ``StreamEvents``.
   private var isWatched = false
   private let defaults: HeaderList.Defaults
   private var omittedDefaults: DefaultFields = []
 
-  /// Created with small buffers, because there are very many handles.
+  /// Whether the handle was created with small buffers, because there were very many transfers.
   let isSmall: Bool
 
   init(
@@ -85,7 +85,7 @@ final class CurlHandle {
 
   var transfer: CurlTransfer? { borrowedTransfer?.takeUnretainedValue() }
 
-  /// Libcurl has written a head, or a part of one.
+  /// Called when libcurl has sent a head or a part of a head.
   func didSend(_ head: [UInt8]) {
     if transfer?.options.tellsHead == true { settings.onSentHead?(head) }
   }
@@ -116,25 +116,26 @@ final class CurlHandle {
     if omittedDefaults.contains(.accept) { suppressed.insert(.accept) }
   }
 
-  /// Tells libcurl addresses for the host; they apply to all handles of the loop.
+  /// Gives libcurl the addresses of the host. They apply to all handles of the loop.
   func tell(_ instruction: ResolveInstruction) {
     self.instruction = instruction
     sluice_easy_set_list(easy, CURLOPT_RESOLVE, instruction.list)
   }
 
-  /// Has libcurl make a connection for this request.
+  /// Makes libcurl open a new connection for this request.
   func useFreshConnection() {
     isFresh = true
     sluice_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
   }
 
-  /// Has libcurl close the connection after this request.
+  /// Makes libcurl close the connection after this request.
   func closeConnection() {
     closes = true
     sluice_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
   }
 
-  /// Gives libcurl the header lines. Allowed until libcurl builds the request, so also inside the pre-request callback.
+  /// Gives libcurl the header lines. This is allowed until libcurl builds the request, also inside the pre-request
+  /// callback.
   func setHeaders(_ headers: borrowing HeaderFields) {
     let defaults = omittedDefaults.isEmpty ? defaults : defaults.without(omittedDefaults)
     let lines = list.fill(headers, suppressing: suppressed, defaults: defaults)
@@ -181,8 +182,8 @@ final class CurlHandle {
       own = "HEAD"
     case .bodyless: break
     case .emptyBody:
-      // The size comes first: libcurl copies as many bytes as the size that is set, which could be that of the last
-      // request.
+      // The size must be set first, because libcurl copies as many bytes as the current size, which could be that of
+      // the last request.
       sluice_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, 0)
       sluice_easy_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
       own = "POST"
@@ -196,14 +197,14 @@ final class CurlHandle {
     sluice_easy_set_text(easy, CURLOPT_CUSTOMREQUEST, method == own ? nil : method)
   }
 
-  /// Points libcurl to the bytes. The handle keeps them unchanged while libcurl may read them.
+  /// Gives libcurl a pointer to the bytes. The handle keeps them unchanged while libcurl may read them.
   private func setBytes(_ body: Body) {
     guard case .bytes(let bytes) = body else { return }
     bodyBytes = bytes
     sluice_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bodyBytes.count))
     let start = bodyBytes.withUnsafeBytes { $0.baseAddress }
     sluice_easy_set_pointer(easy, CURLOPT_POSTFIELDS, start)
-    // From 1 MiB on, libcurl would send `Expect: 100-continue`.
+    // For a body of at least 1 MiB, libcurl would send `Expect: 100-continue`.
     suppressed = bodyBytes.count >= 1 << 20 ? [.contentType, .expect] : .contentType
   }
 
@@ -239,7 +240,8 @@ final class CurlHandle {
     let version = offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
     sluice_easy_set_long(
       easy, CURLOPT_HTTP_VERSION, settings.httpVersion == .http10 ? CURL_HTTP_VERSION_1_0 : version)
-    // Without HTTP/2 no connection can multiplex, so there is no reason to wait for one.
+    // Without HTTP/2, connections are not shared, so there is no reason to wait for a connection that is being
+    // established.
     sluice_easy_set_long(easy, CURLOPT_PIPEWAIT, offersHTTP2 ? 1 : 0)
   }
 
@@ -255,16 +257,17 @@ final class CurlHandle {
     sluice_easy_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
     sluice_easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     sluice_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(settings.connectTimeout))
-    // The read buffer belongs to the handle while it is in flight.
+    // Each handle in flight has its own buffers.
     sluice_easy_set_long(easy, CURLOPT_BUFFERSIZE, isSmall ? 2048 : 16_384)
     sluice_easy_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, isSmall ? 16_384 : 65_536)
     // Libcurl 7.88 accepts a truncated compressed body as complete, so Sluice decodes bodies itself.
     sluice_easy_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     if let option = proxy.option { sluice_easy_set_text(easy, CURLOPT_PROXY, option) }
-    // Otherwise libcurl reads `no_proxy` from the environment before each request, although there is no proxy.
+    // Without this, libcurl would read `no_proxy` from the environment before each request, although there is no proxy.
     if proxy.option == "" {
       sluice_easy_set_text(easy, CURLOPT_NOPROXY, "*")
-      // As for servers in clear text: there is no proxy to verify, and the names of the files would be copied.
+      // There is no proxy to verify, and libcurl would copy the names of the trusted files for each request (see
+      // `setTrust`).
       sluice_easy_set_text(easy, CURLOPT_PROXY_CAPATH, nil)
       sluice_easy_set_text(easy, CURLOPT_PROXY_CAINFO, nil)
     }
@@ -272,7 +275,8 @@ final class CurlHandle {
     configure(settings.tls)
   }
 
-  /// Without TLS no server is verified, and libcurl would copy the names of the trusted files for each request.
+  /// Sets the trusted certificates only for https. Without TLS, no server is verified, and libcurl would copy the names
+  /// of the files for each request.
   private func setTrust(_ scheme: Origin.Scheme) {
     let isSecure = scheme == .https
     let defaults = CurlLibrary.authorities

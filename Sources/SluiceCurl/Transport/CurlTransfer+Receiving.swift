@@ -4,9 +4,9 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-// Called by libcurl.
+// The functions that libcurl calls when it receives.
 extension CurlTransfer {
-  /// Returns the length of the line, or 0 to end the transfer.
+  /// Handles a header line. Returns the length of the line, or 0 to end the transfer.
   func didReceiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
     switch reader.take(line) {
     case .more: return line.count
@@ -19,7 +19,7 @@ extension CurlTransfer {
     return failure == nil && !isCancelled ? line.count : 0
   }
 
-  /// Returns the length of the piece, or the value that makes libcurl wait or stop.
+  /// Handles a piece of the body. Returns the length of the piece, or the value that makes libcurl wait or stop.
   func didReceiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
     if !reader.isHeadDone { return willReceiveHeaderLine(piece) }
     guard failure == nil, !isCancelled, let receiver, let observer else { return 0 }
@@ -34,7 +34,8 @@ extension CurlTransfer {
     }
   }
 
-  /// Gets a header line, or a piece of a long one, before libcurl reads it; see ``CurlLibrary/foldsIntoFreedHeaders``.
+  /// Gets a header line, or a piece of a long line, before libcurl processes it; see
+  /// ``CurlLibrary/foldsIntoFreedHeaders``.
   private func willReceiveHeaderLine(_ piece: UnsafeRawBufferPointer) -> Int {
     if reader.canContinue(with: piece) { return piece.count }
     failure = TransportError(.invalidResponse, ResponseReader.foldWithoutField, to: request.url)
@@ -43,7 +44,8 @@ extension CurlTransfer {
 
   private func didReceiveHead() {
     guard let observer else { return }
-    // Libcurl does not say when it sends a body in memory; an early response may come before the end of it.
+    // Libcurl does not report when it sends a body in memory, so the body is reported as sent now. An early response
+    // can arrive before the whole body is sent.
     if options.tellsProgress, upload == nil, let count = request.body.byteCount, count > 0 {
       observer.transferDidSend(bodyBytes: count, of: count)
     }
@@ -69,8 +71,9 @@ extension CurlTransfer {
       ?? ContentCodings()
   }
 
-  /// An HTTP/2 server may answer in full before it has read the whole request (RFC 9113 §8.1), and then read no more of
-  /// it. Libcurl 7.88 would wait forever for room to send, so the transfer ends here once the response is complete.
+  /// An HTTP/2 server may send its whole response before it has read the whole request (RFC 9113 §8.1), and then stop
+  /// reading. Libcurl 7.88 would wait forever for room to send. The transfer therefore ends here as soon as the
+  /// response is complete.
   private func noteEarlyEnd() {
     guard reader.version == .http2, !request.body.isEmpty else { return }
     guard reader.contentLength == receiver?.receivedBytes else { return }

@@ -4,9 +4,9 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-// Called by libcurl.
+// The functions that libcurl calls when it sends.
 extension CurlTransfer {
-  /// The connection is open. Returning false stops libcurl before it writes a byte.
+  /// Called when the connection is open. Returning false stops libcurl before it writes a byte.
   func willIssue(through handle: CurlHandle, from port: Int32) -> Bool {
     guard failure == nil, !isCancelled, let observer else { return false }
     guard !hasIssued else {
@@ -26,8 +26,8 @@ extension CurlTransfer {
       issuedConnection = handle.connectionFacts(
         id: descriptor.flatMap { handle.multi.connectionID(of: $0) }, isSecure: request.url.origin.scheme == .https)
     }
-    // Moved out of the request: they are issued once, and a second reference here would cause a copy when stages change
-    // them.
+    // The headers are moved out of the request, because they are issued only once. With a second reference, a change by
+    // a stage would copy them.
     var headers = HeaderFields()
     swap(&headers, &request.headers)
     if options.sendsBasicUnasked { headers.addCredentials(of: request.url) }
@@ -52,7 +52,7 @@ extension CurlTransfer {
 
   func provideBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard failure == nil, !isCancelled, let upload else { return Int(CURL_READFUNC_ABORT) }
-    // The server has answered in full and reads no more: this ends the sending.
+    // The server has sent its whole response and stopped reading. Returning 0 ends the request body.
     if stream.isReset { return 0 }
     let count: Int
     do throws(TransportError) {
@@ -73,7 +73,7 @@ extension CurlTransfer {
 }
 
 extension CurlTransfer: LoopTimerTarget {
-  /// Calls this transfer later, in case a name look-up does not finish.
+  /// Starts a timer, which ends the transfer if the name look-up has not finished by then.
   func wake(after delay: Duration) {
     let timer = self.timer ?? LoopTimer()
     self.timer = timer

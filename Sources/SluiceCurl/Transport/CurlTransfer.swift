@@ -8,27 +8,28 @@ import SluiceTransport
 /// One hop. It gets libcurl's callbacks and passes them on to the observer.
 final class CurlTransfer: Transfer {
   enum Phase {
-    /// Libcurl does not have the transfer yet: the name is being looked up, or libcurl is on the stack.
+    /// Libcurl does not have the transfer yet, because the name is being looked up, the transfer waits for a
+    /// connection, or libcurl is on the stack.
     case waiting
     case running
-    /// The whole response has arrived. But its observer wants nothing yet or has paused on the last piece, or a part of
-    /// the body is not on disk yet.
+    /// The whole response has arrived, but the transfer cannot end yet: its observer does not want the body yet or has
+    /// paused, or a part of the body is not on disk yet.
     case held(TransferTimings)
     case ended
   }
 
   let transport: CurlTransport
-  /// The request; without its headers after they are issued.
+  /// The request. Its headers are moved out when they are issued.
   @exclusivity(unchecked) var request: Request
   let options: TransferOptions
 
-  // Unchecked, here and in the other classes of a transfer: they are confined to the loop, and no access lasts while an
-  // observer or libcurl is called, so accesses cannot overlap. The run-time checks were a fifth of this layer's own
-  // cost.
+  // In the classes of a transfer, the run-time checks for overlapping accesses are switched off, because they took a
+  // fifth of this layer's time. This is safe: the classes are confined to the loop, and no access lasts while an
+  // observer or libcurl is called.
   @exclusivity(unchecked) var observer: (any TransferObserver)?
   @exclusivity(unchecked) var phase = Phase.waiting
   @exclusivity(unchecked) var handle: CurlHandle?
-  /// Its place among the transport's transfers.
+  /// The index of the transfer in the transport's list.
   var position = 0
   /// An error that the transfer itself has found. It takes precedence over the error that libcurl reports.
   @exclusivity(unchecked) var failure: TransportError?
@@ -38,39 +39,39 @@ final class CurlTransfer: Transfer {
   var nameTime = Duration.zero
 
   var hasIssued = false
-  /// Identifies the connection; nil before there is one.
+  /// The local port, which identifies the connection; nil if there is no connection yet.
   var localPort: Int32?
   /// The socket of the connection, if it is known.
   var descriptor: Int32?
-  /// The connection's facts when the hop was issued; collected only if they are wanted.
+  /// The connection's facts at the time when the hop was issued; nil if they are not wanted.
   var issuedConnection: ConnectionFacts?
-  /// The kept connection that libcurl chose cannot be used.
+  /// Whether the kept connection that libcurl chose cannot be used.
   var isSoiled = false
   var wantsFreshConnection: Bool
   /// The state of the HTTP/2 stream.
   var stream = StreamState()
   @exclusivity(unchecked) var reader: ResponseReader
-  /// Takes the body; set with the head.
+  /// The receiver of the body; nil until the head has arrived.
   @exclusivity(unchecked) var receiver: BodyReceiver?
-  /// Libcurl holds a piece back until the transfer tells it to continue.
+  /// Whether libcurl holds a piece of the body back until the transfer tells it to continue.
   var isPaused = false
-  /// Libcurl waits for the request body.
+  /// Whether libcurl waits for more of the request body.
   var isStarved = false
-  /// The stream of the request body has more.
+  /// Whether the stream of the request body has more bytes since libcurl began to wait.
   var isSendingAgain = false
-  /// The response is complete, even if libcurl still waits for something.
+  /// Whether the response is complete, even if libcurl still waits for something.
   var isWhole = false
-  /// The transfer is in the transport's list of transfers with work to do outside libcurl.
+  /// Whether the transfer is in the transport's list of transfers with postponed work.
   var isDeferred = false
   var timer: LoopTimer?
   var startedAt: Instant?
-  /// The time since when it has waited for a name.
+  /// When the transfer began to wait for a name look-up; nil if it does not wait.
   var lookUpBegan: Instant?
-  /// When the first and the last byte of a pulled body went out.
+  /// For a body from a file or a stream: when the request was issued, and when libcurl got the last piece of the body.
   var issuedAt: Instant?
   var sentAt: Instant?
 
-  // Inlined, so that the arguments are moved and not copied.
+  // The initializer is inlined, so that the arguments are moved and not copied.
   @inline(__always)
   init(
     _ transport: CurlTransport, _ request: consuming Request, _ options: TransferOptions,
@@ -84,7 +85,8 @@ final class CurlTransfer: Transfer {
     reader = ResponseReader()
   }
 
-  /// Libcurl sends trailers only in its own chunks of HTTP/1.1, and which version it speaks is known too late.
+  /// Libcurl can send trailers only with chunked framing in HTTP/1.1, and the version of the connection is not known
+  /// early enough.
   var sendsTrailers: Bool { false }
 
   var isOver: Bool {
@@ -119,7 +121,8 @@ final class CurlTransfer: Transfer {
     transport.postpone(self)
   }
 
-  /// Does the work that was requested while libcurl was on the stack, or by the observer. [loop, outside libcurl]
+  /// Does the postponed work. It was requested by the observer, or while libcurl was on the stack. [loop, outside
+  /// libcurl]
   func runPostponed() {
     isDeferred = false
     switch phase {
@@ -138,7 +141,7 @@ final class CurlTransfer: Transfer {
 
   private var isHeldBack: Bool { receiver?.isHeldBack != false }
 
-  /// Passes on what the observer did not want earlier.
+  /// Passes on the bytes that were held back while the observer did not want them.
   private func deliverRest() {
     guard let observer, let receiver else { return }
     receiver.deliverRest(observer)
@@ -166,7 +169,8 @@ final class CurlTransfer: Transfer {
     var timings = handle.timings(hasIssued: hasIssued)
     timings.queue = queueTime
     timings.nameLookup += nameTime
-    // No byte of a response came: if libcurl has sent the request twice, it reports the times of both as one.
+    // No byte of a response has arrived, so there is no such time. If libcurl has sent the request twice, it reports
+    // the times of both requests together.
     if reader.version == nil { (timings.wait, timings.receive) = (.zero, .zero) }
     timings.version = reader.version
     timings.engine = .curl
@@ -179,7 +183,7 @@ final class CurlTransfer: Transfer {
     return timings
   }
 
-  /// Libcurl has finished with the transfer, or the transfer ends by itself. [loop, outside libcurl]
+  /// Ends the transfer, because libcurl has finished or the transfer has decided to end. [loop, outside libcurl]
   func finish(_ code: CURLcode) {
     guard let handle = handle.take() else { return }
     if isSoiled, failure == nil, !isCancelled, let route = handle.route { return useAnotherConnection(handle, route) }
@@ -190,7 +194,7 @@ final class CurlTransfer: Transfer {
     conclude(error, timings)
   }
 
-  /// Nothing was sent: begins again on a new connection.
+  /// Begins the transfer again on a new connection. This is safe because no byte of the request was sent.
   private func useAnotherConnection(_ handle: consuming CurlHandle, _ route: Route) {
     isSoiled = false
     wantsFreshConnection = true
@@ -214,7 +218,7 @@ final class CurlTransfer: Transfer {
     } catch { end(error, timings) }
   }
 
-  /// Tells the observer, once.
+  /// Ends the transfer, and tells the observer. Further calls do nothing.
   func end(_ error: TransportError?, _ timings: consuming TransferTimings, _ body: consuming Body = .empty) {
     if case .ended = phase { return }
     phase = .ended
@@ -233,11 +237,11 @@ final class CurlTransfer: Transfer {
     let sends = isStarved && isSendingAgain
     guard wantsMore || sends, let handle else { return }
     isPaused = false
-    // Unpausing makes libcurl also ask for the request body again; if there is still no data, the callback says so
-    // then.
+    // After unpausing, libcurl also asks for the request body again. If there is still no data, the callback sets the
+    // flag again.
     isStarved = false
     isSendingAgain = false
-    // Inside this call, libcurl delivers the piece that it held back; if that fails, this code must end the transfer.
+    // In this call, libcurl delivers the piece that it held back. If the call fails, the transfer must be ended here.
     let code = handle.multi.unpause(handle.easy)
     if code != CURLE_OK, case .running = phase { finish(code) }
   }
@@ -248,7 +252,8 @@ final class CurlTransfer: Transfer {
     if let failure = failure ?? receiver?.failure ?? upload?.failure { return failure }
     if receiver?.isCut == true || isWhole { return nil }
     if stream.isCutShort, reader.isHeadDone { return .cutShort(request) }
-    // If libcurl 7.88 closes the connection itself, it takes this as the end of a body without a length.
+    // If libcurl 7.88 closes the connection because of an error, it takes the end as that of a body without a length,
+    // and reports success.
     let isBrokenOff = stream.isOpen && reader.body == .stream
     if code == CURLE_OK, reader.isHeadDone, !isBrokenOff { return nil }
     return CurlFailure(

@@ -6,15 +6,15 @@ import SluiceTransport
 
 /// HTTP over libcurl on one loop: HTTP/1.1 in clear text, HTTP/1.1 and HTTP/2 over TLS.
 ///
-/// Any thread may create it before its first use; everything else happens on its loop. It lives as long as its loop.
-/// The loop's shutdown cancels the transfers in flight.
+/// It can be created on any thread, but must be used only on its loop. It exists as long as its loop. The shutdown of
+/// the loop cancels the transfers in flight.
 ///
-/// The transport adds to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and
-/// `User-Agent`, each unless the request has its own; the last three unless the request omits them. It leaves out:
-/// hop-by-hop fields (RFC 9110 §7.6.1) and the caller's `Content-Length`, since the transport frames the message;
-/// `Expect`, unless the caller sets it; the body of a HEAD.
+/// The transport adds `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and `User-Agent` to
+/// a request, unless the request has the field itself. A request can omit the last three. The transport does not send
+/// hop-by-hop fields (RFC 9110 §7.6.1) and the caller's `Content-Length`, because it frames the message itself. It does
+/// not add `Expect`, and sends no body with HEAD.
 package final class CurlTransport: Transport, @unchecked Sendable {
-  // Sendable: other threads only pass the reference on; only the loop's thread touches the object.
+  // Sendable is safe, because other threads only pass the reference on. Only the loop's thread uses the object.
   package let loop: Loop
   package let settings: TransportSettings
   let multi: CurlMulti
@@ -22,14 +22,15 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private let resolver: NameResolver
 
   @exclusivity(unchecked) private var pool: [CurlHandle] = []
-  /// Retained once while they are in the list, and not again when they move within it.
+  /// Each transfer is retained once while it is in the list. `Unmanaged` avoids further retains when it moves within
+  /// the list.
   @exclusivity(unchecked) private var transfers: [Unmanaged<CurlTransfer>] = []
   private var routes: [Route.Key: Route] = [:]
-  /// Transfers with work that must wait until libcurl is not on the stack.
+  /// Transfers with postponed work, which must wait until libcurl is not on the stack.
   @exclusivity(unchecked) private var postponed: [CurlTransfer] = []
   /// Transfers that could not start because libcurl was on the stack.
   @exclusivity(unchecked) private var unstarted: [(CurlTransfer, Route)] = []
-  /// Routes whose gates have changed.
+  /// Routes whose gates have changed, so that waiting transfers might begin.
   @exclusivity(unchecked) private var changed: [Route] = []
   private var isClosed = false
 
@@ -93,11 +94,11 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     let names = settings.names
     let (reason, advice) =
       if Self.usesProxy(for: request.url.origin.scheme, settings) {
-        ("libcurl, which speaks to proxies, sends none", "use no proxy (\(names.proxy) \"\")")
+        ("libcurl, which is used for proxies, cannot send them", "use no proxy (\(names.proxy) \"\")")
       } else if settings.httpVersion == .http10 {
         ("HTTP/1.0 has none", "select HTTP/1.1 (\(names.http11))")
       } else {
-        ("libcurl sends none", "set \(names.engine) to \"auto\" or \"wire\"")
+        ("libcurl cannot send them", "set \(names.engine) to \"auto\" or \"wire\"")
       }
     return TransportError(
       .transport, "the request has trailers, and \(reason); \(advice), or send the fields as headers",
@@ -112,7 +113,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     settings.unixSocket == nil && ProxyChoice(settings.proxy).isProxied(scheme)
   }
 
-  /// Notes that a transfer has work to do as soon as libcurl is off the stack.
+  /// Notes that a transfer has work to do as soon as libcurl is not on the stack.
   func postpone(_ transfer: CurlTransfer) {
     guard !transfer.isDeferred else { return }
     transfer.isDeferred = true
@@ -121,8 +122,8 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 
   /// Takes a handle back from libcurl.
   ///
-  /// - Parameter isSpent: whether the handle must not be used again. Libcurl counts in a handle, over all its requests,
-  ///   how often it found a kept connection dead, and gives up at the sixth.
+  /// - Parameter isSpent: whether the handle must not be used again. In each handle, libcurl counts the dead kept
+  ///   connections over all requests, and fails at the sixth.
   func release(_ handle: consuming CurlHandle, _ port: Int32?, isSpent: Bool) {
     multi.remove(handle.easy)
     if handle.route?.gate != nil, let route = handle.route {
@@ -134,13 +135,13 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     if isWanted, !isClosed, !isSpent { pool.append(handle) }
   }
 
-  /// Begins a transfer again; no byte of it has gone out yet. [loop, outside libcurl]
+  /// Begins a transfer again, of which no byte was sent. [loop, outside libcurl]
   func restart(_ transfer: CurlTransfer, _ route: Route) {
     transfer.phase = .waiting
     proceed(transfer, route)
   }
 
-  /// A transfer has its connection. [inside libcurl]
+  /// Called when a transfer has got its connection. [inside libcurl]
   func didConnect(_ route: Route, _ port: Int32) {
     route.didTell(at: loop.turnBegan)
     guard route.gate != nil else { return }
@@ -159,7 +160,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     forgotten.release()
   }
 
-  /// Continues as soon as the address is known: with libcurl, or in the line for a connection.
+  /// Called when the address is known. Gives the transfer to libcurl, or lets it wait for a connection.
   private func proceed(_ transfer: CurlTransfer, _ route: Route) {
     guard !multi.isBusy else { return unstarted.append((transfer, route)) }
     if transfer.isOver { return }
@@ -185,7 +186,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
       transfer.phase = .running
       multi.makeRoom(forTransfers: transfers.count)
       guard multi.add(handle.easy) == CURLM_OK else {
-        throw TransportError(.resources, "libcurl takes no further transfer", isBeforeSending: true)
+        throw TransportError(.resources, "libcurl refused a further transfer", isBeforeSending: true)
       }
     } catch {
       transfer.failure = error
@@ -266,7 +267,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 }
 
 extension CurlTransport: LoopSource {
-  /// The number of rounds in one turn before the loop checks descriptors again.
+  /// The maximum number of rounds in one turn. After it, the loop checks descriptors again.
   private static let roundsPerTurn = 4
 
   package func descriptorIsReady(_ descriptor: Int32, _ events: UInt32) { multi.descriptorIsReady(descriptor, events) }

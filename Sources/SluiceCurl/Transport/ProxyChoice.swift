@@ -16,14 +16,15 @@ struct ProxyChoice: Sendable {
     secure = setting ?? Self.environment("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? ""
     http = Self.key(plain)
     https = Self.key(secure)
-    // If there is no proxy, libcurl is told so. Otherwise it would search the environment before each request.
+    // If there is no proxy, the option is an empty text. Otherwise libcurl would search the environment before each
+    // request.
     option = setting ?? (plain.isEmpty && secure.isEmpty ? "" : nil)
   }
 
   func isProxied(_ scheme: Origin.Scheme) -> Bool { !(scheme == .http ? plain : secure).isEmpty }
 
-  /// Whether it is certain that requests go to an HTTP proxy. With `no_proxy`, libcurl decides; a SOCKS proxy does not
-  /// speak HTTP.
+  /// Whether it is certain that requests go to an HTTP proxy. False if `no_proxy` is set, because libcurl then decides,
+  /// and for a SOCKS proxy, which does not speak HTTP.
   func isCertain(for scheme: Origin.Scheme) -> Bool { (scheme == .http ? http : https) != nil }
 
   /// The proxy's host and port, for messages. Nil without a proxy, or if `no_proxy` decides.
@@ -35,8 +36,8 @@ struct ProxyChoice: Sendable {
     return PlainText.quote(String(authority.split(separator: "@").last ?? authority))
   }
 
-  /// The host and port whose name is looked up here: those of the proxy or of the origin. If a proxy has its own rules
-  /// for names (SOCKS, `no_proxy`), libcurl's resolver is used instead.
+  /// The host and port of the proxy or of the origin, and whether this module looks the name up. It does not if a proxy
+  /// has its own rules for names (SOCKS, `no_proxy`); libcurl's resolver is then used.
   func target(of origin: Origin) -> (key: Route.Key, needsLookUp: Bool) {
     guard isProxied(origin.scheme) else {
       return (Route.Key(host: origin.host, port: origin.port), !SystemNames.isAddress(origin.host))
@@ -53,7 +54,8 @@ struct ProxyChoice: Sendable {
     guard scheme == "http" || scheme == "https" else { return nil }
     let text = proxy.contains("://") ? proxy : "http://" + proxy
     guard let url = try? HTTPURL(text) else { return nil }
-    // libcurl's default port for a proxy is 1080, or 443 over TLS, not 80. So the text decides whether it names a port.
+    // Libcurl's default port for a proxy is not 80, but 1080, or 443 over TLS. It is therefore necessary to know
+    // whether the text contains a port.
     let authority = text.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
     let hasPort = authority.split(separator: "@").last?.split(separator: "]").last?.contains(":") == true
     return Route.Key(host: url.origin.host, port: hasPort ? url.origin.port : scheme == "https" ? 443 : 1080)

@@ -4,7 +4,7 @@ import SluiceLoop
 import SluicePipeline
 import SluiceTransport
 
-/// How one loop reaches one host and port: the addresses, and whether libcurl has been told them.
+/// How one loop reaches one host and port: the addresses, and whether libcurl knows them.
 ///
 /// Confined to its loop.
 final class Route {
@@ -13,13 +13,13 @@ final class Route {
     var port: UInt16
   }
 
-  /// libcurl forgets an address after 60 s, so the route tells it again before that.
+  /// Libcurl forgets an address after 60 s, so it is told the address again before that.
   private static let retelling = Duration.seconds(50)
 
   let key: Key
-  /// Whether there is a name to look up: false for an address, and if a proxy looks the name up.
+  /// Whether there is a name to look up. False if the host is an address, or if libcurl or a proxy looks the name up.
   let needsLookUp: Bool
-  /// A route for which `no_proxy` or SOCKS leaves the name to libcurl.
+  /// Whether libcurl looks the name up, because of `no_proxy` or a SOCKS proxy.
   let isLookedUpByLibcurl: Bool
   private var cache = AddressCache()
   var isLookingUp: Bool {
@@ -27,11 +27,11 @@ final class Route {
     set { cache.isLookingUp = newValue }
   }
   var waiting: [CurlTransfer] = []
-  /// The transport has forgotten this route, so it gets no more addresses. Transfers that have it may continue with it;
-  /// the next request gets a new route.
+  /// Whether the transport has forgotten this route, so that it gets no more addresses. Its transfers can continue with
+  /// it, but the next request gets a new route.
   var isForgotten = false
 
-  /// Set if connections may carry many transfers.
+  /// The gate; nil if each connection has only one transfer at a time.
   @exclusivity(unchecked) var gate: StreamGate?
 
   private var toldUntil = Instant(nanoseconds: 0)
@@ -43,7 +43,8 @@ final class Route {
     isLookedUpByLibcurl = !needsLookUp && !SystemNames.isAddress(key.host)
   }
 
-  /// Whether no transfer waits for the route's address, waits at its gate, or has passed the gate and not ended.
+  /// Whether no transfer uses the route: none waits for its address or at its gate, and each that has passed the gate
+  /// has ended.
   var isIdle: Bool { !isLookingUp && waiting.isEmpty && gate?.isIdle != false }
 
   /// Whether a transfer can begin at once.
@@ -59,21 +60,21 @@ final class Route {
 
   func didNotResolve(at now: Instant) { cache.didNotResolve(at: now) }
 
-  /// The addresses that the next handle must tell libcurl; nil if libcurl knows them.
+  /// The addresses that libcurl must be told with the next handle; nil if libcurl knows them.
   func instruction(at now: Instant) -> ResolveInstruction? {
     needsLookUp && now >= toldUntil ? instruction : nil
   }
 
-  /// A transfer with the instruction has connected, so libcurl has read it.
+  /// Called when a transfer has connected. Libcurl has thus read the instruction.
   func didTell(at now: Instant) {
     if needsLookUp { toldUntil = now + Self.retelling }
   }
 
-  /// The addresses did not work: the next transfer looks the name up again.
+  /// Called when the addresses did not work. The next transfer looks the name up again.
   func distrust() { cache.distrust() }
 }
 
-/// One `CURLOPT_RESOLVE` list, alive as long as a handle may read it.
+/// A `CURLOPT_RESOLVE` list. It must exist as long as a handle may read it.
 final class ResolveInstruction {
   let list: UnsafeMutablePointer<curl_slist>?
 

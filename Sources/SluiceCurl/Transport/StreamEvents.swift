@@ -6,10 +6,10 @@ import SluiceSupport
 
 /// Tells transfers what happens to their HTTP/2 streams, because libcurl does not.
 enum StreamEvents {
-  /// The handles of all transports that may use HTTP/2: streams of other users of libcurl are ignored.
+  /// The handles of all transports that may use HTTP/2. Streams of other code that uses libcurl are ignored.
   private static let handles = Locked<Set<UInt>>([])
 
-  /// Begins to watch, once for the process, however often it is called.
+  /// Begins to watch the streams of the process. Further calls do nothing.
   static func watch() { watching }
 
   private static let watching: Void = {
@@ -17,7 +17,7 @@ enum StreamEvents {
       guard let easy, StreamEvents.handles.withLock({ $0.contains(UInt(bitPattern: easy)) }),
         let context = sluice_easy_get_private(UnsafeMutableRawPointer(mutating: easy))
       else { return 0 }
-      // This runs on the loop, because the loop's call into libcurl reads from the connection.
+      // This runs on the loop, because libcurl reads from a connection only when the loop calls it.
       return Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
         handle.transfer?.streamIsHidden(event) == true ? 1 : 0
       }
@@ -37,22 +37,22 @@ enum StreamEvents {
 extension CurlTransfer {
   /// The state of a stream.
   struct StreamState {
-    /// The request went out as a stream.
+    /// Whether the request was sent on an HTTP/2 stream.
     var hasBegun = false
-    /// The server has sent the whole response.
+    /// Whether the server has sent the whole response.
     var hasEnded = false
-    /// The server reads no more of the request.
+    /// Whether the server has stopped reading the request.
     var isReset = false
-    /// The server has said that it did not process the request.
+    /// Whether the server has reported that it did not process the request.
     var isRefused = false
-    /// The response is cut short, although the server reported no error.
+    /// Whether the response is cut short, although the server reported no error.
     var isCutShort: Bool { isReset && !hasEnded }
-    /// The server had more to send.
+    /// Whether the response is not complete.
     var isOpen: Bool { hasBegun && !hasEnded }
   }
 
-  /// Returns whether to hide the event from libcurl. After a complete response, libcurl would report the reset as an
-  /// error, or lose the end of the body. [within libcurl]
+  /// Handles an event, and returns whether to hide it from libcurl. If a reset follows a complete response, it is
+  /// hidden, because libcurl would report it as an error, or lose the end of the body. [within libcurl]
   fileprivate func streamIsHidden(_ event: sluice_stream_event) -> Bool {
     switch event {
     case SLUICE_STREAM_BEGUN: stream.hasBegun = true
@@ -62,7 +62,7 @@ extension CurlTransfer {
       return stream.hasEnded
     case SLUICE_STREAM_REFUSED: stream.isRefused = true
     default:
-      // Libcurl would open a connection to send the request again.
+      // Without this failure, libcurl would open a connection and send the request again.
       if failure == nil { failure = .downgraded(request, transport.settings.names) }
       transport.postpone(self)
     }

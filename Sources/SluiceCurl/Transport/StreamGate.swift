@@ -1,22 +1,23 @@
 import SluiceSupport
 
-/// Decides which transfers to a host may start and which wait for room on a connection; for hosts that may speak
-/// HTTP/2.
+/// Decides which transfers to a host may start, and which must wait for room on a connection. It is used for hosts that
+/// may speak HTTP/2.
 ///
-/// Libcurl opens a connection for each transfer that finds all connections full of streams, a hundred at once if need
-/// be. Here, while all open connections are full, only one transfer at a time starts and opens a connection; the others
-/// follow when it is established. The local port of a transfer identifies its connection. With HTTP/1.1, each
-/// connection carries one transfer, but each new one adds so much room that transfers do not wait for long.
+/// If all connections have their maximum number of streams, libcurl opens a connection for each further transfer, even
+/// a hundred connections at once. The gate therefore lets only one transfer start while all open connections are full.
+/// This transfer opens a connection, and the others follow when it is established. The local port of a transfer
+/// identifies its connection. With HTTP/1.1, each connection has only one transfer. But the gate counts each new
+/// connection as room for many transfers, so transfers do not wait for long.
 struct StreamGate {
   private var inFlight = 0
   private var connecting = 0
-  /// Transfers on each connection, by local port.
+  /// The number of transfers on each connection, by local port.
   private var streams: [Int32: Int] = [:]
   private var waiting = FIFOQueue<CurlTransfer>()
 
   var isIdle: Bool { inFlight == 0 && waiting.isEmpty }
 
-  /// Lets a transfer in, or says that it must wait.
+  /// Admits a transfer. Returns false if the transfer must wait.
   mutating func admit() -> Bool {
     let room = max(1, streams.count) * CurlMulti.streamsPerConnection
     guard inFlight < room || connecting == 0 else { return false }
@@ -32,7 +33,7 @@ struct StreamGate {
     streams[port, default: 0] += 1
   }
 
-  /// An admitted transfer has ended; `port` is nil if it never got a connection.
+  /// Must be called when an admitted transfer has ended. `port` is nil if it never got a connection.
   mutating func didEnd(onPort port: Int32?) {
     inFlight -= 1
     guard let port else { return connecting -= 1 }
@@ -40,7 +41,7 @@ struct StreamGate {
     streams[port] = count > 1 ? count - 1 : nil
   }
 
-  /// The next waiting transfer, which is now admitted.
+  /// Admits the next waiting transfer and returns it; nil if none waits or none can be admitted.
   mutating func next() -> CurlTransfer? {
     while let transfer = waiting.first {
       let isOver = transfer.isOver

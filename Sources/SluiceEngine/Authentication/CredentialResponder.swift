@@ -2,7 +2,7 @@ import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 
-/// The engine's own answers to challenges, with the user and password of the URL.
+/// Answers challenges for the engine, with the user and password of the URL.
 final class CredentialResponder: ChallengeResponder {
   private let policy: CredentialPolicy
 
@@ -16,9 +16,11 @@ final class CredentialResponder: ChallengeResponder {
   func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
     guard hasCredentials(status: status, for: exchange), let (user, password) = exchange.nativeRequest.url.credentials
     else { return nil }
-    // The server has refused a credentials header of a stage or the caller; the engine's answer would not help.
+    // If a stage or the caller has set the credentials header, the server has refused these credentials. The engine
+    // then does not answer.
     guard !isForeign(exchange) else { return nil }
-    // Basic was sent without a challenge, and was refused.
+    // Unless the policy is to send credentials only when asked, Basic was already sent without a challenge and was
+    // refused.
     let usable = policy == .whenAsked ? challenges : challenges.filter { $0.isScheme("digest") }
     return Credentials(user: user, password: password).answer(to: usable, status: status, on: exchange)
   }

@@ -1,8 +1,8 @@
 import SluiceMessages
 import SluicePipeline
 
-/// Computes the answers for later hops of an attempt within the origin, because a digest is valid for only one request.
-/// Kept with the exchange; confined to its loop.
+/// Computes the answers for later hops of an attempt to the same origin, because a digest is valid for only one
+/// request. The exchange stores it. Confined to the loop of the exchange.
 final class CredentialSession {
   /// The value that was sent last.
   var value: String?
@@ -24,7 +24,7 @@ final class CredentialSession {
     clientNonce = digest == nil ? "" : TransactionID(using: &exchange.loop.random).description
   }
 
-  /// The owner under which an exchange stores the session.
+  /// The key under which an exchange stores the session.
   private final class Key: Sendable {
     static let shared = Key()
   }
@@ -43,7 +43,7 @@ final class CredentialSession {
 
   func isBasic(_ credentials: Credentials) -> Bool { digest == nil && self.credentials == credentials }
 
-  /// The value for a request; nil if the hash is not available.
+  /// The value of the credentials header for a request; nil if the hash is not available.
   func answer(_ request: Request) -> String? {
     guard let digest else { return value }
     count += 1
@@ -51,7 +51,8 @@ final class CredentialSession {
     return value
   }
 
-  /// Computes a new value for a request within the origin, with the nonce that the server wants next (RFC 7616 §3.5).
+  /// Replaces the credentials header of a request to the same origin, and uses the next nonce if the server has sent
+  /// one (RFC 7616 §3.5).
   func renew(_ request: inout Request, on exchange: Exchange) {
     guard status == 401, isFor(exchange, status), request.url.origin == origin, let value, digest != nil,
       request.headers["authorization"] == value
@@ -72,6 +73,6 @@ final class CredentialSession {
 }
 
 extension HTTPURL {
-  /// Path and query, as the request line has them (RFC 9112 §3.2.1).
+  /// Path and query, as in the request line (RFC 9112 §3.2.1).
   var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
 }

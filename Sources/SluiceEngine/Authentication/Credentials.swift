@@ -7,15 +7,15 @@ struct Credentials: Sendable, Hashable {
   var user: [UInt8]
   var password: [UInt8]
 
-  /// The answer of a stage or a delegate to one challenge; nil as with ``answer(to:status:on:)``.
+  /// The answer of a stage or a delegate to one challenge; nil in the same cases as ``answer(to:status:on:)``.
   @Sendable static func answer(
     _ user: [UInt8], _ password: [UInt8], _ offer: ChallengeOffer, _ exchange: Exchange
   ) -> String? {
     Credentials(user: user, password: password).answer(to: [offer.challenge], status: offer.status, on: exchange)
   }
 
-  /// The value of the credentials header that answers one of the challenges: Digest before Basic. Nil if none can be
-  /// answered, or if an answer in this attempt was refused.
+  /// The value of the credentials header that answers one of the challenges. Digest is preferred to Basic. Nil if no
+  /// challenge can be answered, or if an earlier answer in this attempt was refused.
   func answer(to challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
     let before = CredentialSession.of(exchange).flatMap { $0.isFor(exchange, status) ? $0 : nil }
     for challenge in challenges {
@@ -36,7 +36,8 @@ struct Credentials: Sendable, Hashable {
     return basic
   }
 
-  /// RFC 7617 §2: nil for a user with a colon: the server would read the colon as the end of the name.
+  /// The value for Basic; nil if the user contains a colon, because the server would take the colon for the end of the
+  /// name (RFC 7617 §2).
   private var basic: String? {
     guard !user.contains(UInt8(ascii: ":")) else { return nil }
     return "Basic " + String(decoding: Base64.encode(user + [UInt8(ascii: ":")] + password), as: UTF8.self)

@@ -8,9 +8,9 @@ struct DigestAlgorithm: Sendable, Hashable {
     case sha512t256 = "sha-512-256"
   }
 
-  /// As the server spells it.
+  /// The name as the server spells it.
   let name: String
-  /// `-sess`: one hash of user and password for all requests of a nonce.
+  /// Whether the name ends with `-sess`: all requests with the same nonce use one hash of user and password.
   let isSession: Bool
   private let hash: Hash
 
@@ -22,7 +22,7 @@ struct DigestAlgorithm: Sendable, Hashable {
     self.name = name
   }
 
-  /// In lower-case hexadecimal; nil if libcrypto refuses; a policy can forbid MD5, for example.
+  /// The hash in lower-case hexadecimal; nil if libcrypto refuses to compute it. A policy can forbid MD5, for example.
   func hash(_ bytes: [UInt8]) -> String? {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: CUnsignedInt = 0

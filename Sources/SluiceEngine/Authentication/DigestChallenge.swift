@@ -1,16 +1,16 @@
 import SluiceMessages
 
-/// A challenge of the scheme Digest (RFC 7616 §3.3), with the quality of protection `auth` or, as in RFC 2069, none.
+/// A challenge of the scheme Digest (RFC 7616 §3.3). Its quality of protection is `auth` or, as in RFC 2069, missing.
 struct DigestChallenge: Sendable, Hashable {
   let realm: String
   var nonce: String
   let opaque: String?
   let algorithm: DigestAlgorithm
-  /// Whether the server wants `auth`; false if it names none.
+  /// Whether the server offers the quality `auth`; false if it names no quality.
   let hasQuality: Bool
-  /// The nonce was too old; the credentials were not wrong.
+  /// Whether the server has refused the request only because the nonce was too old, and not because of the credentials.
   let isStale: Bool
-  /// The user's name is sent as a hash (§3.4.4).
+  /// Whether the user's name must be sent as a hash (§3.4.4).
   let hashesUser: Bool
   let isUTF8: Bool
 
@@ -39,7 +39,7 @@ struct DigestChallenge: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - count: the number of requests with this nonce, including this one.
-  ///   - clientNonce: random; the same for all requests with one nonce.
+  ///   - clientNonce: a random text, which is the same for all requests with one nonce.
   func answer(
     _ credentials: Credentials, _ method: String, _ target: String, _ count: UInt32, _ clientNonce: String
   ) -> String? {

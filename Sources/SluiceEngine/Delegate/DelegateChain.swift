@@ -3,27 +3,27 @@ package import SluicePipeline
 package import SluicePlugin
 import Synchronization
 
-/// Several delegates as one. A delegate decides if all delegates before it leave the decision; all of them get the
-/// progress.
+/// Several delegates in a fixed order that act as one delegate. A delegate is asked for a decision only if all
+/// delegates before it have left the decision open. All delegates get the progress.
 package struct DelegateChain: TransactionDelegate {
   package let members: [any TransactionDelegate]
-  /// The number of members, from the first on, that belong to the call itself.
+  /// How many of the first members belong to the call itself.
   let callMembers: Int
-  /// The number of the client.
+  /// The number that identifies the client.
   let client: UInt64
 
   private static let clients = Atomic<UInt64>(0)
 
-  /// A number for a new client.
+  /// Returns an unused number for a new client.
   package static func nextClient() -> UInt64 { clients.add(1, ordering: .relaxed).newValue }
 
-  /// The delegates of a call.
+  /// The chain for a call: the call's own delegate, then the client's delegate.
   ///
   /// - Parameters:
   ///   - own: the delegate of the call itself, which decides first.
   ///   - shared: the delegate of the client.
   ///   - client: the number of the client.
-  /// - Returns: nil without a delegate.
+  /// - Returns: nil if there is no delegate.
   package static func of(
     _ own: (any TransactionDelegate)?, _ shared: (any TransactionDelegate)?, client: UInt64
   ) -> (any TransactionDelegate)? {
@@ -32,13 +32,13 @@ package struct DelegateChain: TransactionDelegate {
     return members.isEmpty ? nil : DelegateChain(members: members, callMembers: ownMembers.count, client: client)
   }
 
-  /// Two delegates of a call itself; the first can be nil.
+  /// The chain of two delegates that belong to the call itself. The first delegate can be nil.
   package static func of(_ first: (any TransactionDelegate)?, _ second: any TransactionDelegate) -> DelegateChain {
     let members = (first.map(members) ?? []) + members(second)
     return DelegateChain(members: members, callMembers: members.count, client: 0)
   }
 
-  /// The delegates that a delegate consists of.
+  /// The members of a chain; for any other delegate, only that delegate.
   static func members(_ delegate: any TransactionDelegate) -> [any TransactionDelegate] {
     (delegate as? DelegateChain)?.members ?? [delegate]
   }

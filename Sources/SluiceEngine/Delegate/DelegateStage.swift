@@ -4,13 +4,13 @@ import SluicePlugin
 import SluiceRecords
 import SluiceSupport
 
-/// Lets a delegate decide about redirects and challenges, and tells it the progress. The pipeline calls it like a
-/// stage.
+/// Lets a delegate decide about redirects and challenges, and reports the progress to the delegate. The pipeline calls
+/// this object like a stage.
 final class DelegateStage: Interceptor {
   let capabilities: StageCapabilities = [.redirect, .challenge]
   let overdueWords = "it did not decide"
   private let delegate: any TransactionDelegate
-  /// Suspended calls, so that a cancellation finds its task.
+  /// The tasks of suspended calls, which a cancellation must be able to cancel.
   private let suspended = Locked<[SuspensionToken: Task<Void, Never>]>([:])
 
   private let members: [any TransactionDelegate]
@@ -83,8 +83,8 @@ final class DelegateStage: Interceptor {
     }
   }
 
-  /// Runs the function as a task on the loop, which starts at once: if it does not suspend, its verdict is known on
-  /// return.
+  /// Runs the function as a task on the loop. The task starts at once, so the verdict is known on return if the
+  /// function does not suspend.
   private func run<Decision: Sendable>(
     _ exchange: Exchange, _ function: @escaping @Sendable () async throws -> Decision,
     adopt: @escaping @Sendable (Exchange, Decision) -> Verdict
@@ -98,7 +98,7 @@ final class DelegateStage: Interceptor {
       call.finish { [self] token in
         guard let token else { return Self.conclude(result, exchange, adopt) }
         suspended.withLock { _ = $0.removeValue(forKey: token) }
-        // The call is over: the deadline has passed, or the transaction has ended.
+        // The verdict comes too late, because the deadline has passed or the transaction has ended.
         guard suspensions?.exchange(for: token) != nil else { return .suspended }
         let verdict = Self.conclude(result, exchange, adopt)
         _ = suspensions?.resume(token, verdict)
@@ -197,7 +197,8 @@ extension ResponseContext {
   init(_ exchange: Exchange) { self.init(request: RequestContext(exchange)) }
 }
 
-/// One call of asynchronous code. Either the code ends before the caller has returned, or the call holds a token.
+/// One call of asynchronous code. If the code has not ended when the caller must return, the call stores a token to
+/// resume the caller later.
 ///
 /// Unchecked because both sides run on the loop's thread, one after the other. On a loop that is not an executor, such
 /// as the loop of a test, the code must not suspend.

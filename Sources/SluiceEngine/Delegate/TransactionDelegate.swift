@@ -2,14 +2,14 @@ public import SluiceMessages
 public import SluicePipeline
 public import SluicePlugin
 
-/// Decides about redirects and challenges, follows the progress, and gets the result, for one transaction or for all
+/// Decides about redirects and challenges, and gets the progress and the result, for one transaction or for all
 /// transactions of an engine.
 ///
 /// The stages decide first, then the delegate of the transaction, then the delegate of the engine. A delegate is
 /// retained until the transaction has ended. All methods run on the loop and must not block it. The asynchronous
-/// methods can wait, which delays only this transaction.
+/// methods can wait. This delays only their own transaction.
 public protocol TransactionDelegate: Sendable {
-  /// The time limit for a decision; after that, the transaction fails with the code `stage_timeout`. Nil sets no limit
+  /// The time limit for a decision. After it, the transaction fails with the code `stage_timeout`. Nil sets no limit
   /// besides the deadline of the transaction.
   var decisionTimeout: Duration? { get }
 
@@ -19,11 +19,12 @@ public protocol TransactionDelegate: Sendable {
   /// Called when a server or proxy has asked for credentials. Throwing fails the transaction.
   func transaction(_ context: ResponseContext, didReceive offer: ChallengeOffer) async throws -> ChallengeDecision
 
-  /// Called when bytes of the request body have been given to the system, in each hop from 0. Over libcurl, a body in
-  /// memory is reported when the response has begun.
+  /// Called when bytes of the request body have been given to the system. The count begins at 0 in each hop. Over
+  /// libcurl, a body in memory is reported only when the response has begun.
   func transaction(_ id: TransactionID, didSend progress: TransferProgress)
 
-  /// Called when bytes of the response body have been taken. The body of a redirect that is followed is not reported.
+  /// Called when bytes of the response body have been received. The body of a redirect that is followed is not
+  /// reported.
   func transaction(_ id: TransactionID, didReceive progress: TransferProgress)
 
   /// Called for each informational response (RFC 9110 §15.2), such as 103 Early Hints.
@@ -45,8 +46,8 @@ extension TransactionDelegate {
     _ context: ResponseContext, willFollow redirect: Redirect
   ) async throws -> RedirectDecision { .follow }
 
-  /// By default leaves the challenge to the delegate of the engine, and finally to the engine, which uses the user and
-  /// password of the URL or keeps the response.
+  /// By default, leaves the challenge to the delegate of the engine, and then to the engine. The engine answers with
+  /// the user and password of the URL. If there are none, the response stays the result.
   public func transaction(
     _ context: ResponseContext, didReceive offer: ChallengeOffer
   ) async throws -> ChallengeDecision { .performDefaultHandling }

@@ -29,7 +29,7 @@ extension Engine {
     await transaction(request, parent: parent, delegate: delegate, cancellation: Cancellation())
   }
 
-  /// - Parameter cancellation: cancels this transaction alone; cancelling the task cancels it too.
+  /// - Parameter cancellation: cancels only this transaction. Cancelling the task also cancels it.
   package func transaction(
     _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil,
     checks: ResponseChecks? = nil, cancellation: Cancellation

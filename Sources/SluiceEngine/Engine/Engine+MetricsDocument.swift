@@ -3,14 +3,14 @@ public import SluiceJSON
 import SluiceMetrics
 
 extension Engine {
-  /// All counts so far as one JSON document: `engine` has those of the engine itself, `reports` those of each built-in
-  /// `metrics`, `plugins` those of plugins, `process` the memory and the descriptors of the process, and `resource`
-  /// names the service. docs/metrics.md describes its members. From any thread.
+  /// All counts so far as one JSON document. The member `engine` has the counts of the engine itself, `reports` those
+  /// of each built-in `metrics`, and `plugins` those of plugins. `process` has the memory and the descriptors of the
+  /// process, and `resource` names the service. docs/metrics.md describes its members. From any thread.
   public func metricsDocument() -> JSONValue {
     let reports = JSONValue.object()
     for (name, report) in sortedReports {
       let document = report.document()
-      // The whole document contains them once.
+      // The counts of plugins are left out here, because the whole document already contains them.
       for key in ["metrics", "schedules"] { document.removeMember(key) }
       reports[name] = document
     }
@@ -34,7 +34,7 @@ extension Engine {
     return text.text + pluginMetrics.prometheusText()
   }
 
-  /// The name of the program, from the configuration or, if that has none, from the environment.
+  /// The name of the program from the configuration, or from the environment if the configuration has no name.
   private var serviceName: String? {
     swaps.published.configuration.serviceName ?? TelemetryEnvironment { _ in }.serviceName
   }

@@ -19,8 +19,8 @@ extension Engine {
     return reports
   }
 
-  /// The metrics that plugins have recorded so far, and the results of their scheduled work. From any thread; it is
-  /// also part of each of ``metricsReports``.
+  /// The metrics that plugins have recorded so far, and the results of their scheduled work. Each of ``metricsReports``
+  /// contains it too. From any thread.
   public var pluginMetrics: PluginMetricsReport {
     PluginMetricsReport(swaps.published.instances.flatMap(\.metricSnapshots), schedules)
   }

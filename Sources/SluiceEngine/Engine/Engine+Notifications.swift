@@ -11,15 +11,15 @@ extension Engine {
   /// A notification that no plugin takes goes to the handler of the program, once. With signed releases
   /// (``Configuration/update``), the topic `ota_update` goes to the updater instead.
   ///
-  /// From any thread; the outcome comes exactly once, even if the engine is shut down meanwhile. Cancelling the task
-  /// does not cancel a notification.
+  /// From any thread. The outcome is delivered exactly once, even if the engine is shut down in the meantime.
+  /// Cancelling the task does not cancel a notification.
   ///
   /// - Parameters:
   ///   - topic: a name that the sender and the plugins have agreed on, for instance `config-changed`.
   ///   - payload: each plugin gets its own copy.
-  ///   - deadline: for all plugins together. A plugin that has the notification at that time has missed the deadline.
-  ///     The notification is not offered to another plugin then, because the first one can still act on it. The
-  ///     program's handler has no deadline.
+  ///   - deadline: for all plugins together. If a plugin has the notification at that time, it has missed the deadline.
+  ///     The notification is not offered to another plugin, because this plugin can still act on it. The program's
+  ///     handler has no deadline.
   public func notify(
     topic: String, payload: JSONValue = .object(), deadline: Duration = .seconds(30)
   ) async -> NotificationResult {
@@ -29,8 +29,8 @@ extension Engine {
     return NotificationResult(taker: taker, outcome: outcome, duration: clock.now - started)
   }
 
-  /// Sets the handler for notifications that no plugin takes. With nil, the default, they are logged and reported as
-  /// not taken.
+  /// Sets the handler for notifications that no plugin takes. If it is nil, the default, such notifications are logged
+  /// and reported as not taken.
   ///
   /// - Parameter handler: gets the topic and the payload. It returns nil if the program does not take the notification
   ///   either.
@@ -51,14 +51,14 @@ extension Engine {
     for name in swaps.published.parts.map(\.plugin.name) {
       while let plugin = swaps.published.part(name)?.instance, plugin.takesNotifications {
         if isClosed.load(ordering: .sequentiallyConsistent) { return (nil, .closing) }
-        // A payload that contains itself cannot be copied, and only C code can create one.
+        // Copying fails only for a payload that contains itself, which only C code can create.
         guard let copy = try? payload.deepCopy() else { return await deliverToProgram(topic, payload) }
         let taker = NotificationResult.Taker.plugin(
           stage: plugin.name, id: plugin.generation.id, generation: plugin.generation.number)
         let offer = await plugin.offer(topic, copy, until: end)
         if case .ended(let outcome) = offer { return (taker, .ended(outcome)) }
         if offer == .cutOff { return cutOff(topic, plugin, taker) }
-        // A swap came first, so the new instance gets the notification.
+        // A swap has replaced the instance before it got the notification, so the new instance gets it.
         if offer == .gone, swaps.published.part(name)?.instance !== plugin { continue }
         break
       }
@@ -67,7 +67,7 @@ extension Engine {
     return await deliverToProgram(topic, payload)
   }
 
-  /// The result of a notification whose instance ended before an outcome.
+  /// The result of a notification if its instance ended before there was an outcome.
   private func cutOff(
     _ topic: String, _ plugin: PluginInstance, _ taker: NotificationResult.Taker
   ) -> (NotificationResult.Taker?, NotificationResult.Outcome) {

@@ -7,15 +7,15 @@ import SluiceSupport
 import Synchronization
 
 extension Engine {
-  /// How long to wait for a drained loop to end, and for a log function that does not return.
+  /// The time limit for the end of a drained loop, and for a log function that does not return.
   private static let endLimit = Duration.seconds(5)
 
-  /// Ends the engine. Submitted transactions can finish within `drain`; afterwards they fail with the code `shutdown`.
-  /// Everything that is submitted from now on fails with the same code. Then the instances are deactivated and the
-  /// loops are joined. Must not be called on a loop.
+  /// Ends the engine. Transactions in flight can finish within `drain`. After this time, they fail with the code
+  /// `shutdown`. Transactions that are submitted from now on fail at once with the same code. At the end, the instances
+  /// are deactivated and the loops are joined. Must not be called on a loop.
   ///
   /// Returns at most a few seconds after `drain` and `deactivation`. A loop whose stage does not return is left behind,
-  /// and the log names the stage: the transactions there fail with `stalled`, the loop's thread stays, and the
+  /// and the log names the stage. The transactions on this loop fail with `stalled`. Its thread stays, and the
   /// instances that it can call are neither deactivated nor destroyed.
   ///
   /// - Parameter deactivation: the time limit for the instances to finish their work.
@@ -23,12 +23,12 @@ extension Engine {
     _ = await end(drain: drain, deactivation: deactivation)
   }
 
-  /// Does the work of ``shutdown(drain:deactivation:)``; returns what keeps the loops that were left behind.
+  /// Does the work of ``shutdown(drain:deactivation:)``. Returns what blocks each loop that was left behind.
   package func end(drain: Duration, deactivation: Duration) async -> [LoopObstacle] {
     guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return [] }
     await updater.withLock { $0 }?.engineWillEnd()
     let began = MonotonicClock.now
-    // Concurrent, so that waiting for one loop takes no time from the others.
+    // The loops are drained concurrently, so that a slow loop does not shorten the time of the others.
     let silent = await withTaskGroup(of: Worker?.self) { group in
       group.addTask { [swaps] in
         await swaps.close(within: drain)
@@ -44,7 +44,7 @@ extension Engine {
     for (worker, obstacle) in zip(silent, obstacles) { stuck.end(worker, because: obstacle) }
     return await ControlThread.run { [swaps, workers] in
       swaps.end(within: deactivation, obstacles)
-      // A loop that did not answer has already been waited for.
+      // There is no further wait for a loop that did not answer.
       let left = workers.filter { worker in
         !worker.loop.shutdown(within: silent.contains { $0 === worker } ? .zero : Self.endLimit)
       }
@@ -60,8 +60,8 @@ extension Engine {
 }
 
 extension Engine {
-  /// The unfinished transactions and suspended calls of each loop. Call it only after ``shutdown(drain:)``, when no
-  /// loop runs.
+  /// The unfinished transactions and suspended calls of each loop. Must be called only after
+  /// ``shutdown(drain:deactivation:)``, when no loop runs.
   package var unfinished: [Int] {
     workers.map { $0.environment.runningCount + $0.environment.suspensions.suspendedCount }
   }

@@ -5,12 +5,12 @@ import SluicePluginHost
 public import SluicePluginImage
 
 extension Engine {
-  /// Loads the libraries of plugins again from their paths, and publishes the new builds for new transactions. Running
-  /// transactions finish on the build they began with.
+  /// Loads the libraries of plugins again from their paths, and publishes the new builds for new transactions.
+  /// Transactions in flight finish on the builds with which they began.
   ///
-  /// All instances of a library change together, and several libraries at once or not at all. Swaps run one after the
-  /// other; a newer swap for the same libraries supersedes a waiting one. Cancelling the task cancels the swap, until
-  /// it is published. From any thread.
+  /// All instances of a library change together. If there are several libraries, either all of them are swapped or
+  /// none. Swaps run one after the other. A newer swap for the same libraries supersedes a waiting swap. Cancelling the
+  /// task cancels the swap unless it is already published. From any thread.
   ///
   /// - Parameter plugins: names in the configuration; nil for every library whose content has changed.
   /// - Returns: what was published, or that the content is the same.
@@ -20,9 +20,9 @@ extension Engine {
     try Self.outcome(await swaps.submit(.swap(plugins.map { Set($0) })))
   }
 
-  /// Replaces the configuration: plugins, their settings, the lists of stages, and everything else except keys that an
-  /// engine reads only when it starts; a change of those is refused by name. Libraries whose content has changed are
-  /// loaded again.
+  /// Replaces the configuration: plugins, their settings, the lists of stages, and all other keys except those that an
+  /// engine reads only when it starts. If such a key differs, the reload is refused, and the error names the key.
+  /// Libraries whose content has changed are loaded again.
   @discardableResult
   public func reload(_ configuration: Configuration) async throws(SwapError) -> SwapReport {
     var configuration = configuration
@@ -30,8 +30,8 @@ extension Engine {
     return try Self.outcome(await swaps.submit(.reload, configuration: configuration))
   }
 
-  /// Returns to the previous snapshot, ahead of waiting swaps. This happens at once if that snapshot is on standby;
-  /// otherwise its builds are loaded again from their private copies.
+  /// Returns to the previous snapshot, before any swap that waits. If that snapshot is on standby, it serves again at
+  /// once. Otherwise its builds are loaded again from their private copies.
   @discardableResult
   public func rollback() async throws(SwapError) -> SwapReport {
     try Self.outcome(await swaps.submit(.rollback))
@@ -40,16 +40,17 @@ extension Engine {
   /// The builds of the engine, the swaps so far, and what the engine waits for.
   public var status: EngineStatus { get async { await swaps.status() } }
 
-  /// Refuses a build from now on, and remembers it in the store: a swap to it fails.
+  /// Refuses a build from now on, and records the refusal in the store. A swap to the build then fails.
   /// - Parameter hash: SHA-256 of the library, in hex.
-  /// - Throws: if the text is not a hash, or if the store cannot be written; in the second case only this engine
+  /// - Throws: if the text is not a hash, or if the store cannot be written. In the second case, only this engine
   ///   refuses the build.
   public func refuse(hash: String, because reason: String) throws(PluginError) {
     try swaps.registry.refusalList().add(hash, because: reason)
   }
 
   /// Removes a build from the list of refused builds; nil removes all.
-  /// - Throws: if the store cannot be used, or still has a refusal, which the next engine will read again.
+  /// - Throws: if the store cannot be used, or if a refusal remains in it. The next engine will read that refusal
+  ///   again.
   public func clearRefusals(hash: String? = nil) throws(PluginError) {
     try swaps.registry.refusalList().clear(hash)
   }

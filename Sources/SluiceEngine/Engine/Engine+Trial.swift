@@ -5,13 +5,13 @@ import SluicePluginImage
 package import SluiceTrial
 
 extension Engine {
-  /// Tries out the libraries of a configuration, as a start does, without loading any; returns why they are refused.
-  /// Blocks.
+  /// Tries out the libraries of a configuration as a start does, but loads none of them. Returns why libraries are
+  /// refused. Blocks.
   package static func trialRefusals(
     of configuration: Configuration, trial: any LibraryTrial
   ) throws(EngineError) -> [EngineError] {
     var configuration = configuration
-    // The caller asks for a trial, whatever the configuration says.
+    // The libraries are tried out even if the configuration disables trials, because the caller asks for a trial.
     if configuration.swap.trial <= .zero { configuration.swap.trial = SwapSettings().trial }
     var loader: PluginLoader?
     var staged: [StagedLibrary] = []
@@ -24,7 +24,7 @@ extension Engine {
     }
     let candidates = staged.map { TrialCandidate($0, in: configuration) }
     let refusals = WaitingThread.run { await trial.refusals(of: candidates) }
-    // `staged` holds the copies until here.
+    // Because `staged` is used here, it exists until now: its copies are removed with it.
     return zip(staged, refusals).compactMap { library, refusal in
       refusal.map { EngineError($0, of: library.path, in: configuration) }
     }

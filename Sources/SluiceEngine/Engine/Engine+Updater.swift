@@ -3,18 +3,18 @@ package import SluiceJSON
 package import SluiceMessages
 import SluiceSupport
 
-/// Keeps the plugins of an engine current, from outside of the engine.
+/// Keeps the plugins of an engine up to date. It is not a part of the engine.
 package protocol EngineUpdater: SwapObserver {
-  /// The notification ``Engine/updateTopic``, which no plugin sees.
+  /// Handles the notification ``Engine/updateTopic``, which no plugin gets.
   func update(_ payload: JSONValue) async -> WorkOutcome
 
-  /// A member of the engine's status.
+  /// The member about updates in the engine's status document.
   var statusDocument: JSONValue { get async }
 
-  /// Called when the process was asked to end; it can be killed before the engine has ended.
+  /// Called when the process was asked to end. The process can be killed before the engine has ended.
   func endIsNear() async
 
-  /// Called when the engine ends; returns when the updater no longer uses the engine.
+  /// Called when the engine ends. Must return only when the updater no longer uses the engine.
   func engineWillEnd() async
 }
 
@@ -22,14 +22,14 @@ extension Engine {
   /// The topic of notifications that go to the updater.
   package static let updateTopic = "ota_update"
 
-  /// Sets the updater, once; the engine keeps it until its end.
+  /// Sets the updater. Must be called only once. The engine keeps the updater until the engine ends.
   package func setUpdater(_ updater: any EngineUpdater) {
     self.updater.withLock { $0 = updater }
     swaps.observer.withLock { $0 = updater }
   }
 
-  /// Call it when the program was asked to end and will end the engine after its requests. If that takes long, or if
-  /// the process is killed before, that is not a fault of the plugins.
+  /// Must be called when the program was asked to end, and will end the engine after its requests. If this takes long
+  /// or the process is killed, the updater does not take it for a fault of the plugins.
   package func endIsNear() {
     guard let updater = updater.withLock({ $0 }) else { return }
     Task.detached { await updater.endIsNear() }

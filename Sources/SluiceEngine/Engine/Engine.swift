@@ -16,11 +16,11 @@ import Synchronization
 ///     let response = try await engine.perform(Request(url: HTTPURL("https://example.com/")))
 ///     await engine.shutdown()
 ///
-/// Can be used from any thread. Requests are distributed over the engine's loops; a request that is submitted on a loop
-/// stays there.
+/// Can be used from any thread. Requests are distributed over the engine's loops. A request that is submitted on a loop
+/// runs on that loop.
 public final class Engine: Sendable {
   let workers: [Worker]
-  /// Holds the published snapshot and replaces it; each worker has its own reference to the pipeline.
+  /// Has the published snapshot and replaces it. Each worker has its own reference to the pipeline.
   let swaps: SwapCoordinator
   private let limits: EngineLimits
   private let next = Atomic<Int>(0)
@@ -29,16 +29,16 @@ public final class Engine: Sendable {
   let isHosted: Bool
   private let unsentFields = UnsentFields()
   private let delegate: (any TransactionDelegate)?
-  /// Whether there is a delegate; stored, because each request would otherwise copy the delegate.
+  /// Whether there is a delegate. It is stored, because each request would otherwise copy the delegate.
   private let hasDelegate: Bool
-  /// Keeps the plugins current; nil without one.
+  /// Keeps the plugins up to date; nil if there is no updater.
   let updater = Locked<(any EngineUpdater)?>(nil)
   let notificationHandler = Locked<(@Sendable (String, JSONValue) async -> WorkOutcome?)?>(nil)
 
   /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
   /// - Parameters:
-  ///   - sources: the files from which libraries are read at the start, by their paths in the configuration: an engine
-  ///     that is started again begins with the builds that served. Swaps read the original paths.
+  ///   - sources: files from which libraries are read at the start instead of from their paths in the configuration.
+  ///     With them, a restarted engine can begin with the builds that served. Swaps read the original paths.
   ///   - makeTransport: makes the transport of each loop.
   package init(
     _ configuration: Configuration, sources: [String: String], on hosted: HostedLoop?,
@@ -69,7 +69,7 @@ public final class Engine: Sendable {
   /// The limit for response bodies that are collected.
   package var maximumHeldResponseBytes: Int { swaps.published.configuration.transport.maximumHeldResponseBytes }
 
-  /// Where a configuration for this engine finds libraries that it gives by name.
+  /// Where the engine finds libraries that its configuration gives by name.
   package var installedPlugins: InstalledPlugins { swaps.published.configuration.installedPlugins }
 
   /// - Parameter hosted: the only loop, if it has no thread of its own.
@@ -103,11 +103,10 @@ public final class Engine: Sendable {
   ///   - sink: takes the response body piece by piece; nil collects it.
   ///   - delegate: decides about redirects and challenges before the engine's own delegate; retained until the
   ///     transaction has ended.
-  ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down or has as
-  ///     many transactions in flight as ``EngineLimits/transactions`` allows; must not block. A completion that submits
-  ///     again must look at the error first: after a shutdown, `submit` calls the new completion before it returns.
-  ///     If a stage does not return, so that the loop stands still, the completion is called on another thread, with
-  ///     the code `stalled`.
+  ///   - completion: called exactly once, on a loop of the engine. It must not block. If the engine is shut down or has
+  ///     as many transactions in flight as ``EngineLimits/transactions`` allows, it is called before `submit` returns.
+  ///     A completion that submits again must therefore check the error first. If a stage does not return and thus
+  ///     blocks the loop, the completion is called on another thread, with the code `stalled`.
   public func submit(
     _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
     delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
@@ -118,20 +117,21 @@ public final class Engine: Sendable {
       completion: completion)
   }
 
-  /// - Parameter checks: the checks of the response, instead of the configuration's; with an extraction the body is
-  ///   collected.
+  /// - Parameter checks: the checks of the response, which replace those of the configuration. If they have an
+  ///   extraction, the body is collected.
   package func submit(
     _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
     checks: ResponseChecks?, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
     completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
     if let warning = unsentFields.warning(about: request) { swaps.log(warning) }
-    // Read here, because the code on the loop runs in another task or in none.
+    // The task's context is read here, because the code on the loop runs in another task or in none.
     let parent = parent ?? TraceContext.current?.parent ?? .absent
     let completion = hasDelegate || delegate != nil ? observed(completion, delegate) : completion
     let binding = delegate == nil ? nil : Self.binding(delegate)
     if let worker = currentWorker {
-      // A drain checks on this loop, so it sees every transaction that began before it.
+      // The order of these steps is safe without a count, because a drain checks on this loop and sees every
+      // transaction that began before it.
       guard !isClosed.load(ordering: .sequentiallyConsistent) else {
         return completion(Submission.refused(request, Self.isShutDown))
       }
@@ -140,7 +140,8 @@ public final class Engine: Sendable {
     }
     let submission = Submission(request, parent, sink, checks, binding, cancellation, completion)
     let worker = nextWorker
-    // Counted before the check whether the engine is closed, so that a shutdown either sees the request or refuses it.
+    // The request is counted before the check whether the engine is closed. A shutdown thus either sees the request or
+    // refuses it.
     worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
     let isClosed = isClosed.load(ordering: .sequentiallyConsistent)
     guard !isClosed, owedCount <= limits.transactions else {
@@ -153,7 +154,7 @@ public final class Engine: Sendable {
   /// The number of transactions that were submitted and have no result, on all loops together.
   private var owedCount: Int {
     var count = 0
-    // Safe because the engine keeps its workers. Without this, each request would retain them.
+    // `Unmanaged` avoids a retain of each worker for each request. It is safe, because the engine keeps its workers.
     for index in workers.indices {
       count += Unmanaged.passUnretained(workers[index])._withUnsafeGuaranteedRef { $0.owedCount }
     }
@@ -169,7 +170,7 @@ public final class Engine: Sendable {
       isBeforeSending: true)
   }
 
-  /// Calls the delegates before the completion. Not inlined, because few requests have any.
+  /// Calls the delegates before the completion. It is not inlined, because few requests have a delegate.
   @inline(never)
   private func observed(
     _ completion: @escaping @Sendable (TransactionResult) -> Void, _ own: (any TransactionDelegate)?
@@ -181,7 +182,7 @@ public final class Engine: Sendable {
     }
   }
 
-  /// Not inlined, so that few requests copy the delegate.
+  /// The function is not inlined, so that only requests with a delegate copy it.
   @inline(never)
   private static func binding(_ delegate: (any TransactionDelegate)?) -> StageBinding? { delegate?.binding() }
 
@@ -192,11 +193,11 @@ public final class Engine: Sendable {
   private var currentWorker: Worker? {
     guard let index = Loop.currentIndex, index < workers.count else { return nil }
     let worker = workers[index]
-    // Safe because the worker keeps its loop.
+    // `Unmanaged` is safe here, because the worker keeps its loop.
     return Unmanaged.passUnretained(worker.loop)._withUnsafeGuaranteedRef(\.isCurrent) ? worker : nil
   }
 
-  /// Chooses each loop in turn; a loop that stands still is chosen only if all loops stand still.
+  /// Chooses each loop in turn. A stuck loop is chosen only if all loops are stuck.
   private var nextWorker: Worker {
     let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
     let worker = workers[turn % workers.count]
@@ -211,7 +212,7 @@ public final class Engine: Sendable {
   /// The loops, in the order of their indexes.
   package var loops: [Loop] { workers.map(\.loop) }
 
-  /// The counts so far, of all loops.
+  /// The sum of the counts of all loops so far.
   public func metrics() -> MetricsSnapshot {
     swaps.metrics()
   }

@@ -8,8 +8,8 @@ final class UnsentFields: Sendable {
   /// The number of requests with the field, by its name. Only a few names are possible, so the dictionary stays small.
   private let counts = Locked<[String: Int]>([:])
 
-  /// A warning about the first, tenth, hundredth … request with a field, so that many requests do not fill the log; nil
-  /// for all others. From any thread.
+  /// A warning for the first, tenth, hundredth … request with a field; nil for all other requests, so that the log does
+  /// not fill up. From any thread.
   func warning(about request: Request) -> LogLine? {
     guard Self.hasAny(request.headers) else { return nil }
     let names = Self.names(in: request.headers)
@@ -37,7 +37,7 @@ final class UnsentFields: Sendable {
     return false
   }
 
-  /// The names in lower case, each only once.
+  /// The names of the unsent fields in lower case, without repetitions.
   private static func names(in headers: borrowing HeaderFields) -> [String] {
     var names: [String] = []
     for index in headers.indices where isUnsent(headers, index) {

@@ -23,9 +23,8 @@ package final class ReplayHost: Sendable {
   private let patience: Duration
 
   /// Loads the libraries, and creates and activates the instances.
-  /// - Parameter makeTransport: makes the transport, which only reads and writes the files of bodies and sends
-  ///   nothing.
-  /// - Parameter step: gets a text for each next step, for the report of a crash.
+  /// - Parameter makeTransport: makes the transport, which only reads and writes body files, and sends nothing.
+  /// - Parameter step: gets the description of each step before the step begins, for the report of a crash.
   package init(
     _ configuration: Configuration, copies: [String: String], key: MessageHash.Key, patience: Duration,
     makeTransport: (Loop, TransportSettings) throws(TransportError) -> any Transport,
@@ -71,7 +70,7 @@ package final class ReplayHost: Sendable {
     var prepared = configuration
     prepared.transport.loops = 1
     prepared.tracers = []
-    // Retries must depend only on the exchange itself, and not on earlier exchanges.
+    // Whether there is a retry must depend only on the exchange itself, and not on earlier exchanges.
     prepared.retry.budget = 100
     for index in prepared.plugins.indices { prepared.plugins[index].delivery = .inline }
     return prepared
@@ -88,7 +87,7 @@ package final class ReplayHost: Sendable {
     return LoadedGeneration(record: GenerationRecord(id: number, library: path, plugins: [], loaded), plugin: plugin)
   }
 
-  /// Runs one exchange. Returns nil if it does not end, which happens only if a stage does not return.
+  /// Runs one exchange. Returns nil if the exchange does not end. This happens only if a stage does not return.
   package func replay(
     _ exchange: RecordedExchange, seed: UInt64, watcher: @escaping @Sendable (String, StageCall.Callback) -> Void
   ) -> ReplayedExchange? {
@@ -110,8 +109,8 @@ package final class ReplayHost: Sendable {
       response: ended.response.map { pipeline.settings.journal.changes(making: $0) } ?? [])
   }
 
-  /// Ends a stage that does not resume. This happens long before the deadline of the transaction, which would be too
-  /// long for a replay.
+  /// Ends the call of a stage that does not resume. This happens long before the deadline of the transaction, because a
+  /// replay must not wait that long.
   private func expired(_ result: Monitor<TransactionResult?>) -> TransactionResult? {
     let (environment, pipeline, patience) = (environment, pipeline, patience)
     clock.post {

@@ -2,9 +2,10 @@ import SluiceLoop
 import SluicePipeline
 import SluiceSupport
 
-/// A loop with a fixed wall clock, so that code that depends on the time of day behaves the same in each replay.
+/// A loop with a fixed wall clock, so that code that depends on the time of day behaves in the same way in each replay.
 ///
-/// Everything else comes from the underlying loop, including the monotonic clock, because deadlines must pass.
+/// All other functions are those of the underlying loop. This includes the monotonic clock, because deadlines must
+/// pass.
 final class ReplayLoop: EventLoop {
   private let loop: Loop
   private let time = Locked(Duration.zero)

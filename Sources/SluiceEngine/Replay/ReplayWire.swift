@@ -6,7 +6,7 @@ import SluiceSupport
 final class ReplayWire: Sendable {
   private let state = Locked<(hops: [RecordedHop], next: Int)>(([], 0))
 
-  /// Begins with the first hop of another exchange.
+  /// Sets the hops of another exchange, and begins with the first.
   func begin(_ hops: [RecordedHop]) { state.withLock { $0 = (hops, 0) } }
 
   func answer() -> StubTransport.Reply {

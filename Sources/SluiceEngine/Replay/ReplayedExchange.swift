@@ -1,14 +1,15 @@
 package import SluicePipeline
 package import SluiceRecords
 
-/// The outcome of a recorded exchange in a replay: what each stage did, and the result.
+/// The result of a recorded exchange in a replay, and what each stage did.
 package struct ReplayedExchange: Sendable, Hashable {
   /// The calls in their order.
   package var calls: [StageCall]
   package var attempts: Int
   /// Nil if the transaction succeeded.
   package var error: TransactionError?
-  /// The response, as the changes from an empty message to it; empty without a response.
+  /// The response, as the list of changes that make it from an empty message. The list is empty if there is no
+  /// response.
   package var response: [StageChange]
 
   package init(

@@ -61,8 +61,8 @@ extension EngineStatus.Wait {
 }
 
 extension LoopObstacle {
-  /// Sets `loop`, `hasDied` and `keptMs`; while a plugin is called there, also `plugin`, `pluginId`, `generation`,
-  /// `callback` and `transaction`.
+  /// Sets `loop`, `hasDied` and `keptMs`. If the loop is in a call of a plugin, also sets `plugin`, `pluginId`,
+  /// `generation`, `callback` and `transaction`.
   fileprivate func describe(in document: JSONValue) {
     document["loop"] = JSONValue(Int64(loop))
     document["hasDied"] = JSONValue(hasDied)

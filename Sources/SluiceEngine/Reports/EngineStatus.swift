@@ -4,28 +4,28 @@ package import SluicePipeline
 
 /// The builds of an engine, its swaps, and what the engine waits for, at one moment.
 public struct EngineStatus: Sendable, Hashable {
-  /// The snapshot on which new transactions run; counted from 1.
+  /// The number of the snapshot on which new transactions run. Snapshots are counted from 1.
   public var snapshot: Int
-  /// Every build that the engine has mapped, the oldest first.
+  /// All builds that the engine has mapped, with the oldest first.
   public var generations: [Generation]
-  /// The number of builds that the engine has mapped, and the limit.
+  /// The number of builds that the engine has mapped, and the limit of this number.
   package var budget: Budget
-  /// The number of replaced snapshots that have not ended and of builds that have not returned from a step of a swap. Swaps
-  /// are refused at the limit.
+  /// The number of replaced snapshots that have not ended, plus the number of builds that have not returned from a step
+  /// of a swap. At the limit, swaps are refused.
   package var replaced: Budget
   /// Nil if no snapshot is on probation.
   package var probation: Probation?
   /// The swap that is under way.
   package var running: Running?
-  /// Swaps that wait for others.
+  /// The number of swaps that wait for another swap.
   package var queued: Int
-  /// What is delayed because a loop does not answer.
+  /// The publications and drains that are delayed because a loop does not answer.
   package var waits: [Wait]
-  /// The last swaps, the oldest first.
+  /// The reports of the last swaps, with the oldest first.
   package var history: [SwapReport]
   /// Refused builds: SHA-256 in hex, and the reason.
   package var refused: [String: String]
-  /// Loops that did not report their transactions in time; the status lacks these transactions.
+  /// Loops that did not report their transactions in time. The status does not contain these transactions.
   package var silentLoops: [Int]
   /// Calls that have blocked their loop for longer than the watchdog allows.
   package var stalls: [Stall]
@@ -48,14 +48,14 @@ public struct EngineStatus: Sendable, Hashable {
     package var id: Int
     package var trigger: SwapReport.Trigger
     package var step: Step
-    /// The time since the swap's turn came.
+    /// The time since the swap began, without the time in the queue.
     package var age: Duration
   }
 
   /// A loop for which the engine waits.
   package struct Wait: Sendable, Hashable {
     package enum Purpose: String, Sendable, Hashable {
-      /// The loop has not taken the published snapshot; its new transactions would run on an older one.
+      /// The loop has not taken the published snapshot. Its new transactions would run on an older snapshot.
       case publication
       /// A replaced snapshot cannot end before the loop answers, because the loop might still use it.
       case drain
@@ -78,12 +78,12 @@ public struct EngineStatus: Sendable, Hashable {
     package var transactions: Int
   }
 
-  /// A call of a plugin that has blocked an event loop for longer than `watchdog.limit`; everything else on that loop
+  /// A call of a plugin that has blocked an event loop for longer than `watchdog.limit`. All other work on that loop
   /// waits.
   package struct Stall: Sendable, Hashable {
     /// The loop's index, from 0.
     package var loop: Int
-    /// The instance's name in the configuration; empty while the library has no instance.
+    /// The instance's name in the configuration; empty if the library has no instance yet.
     package var plugin: String
     /// The plugin's own id.
     package var pluginID: String
@@ -93,7 +93,7 @@ public struct EngineStatus: Sendable, Hashable {
     package var callback: String
     /// Nil if the call belongs to no transaction.
     package var transaction: TransactionID?
-    /// How long the watchdog has seen the call.
+    /// The time since the watchdog first saw the call.
     package var age: Duration
   }
 
@@ -105,19 +105,19 @@ public struct EngineStatus: Sendable, Hashable {
       case preparing
       /// Serves new transactions.
       case active
-      /// Serves new transactions, and is being compared.
+      /// Serves new transactions, and is compared with the previous snapshot.
       case probation
       /// Served before; the engine can return to it.
       case standby
       /// Finishes its transactions.
       case draining
-      /// Has ended, and stays mapped. The text says how.
+      /// Has ended, and stays mapped. The text says how it ended.
       case parked(String)
-      /// Was mapped and never served. The text says why.
+      /// Was mapped, but never served. The text says why it was refused.
       case refused(String)
     }
 
-    /// A transaction that keeps the build from ending.
+    /// A transaction because of which the build cannot end yet.
     package typealias Holder = RunningTransaction
 
     /// The number of the build in the engine, counted from 1; log lines name it.
@@ -148,7 +148,7 @@ public struct EngineStatus: Sendable, Hashable {
     package var openCalls = 0
     /// The number of the build's ABI violations.
     package var violations = 0
-    /// The oldest of the transactions, up to ``holderLimit``.
+    /// The oldest of these transactions, at most ``holderLimit``.
     package var holders: [Holder] = []
 
     package static let holderLimit = 16

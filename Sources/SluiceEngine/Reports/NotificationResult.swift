@@ -27,7 +27,7 @@ public struct NotificationResult: Sendable, Hashable {
   }
 
   /// The receiver; nil if the notification was not taken. With ``WorkOutcome/missedDeadline``, this is the instance
-  /// that had the notification at the deadline, which might have been too busy to take or refuse it.
+  /// that had the notification at the deadline. It might have been too busy to take or refuse the notification.
   public let taker: Taker?
   /// Whether the notification was taken, and how it ended.
   public let outcome: Outcome

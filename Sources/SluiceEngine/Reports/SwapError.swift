@@ -1,10 +1,10 @@
 public import SluiceAssembly
 
-/// Why a swap published nothing; the current builds continue to serve.
+/// The error of a swap that has published nothing. The current builds continue to serve.
 public struct SwapError: Error, Sendable, CustomStringConvertible {
   /// The report, as in the engine's history; ``SwapReport/outcome`` is the kind of failure.
   public let report: SwapReport
-  /// The error of a plugin or a configuration, if that was the reason.
+  /// The error of a plugin or a configuration that was the reason; nil for other reasons.
   public let underlying: EngineError?
 
   /// The report on one line: the request, its number, its outcome, and the reason.

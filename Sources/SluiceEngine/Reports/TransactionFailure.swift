@@ -1,7 +1,7 @@
 public import SluicePipeline
 
-/// The error that ``Engine/perform(_:parent:delegate:)`` throws when a transaction fails. It has the cause and the
-/// result.
+/// The error that ``Engine/perform(_:parent:delegate:)`` throws when a transaction fails. It contains the cause and the
+/// whole result.
 public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
   /// Why the transaction failed; the same as in ``result``.
   public let error: TransactionError

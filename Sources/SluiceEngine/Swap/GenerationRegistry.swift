@@ -14,7 +14,7 @@ final class GenerationRegistry: Sendable {
 
   private struct State: Sendable {
     var records: [GenerationRecord] = []
-    /// Created on first use: an engine without libraries does not use the store.
+    /// Created on first use, because an engine without libraries does not use the store.
     var way: Way?
   }
 
@@ -34,7 +34,7 @@ final class GenerationRegistry: Sendable {
 
   var records: [GenerationRecord] { state.withLock { $0.records } }
 
-  /// The number of builds that were ever mapped.
+  /// The number of builds that the engine has mapped since its start.
   var count: Int { state.withLock { $0.records.count } }
 
   /// Nil until a library is used.
@@ -67,7 +67,7 @@ final class GenerationRegistry: Sendable {
     if let way = state.withLock({ $0.way }) { return way }
     let loader = try PluginLoader(store: store, offer: runtime.offer)
     let way = Way(loader: loader, refusals: RefusalList(store: loader.store, project: project))
-    // Another thread might have been first.
+    // Another thread might have created the loader in the meantime.
     return state.withLock { state in
       state.way = state.way ?? way
       return state.way ?? way

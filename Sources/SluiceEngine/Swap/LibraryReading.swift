@@ -3,13 +3,13 @@ import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 
-/// A library whose content differs from the serving build.
+/// The content of a library that differs from the serving build.
 struct LibraryReading: Sendable {
   let image: LibraryImage
   let facts: LibraryFacts
   private let file: String
 
-  /// Nil if the content has the given hash. Throws if this host cannot use the library, or if it is incomplete.
+  /// Nil if the content has the given hash. Throws if this host cannot use the library, or if the file is incomplete.
   init?(
     _ file: String, of library: String, _ known: ContentHash?, _ registry: GenerationRegistry,
     _ allowed: Set<LibraryHazard>
@@ -20,7 +20,7 @@ struct LibraryReading: Sendable {
     facts = try registry.loader().facts(of: image, allowing: allowed)
   }
 
-  /// Whether the file's content has changed since it was read: the first read might have seen a half-written file.
+  /// Whether the file's content has changed since it was read. If so, the file might have been incomplete at that time.
   /// Blocks.
   var hasChangedSince: Bool {
     do throws(PluginError) { return try LibraryImage(reading: file).hash != image.hash } catch {
@@ -31,24 +31,25 @@ struct LibraryReading: Sendable {
   /// A file whose last write is at least this long ago counts as finished, even if it is invalid.
   private static let restMilliseconds = 500
 
-  /// Whether a refused file might soon have other content. A build that writes the parts of a file in any order leaves
-  /// an invalid file until the last part is written.
+  /// Whether the error might disappear because the file is still being written. A build tool can write the parts of a
+  /// file in any order, and the file is then invalid until the last part is written.
   static func mayPass(_ error: PluginError, _ file: String) -> Bool {
     if error.mayBeBeingWritten { return true }
     var status = stat()
     var now = timespec()
     guard stat(file, &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return true }
     let modified = status.st_mtim
-    // A time in the future comes from another clock and is ignored.
+    // A time in the future comes from another clock, so the age is not known.
     guard modified.tv_sec <= now.tv_sec else { return true }
-    // Compared before it is subtracted: a file system can hold any time, so the difference could overflow.
+    // The times are compared before they are subtracted, because a file can have any time, and the difference could
+    // overflow.
     guard modified.tv_sec >= now.tv_sec - restMilliseconds / 1000 - 1 else { return false }
     let age = (now.tv_sec - modified.tv_sec, now.tv_nsec - modified.tv_nsec)
     return age.0 * 1000 + age.1 / 1_000_000 < restMilliseconds
   }
 }
 
-/// How long a goal waits for a file that is missing or being written.
+/// How often and with which pauses a file is read again if it is missing or being written.
 struct ReadingPatience {
   /// Eight reads within two seconds.
   static let swap = ReadingPatience(pauses: 7)

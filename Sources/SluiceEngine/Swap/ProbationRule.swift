@@ -3,8 +3,8 @@ import SluiceMetrics
 /// Decides when a new snapshot is worse than the previous one.
 ///
 /// It compares the shares of failed transactions, of calls that missed their deadline, and of broken rules, with those
-/// of the previous snapshot. A share that is larger than twice the previous one plus five percentage points is a
-/// breach, once enough transactions have ended.
+/// of the previous snapshot. When enough transactions have ended, a share is a breach if it is larger than twice the
+/// share of the previous snapshot plus five percentage points.
 struct ProbationRule: Sendable {
   /// The counts of one snapshot.
   struct Sample: Sendable, Hashable {
@@ -23,8 +23,8 @@ struct ProbationRule: Sendable {
   private static let factor = 2.0
   private static let allowance = 0.05
 
-  /// Why the new snapshot is worse. The reason names every share that is worse, because failed transactions are often a
-  /// result of faults in stages. Nil if it is not worse, or too few transactions have ended.
+  /// Why the new snapshot is worse; nil if it is not worse, or if too few transactions have ended. The text names every
+  /// share that is worse, because failed transactions are often caused by faults in stages.
   func breach(_ new: Sample, against old: Sample) -> String? {
     guard new.ended >= UInt64(floor) else { return nil }
     let breaches = [

@@ -12,12 +12,12 @@ extension SwapCoordinator {
     await ControlThread.run { [state] in _ = state.wait(upTo: limit) { $0.machine.running == nil ? true : nil } }
   }
 
-  /// Delivers what is queued, then deactivates and destroys the instances in reverse order. All transactions and swaps
-  /// must be over. Blocks for at most the limit and a second, and a quarter of a second more for each instance that does not
-  /// return.
+  /// Delivers queued events to tracers, then deactivates and destroys the instances in reverse order. All transactions
+  /// and swaps must have ended. Blocks for at most the limit plus a second, and plus a quarter of a second for each
+  /// instance that does not return.
   ///
   /// - Parameter obstacles: what blocks the loops that did not end. If such a loop can continue later, the instances
-  ///   stay as they are, because the loop might call them.
+  ///   are neither deactivated nor destroyed, because the loop might call them.
   func end(within limit: Duration, _ obstacles: [LoopObstacle]) {
     let deadline = MonotonicClock.now + limit
     func left() -> Duration { max(deadline - MonotonicClock.now, .zero) }
@@ -33,13 +33,14 @@ extension SwapCoordinator {
       sayKept(ended, because: obstacle)
     } else {
       let instances: [PluginInstance] = ended.compactMap(\.instance).reversed()
-      // Runs while the host still accepts work, so that an instance can send its remaining data.
+      // The instances are deactivated while the host still accepts work, so that an instance can send its remaining
+      // data.
       let inactive = end(instances, until: deadline) { $0.deactivate(within: $1) }
       runtime.close(within: left())
       _ = end(inactive, until: deadline) { $0.destroy(within: $1) }
     }
     state.update { state in
-      // The published snapshot is kept, for queries to an engine that has ended.
+      // The published snapshot is kept, because a program can query an engine that has ended.
       for snapshot in state.snapshots.dropFirst() { _ = state.release(snapshot) }
       state.isOver = true
     }
@@ -47,8 +48,8 @@ extension SwapCoordinator {
 
   private typealias Step = @Sendable (PluginInstance, _ limit: Duration) -> Void
 
-  /// Performs one step of the end for each instance. An instance that does not return in time is left behind with its
-  /// thread, and the next ones get a new thread.
+  /// Deactivates or destroys each instance. An instance that does not return in time is left behind with its thread.
+  /// The next instances get a new thread.
   /// - Returns: the instances that have returned.
   private func end(
     _ instances: [PluginInstance], until deadline: Duration, _ step: @escaping Step
@@ -68,7 +69,8 @@ extension SwapCoordinator {
     return returned
   }
 
-  /// Returns the instance whose call does not return. The instances after it are not ended.
+  /// Calls the instances in order. Returns the instance whose call does not return, and does not call the instances
+  /// after it. Returns nil if all calls have returned.
   private func endInOrder(
     _ instances: [PluginInstance], until deadline: Duration, _ step: @escaping Step
   ) -> PluginInstance? {
@@ -96,14 +98,16 @@ extension SwapCoordinator {
     }
     var seen: PluginInstance?
     while true {
-      // Each instance has until the common deadline, but at least a short time of its own.
+      // Each instance may take until the common deadline, but always has at least a short minimum time.
       let limit = max(deadline + Self.lastEndTime - MonotonicClock.now, Self.leastEndTime)
       let next = progress.wait(upTo: limit) { progress -> PluginInstance?? in
-        // Without a current instance the thread has finished, possibly before this thread first saw an instance.
+        // If there is no current instance, the other thread has finished, possibly before this thread first saw an
+        // instance.
         progress.current != nil && progress.current === seen ? nil : .some(progress.current)
       }
       guard let next else {
-        // The thread might have reached another instance by now; then that instance is the late one.
+        // The other thread might have reached the next instance by now. In this case, the next instance is returned as
+        // late.
         return progress.update { progress in
           progress.isGivenUp = true
           return progress.current

@@ -5,22 +5,22 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// Performs the machine's decisions in order, on one thread, which never waits for a loop or a plugin.
+// Performs the machine's decisions in order on one thread. This thread never waits for a loop or a plugin.
 extension SwapCoordinator {
-  /// Tells the machine what has happened; the thread performs what follows. From any thread.
+  /// Gives an event to the machine. The thread performs the resulting actions. From any thread.
   func handle(_ event: SwapMachine.Event) {
     state.update { state in state.actions += state.machine.handle(event, at: MonotonicClock.now) }
   }
 
-  /// An engine without swap requests has no such thread. An engine that has ended keeps the thread until every request
-  /// is answered.
+  /// Starts the thread that performs actions, unless it exists. It is started with the first request, and ends when the
+  /// engine has ended and every request is answered.
   func startPerforming() {
     let isFirst = state.withLock { state in
       defer { state.hasPerformer = true }
       return !state.hasPerformer
     }
     guard isFirst, !SystemThread.start("sluice-swap", { [self] in performAll() }) else { return }
-    // A thread cannot be started: use a thread of the task pool instead.
+    // If no thread can be started, uses a thread of the task pool instead.
     Task.detached { [self] in performAll() }
   }
 
@@ -30,7 +30,7 @@ extension SwapCoordinator {
     }
   }
 
-  /// Waits for something to do; nil at the end.
+  /// Waits for actions. Returns nil when the thread must end.
   private func nextActions() -> [SwapMachine.Action]? {
     while true {
       let deadline = state.withLock { $0.machine.deadline }
@@ -40,7 +40,7 @@ extension SwapCoordinator {
           defer { state.actions = [] }
           return .perform(state.actions)
         }
-        // The request under way must still be answered.
+        // The thread does not end before the running request is answered.
         if state.isOver, state.machine.running == nil {
           state.hasPerformer = false
           return .end
@@ -84,7 +84,7 @@ extension SwapCoordinator {
     }
   }
 
-  /// Runs the steps of a request as a task: most of them wait for a thread that calls into a new build.
+  /// Runs the steps of a request as a task, because most steps wait for a thread that calls into a new build.
   private func prepare(_ id: Int) {
     guard let request = state.withLock({ $0.requests[id] }) else { return handle(.stopped(id)) }
     let task = Task.detached { [self] in
@@ -99,7 +99,7 @@ extension SwapCoordinator {
       } catch { stop(request, changes, error) }
     }
     state.withLock { $0.steps = task }
-    // The request might have been cancelled before there was a task to cancel.
+    // The engine might have been closed before the task was stored, so that nothing has cancelled the task.
     if state.withLock({ $0.isClosed }) { task.cancel() }
   }
 

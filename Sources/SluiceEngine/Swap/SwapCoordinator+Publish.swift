@@ -7,8 +7,8 @@ import SluiceSupport
 
 // Publication.
 extension SwapCoordinator {
-  /// Makes loops take the newest publication. Until a loop has taken it, a new transaction there runs entirely on the
-  /// previous snapshot.
+  /// Makes loops take the newest publication. Until a loop has taken it, a new transaction on that loop runs entirely
+  /// on the previous snapshot.
   func hand(to loops: [Int]) {
     for record in published.generations { record.hasServed = true }
     for loop in loops { post(to: workers[loop]) }
@@ -18,15 +18,15 @@ extension SwapCoordinator {
     worker.loop.post { [self] in take(worker) }
   }
 
-  /// Publishes the first snapshot: no loop runs a transaction that could keep it from being taken.
+  /// Publishes the first snapshot. No loop runs a transaction yet, so nothing can delay the publication.
   func serve(_ first: Snapshot) {
     state.withLock { $0 = SwapState(published: first, loops: workers.count) }
     for instance in first.instances { instance.isServing = true }
     for worker in workers { post(to: worker) }
   }
 
-  /// Takes the newest publication: a loop that continues late finds several of these calls, and the first call already
-  /// takes the newest. [loop]
+  /// Takes the newest publication. If a loop was blocked during several publications, it runs this function several
+  /// times, but the first call already takes the newest. [loop]
   private func take(_ worker: Worker) {
     let newest = state.update { state in
       state.actions += state.machine.handle(.took(loop: worker.loop.index), at: MonotonicClock.now)
@@ -35,7 +35,7 @@ extension SwapCoordinator {
     if let newest { worker.pipeline = newest.pipeline }
   }
 
-  /// Called when a publication is done: on all loops, or on those that answer.
+  /// Called when a publication is done: all loops have taken it, or all loops that answer in time.
   func settle(_ settlement: SwapMachine.Settlement) {
     let found: (request: SwapRequest?, old: Snapshot, new: Snapshot)? = state.withLock { state in
       guard let old = state.snapshot(settlement.replaced), let new = state.snapshot(settlement.snapshot) else {
@@ -71,7 +71,7 @@ extension SwapCoordinator {
     finish(request.id, report, nil)
   }
 
-  /// How two snapshots differ in their builds.
+  /// The libraries whose builds differ between two snapshots.
   static func changes(from old: Snapshot, to new: Snapshot) -> [SwapReport.Change] {
     new.configuration.libraries.compactMap { library in
       let (before, after) = (old.generation(of: library), new.generation(of: library))

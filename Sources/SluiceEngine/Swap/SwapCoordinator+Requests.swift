@@ -5,7 +5,7 @@ import SluiceSupport
 
 // The steps of swap requests.
 extension SwapCoordinator {
-  /// The goal of the steps.
+  /// The task of the steps: the configuration of the new snapshot, and the files to read.
   struct Goal: Sendable {
     enum Kind: Sendable {
       /// The first snapshot of the engine.
@@ -18,7 +18,7 @@ extension SwapCoordinator {
 
     let configuration: Configuration
     let kind: Kind
-    /// A start does not wait for files, but fails at once.
+    /// A start does not wait for files that are missing or incomplete, but fails at once.
     var patience: ReadingPatience { kind == .start ? .none : .swap }
     /// The libraries that are checked, and the files from which they are read.
     let sources: [(library: String, file: String)]
@@ -30,7 +30,7 @@ extension SwapCoordinator {
     case .swap(let names): try await swap(names, &changes)
     case .reload: try await reload(request.configuration ?? published.configuration, &changes)
     case .rollback: try await rollBack(&changes)
-    // This request only switches pointers, so the machine never asks for its steps.
+    // This request returns to a snapshot that still exists, so the machine never asks for its steps.
     case .breach: throw .impossible("there is no snapshot to return to")
     }
   }
@@ -67,13 +67,13 @@ extension SwapCoordinator {
     return try await make(Goal(configuration: configuration, kind: .reload, sources: sources), &changes)
   }
 
-  /// The previous snapshot has ended: its builds are loaded again, from their private copies.
+  /// Returns to a snapshot that has ended. Its builds are loaded again from their private copies.
   private func rollBack(_ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     let current = published
     guard let point = state.withLock({ $0.restorePoint }) else {
       throw .impossible("there is no snapshot to return to: this is the first one, or the result of a rollback")
     }
-    // The serving builds are not read again.
+    // Builds that still serve are not read again.
     let builds = point.builds.filter { current.generation(of: $0.key)?.hash != $0.value.hash }
     let sources = builds.map { ($0.key, $0.value.copy) }.sorted { $0.0 < $1.0 }
     return try await make(Goal(configuration: point.configuration, kind: .reload, sources: sources), &changes)

@@ -7,13 +7,13 @@ import SluiceSupport
 
 // Ends replaced snapshots.
 extension SwapCoordinator {
-  /// The time for the instances of an old snapshot to be deactivated and destroyed.
+  /// The time limit for deactivating and destroying the instances of an old snapshot.
   private static let endLimit = Duration.seconds(5)
 
   private func snapshot(_ number: Int) -> Snapshot? { state.withLock { $0.snapshot(number) } }
 
-  /// These loops begin no new transaction on the snapshot after they have taken the newest publication, which was
-  /// posted to them earlier.
+  /// Reports for each loop when no transaction runs on the snapshot any more. The newest publication was posted to the
+  /// loops before, so they begin no new transaction on the snapshot after this.
   func watchLeases(_ number: Int, _ loops: [Int]) {
     guard let pipeline = snapshot(number)?.pipeline else { return }
     for loop in loops {
@@ -30,12 +30,13 @@ extension SwapCoordinator {
       let environment = workers[loop].environment
       workers[loop].loop.post {
         environment.expireSuspensions(
-          on: snapshot.pipeline, reason: "its generation is ending, and waited \(limit) for this call (swap.drain)")
+          on: snapshot.pipeline,
+          reason: "its snapshot has been replaced, and the drain time of \(limit) has passed (swap.drain)")
       }
     }
   }
 
-  /// Tells the machine whether notifications or scheduled work are open in instances that only this snapshot has.
+  /// Tells the machine whether instances that only this snapshot has have unfinished notifications or scheduled work.
   func countCompletions(_ number: Int) {
     let (snapshot, others) = state.withLock { state in
       (state.snapshot(number), state.snapshots.filter { $0.number != number })
@@ -59,7 +60,7 @@ extension SwapCoordinator {
     }
   }
 
-  /// The builds that belong to no other live snapshot.
+  /// The builds of the snapshot that belong to no other live snapshot.
   private func alone(_ snapshot: Snapshot) -> [GenerationRecord] {
     let others = state.withLock { $0.snapshots.filter { $0 !== snapshot } }
     return snapshot.generations.filter { record in !others.contains { $0.holds(record) } }
@@ -92,13 +93,13 @@ extension SwapCoordinator {
     for record in alone(snapshot) {
       let isGiven = given.contains { $0.generation === record }
       record.end(
-        .parked(isGiven ? "leaked: calls of it did not return in time, so it is never destroyed" : reason))
+        .parked(isGiven ? "leaked: some of its calls did not return in time, so it is never destroyed" : reason))
       log(
         LogLine(
           level: isGiven ? .error : .debug, plugin: record.pluginID, generation: record.id,
           stage: record.plugins.first,
           message: "generation \(record.id) of \(record.library) is parked"
-            + (isGiven ? ", and was not destroyed: calls of it did not return in time" : "")))
+            + (isGiven ? ", and was not destroyed: some of its calls did not return in time" : "")))
     }
   }
 }

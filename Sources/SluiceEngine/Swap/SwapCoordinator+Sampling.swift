@@ -4,7 +4,7 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceSupport
 
-// Comparisons of the serving snapshot with the one that it replaced.
+// Compares the serving snapshot with the snapshot that it replaced.
 extension SwapCoordinator {
   func sample(_ new: Int, _ old: Int) {
     let (serving, standby) = state.withLock { ($0.snapshot(new), $0.snapshot(old)) }
@@ -15,7 +15,7 @@ extension SwapCoordinator {
     handle(.sampled(snapshot: new, breach: breach))
   }
 
-  /// Counts only the broken rules of builds in which the two snapshots differ.
+  /// Of violations, counts only those of instances that the other snapshot does not have.
   private static func sample(_ snapshot: Snapshot, not other: Snapshot) -> ProbationRule.Sample {
     let metrics = MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() })
     let own = snapshot.instances.filter { !other.holds($0) }

@@ -8,7 +8,7 @@ import SluicePluginImage
 import SluiceSupport
 
 extension SwapCoordinator {
-  /// The time limit for the loops' answers; a loop that does not answer in time is omitted.
+  /// The time limit for the answers of the loops. The transactions of a loop that does not answer in time are left out.
   private static let surveyLimit = Duration.seconds(1)
 
   func status() async -> EngineStatus {
@@ -31,7 +31,7 @@ extension SwapCoordinator {
       history: state.history, refused: registry.refusals?.all ?? [:], silentLoops: silent, stalls: watchdog.stalls)
   }
 
-  /// What is delayed because a loop does not answer.
+  /// The publications and drains that are delayed because a loop does not answer.
   func waits() -> [EngineStatus.Wait] {
     let (machine, now) = (state.withLock { $0.machine }, MonotonicClock.now)
     let publications = machine.lateLoops.map { loop in
@@ -94,7 +94,7 @@ extension SwapCoordinator {
   /// The transactions on each snapshot, and the loops that did not report.
   private func survey(_ snapshots: [Snapshot], isOver: Bool) async -> ([[RunningTransaction]], [Int]) {
     let found = Locked<[Int: [[RunningTransaction]]]>([:])
-    // Does not wait for loops that are known to stand still.
+    // Loops that are known to be stuck are not asked.
     let stuck = watchdog.stuckLoops
     let asked = workers.filter { !stuck.contains($0.loop.index) }
     await FirstAnswer<Void>.race(within: Self.surveyLimit) { done in

@@ -12,8 +12,8 @@ import SluiceTrial
 //     read and hash ─ refused before? ─ budget ─ preflight, private copy ─ trial ─ map, enter ─ create ─ pipeline
 //       ─ save on the old, load on the new ─ activate ─ publish
 //
-// If a step before `publish` fails, the earlier steps are undone, and nothing that serves has changed. The start of an
-// engine does not wait for files, and accepts a build that a swap has refused, with a warning.
+// If a step before `publish` fails, the earlier steps are undone, and the current builds continue to serve. The start
+// of an engine does not wait for files, and accepts a build that was refused in a swap, but logs a warning.
 extension SwapCoordinator {
   /// The time limit for each step that calls into a new build.
   static let stepLimit = Duration.seconds(30)
@@ -44,8 +44,8 @@ extension SwapCoordinator {
     }
   }
 
-  /// Performs every step before the process loads code of a new build. Starts over when a refused build might have been
-  /// incomplete.
+  /// Performs all steps before the process loads code of a new build. If a build is refused and its file might have
+  /// been incomplete, begins again from the first step.
   private func prepare(
     _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> [StagedLibrary] {
@@ -76,7 +76,7 @@ extension SwapCoordinator {
 
   // MARK: The steps
 
-  /// Waits a little for files that are missing, or being written.
+  /// Reads the libraries. Waits a short time for files that are missing or being written.
   private func read(
     _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> [LibraryReading] {
@@ -102,7 +102,7 @@ extension SwapCoordinator {
                 version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID)))
           break
         } catch {
-          // A private copy never changes.
+          // If the file is a private copy, there is no second attempt, because a private copy never changes.
           let isCopy = goal.kind != .start && file != library
           guard !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
@@ -116,7 +116,7 @@ extension SwapCoordinator {
     return readings
   }
 
-  /// Why a build that served before cannot be loaded from its private copy again.
+  /// The error if a build that served before cannot be loaded from its private copy again.
   private static func useless(_ copy: String, of library: String, _ error: PluginError) -> PluginError {
     PluginError(
       .store, .plugin(name: nil, path: library),
@@ -195,8 +195,8 @@ extension SwapCoordinator {
         LogLine(
           level: .warning,
           message:
-            "\(candidate.path) is swapped in without being tried out, since the engine has no trial; give it a"
-            + " HelperTrial, and have the command sluice beside the program or on PATH"))
+            "\(candidate.path) is swapped in without a trial, because the engine has none; give the engine a"
+            + " HelperTrial, and install the command sluice beside the program or on PATH"))
     }
   }
 
@@ -220,8 +220,8 @@ extension SwapCoordinator {
     }
   }
 
-  /// What the serving instances of these names save. The new instance, which does not exist yet, decides whether a missing
-  /// state matters.
+  /// The states that the serving instances with these names save. If an instance saves no state, this is no error here,
+  /// because only the new instance can decide whether it needs a state.
   private func states(for plugins: [String]) async -> [String: TrialCandidate.OwnedState] {
     var states: [String: TrialCandidate.OwnedState] = [:]
     for plugin in plugins {
@@ -280,7 +280,7 @@ extension SwapCoordinator {
     return snapshot
   }
 
-  /// Calls into new builds on a separate thread; undoes the draft if a call fails or takes too long.
+  /// Calls into new builds on a separate thread. Undoes the draft if a call fails or takes too long.
   private func call<Value: Sendable>(
     _ draft: SnapshotDraft, _ what: String, _ body: @escaping @Sendable () throws(EngineError) -> Value
   ) async throws(SwapStop) -> Value {
@@ -323,7 +323,8 @@ extension SwapCoordinator {
           + "they are left behind"))
   }
 
-  /// The states of the instances that will be replaced, by name; saved just before the new instances load them.
+  /// The states of the instances that will be replaced, by name. They are saved directly before the new instances load
+  /// them.
   private func save(_ draft: SnapshotDraft, _ current: Snapshot) async throws(SwapStop) -> [String: SavedState] {
     var states: [String: SavedState] = [:]
     for part in draft.fresh {

@@ -8,8 +8,8 @@ import SluicePluginImage
 import SluiceSupport
 import SluiceTrial
 
-/// Replaces snapshots, one at a time, and ends the old ones: performs the decisions of ``SwapMachine`` in order, on its
-/// own thread (SwapCoordinator+Performing).
+/// Replaces snapshots, one at a time, and ends the old snapshots. It performs the decisions of ``SwapMachine`` in order
+/// on its own thread (SwapCoordinator+Performing).
 final class SwapCoordinator: Sendable {
   let workers: [Worker]
   let runtime: HostRuntime
@@ -21,7 +21,7 @@ final class SwapCoordinator: Sendable {
   let watchdog: Watchdog
   let observer = Locked<(any SwapObserver)?>(nil)
 
-  /// Creates and starts the first snapshot; blocks. If a step fails, the earlier steps are undone.
+  /// Blocks until the first snapshot is created and started. If a step fails, the earlier steps are undone.
   init(
     _ configuration: Configuration, sources: [String: String], workers: [Worker], delegate: StageBinding?,
     trial: (any LibraryTrial)?, minimumLogLevel: LogLine.Level, log: @escaping @Sendable (LogLine) -> Void
@@ -56,7 +56,7 @@ final class SwapCoordinator: Sendable {
     watchdog.start()
   }
 
-  /// Makes the first snapshot, with the same steps as for every other. Blocks.
+  /// Makes the first snapshot with the same steps as every other snapshot. Blocks.
   private func first(_ goal: Goal) throws(EngineError) -> Snapshot {
     let result: Result<Snapshot, SwapStop> = WaitingThread.run { [self] in
       var changes: [SwapReport.Change] = []
@@ -82,7 +82,7 @@ final class SwapCoordinator: Sendable {
 
   var published: Snapshot { state.withLock { $0.published } }
 
-  /// The counts so far, of all snapshots.
+  /// The sum of the counts of all snapshots so far.
   func metrics() -> MetricsSnapshot {
     let (snapshots, retired) = state.withLock { ($0.snapshots, $0.retired) }
     let counted = snapshots.flatMap { $0.pipeline.metrics.map { $0.snapshot() } }
@@ -92,7 +92,7 @@ final class SwapCoordinator: Sendable {
 
 // Requests.
 extension SwapCoordinator {
-  /// Requests a swap, and waits for its result. Cancelling the task cancels the swap, until it is published.
+  /// Requests a swap, and waits for its result. Cancelling the task cancels the swap unless it is already published.
   func submit(
     _ kind: SwapQueue.Kind, configuration: Configuration? = nil, reason: String? = nil
   ) async -> (SwapReport, EngineError?) {
@@ -109,7 +109,8 @@ extension SwapCoordinator {
         if kind == .rollback, let refusal = refusalOfReturn() { return stop(request, [], .refused(refusal)) }
         handle(.requested(id, kind))
         if Task.isCancelled { handle(.cancelled(id)) }
-        // Set last, so that a thread without work ends before a request is added, not after.
+        // The thread is started last. If the existing thread ends because it finds no work, it does so before the
+        // request is added, and a new thread is started here.
         startPerforming()
       }
     } onCancel: {
@@ -117,7 +118,7 @@ extension SwapCoordinator {
     }
   }
 
-  /// Answers a request, once.
+  /// Answers a request. A second call for the same request does nothing.
   func finish(_ id: Int, _ report: SwapReport, _ error: EngineError?) {
     let request = state.withLock { state in
       state.changes[id] = nil
@@ -156,8 +157,8 @@ extension Configuration {
   }
 }
 
-/// What the watchdog calls for a loop that is stuck. A structure, because a generic container would wrap a bare function once
-/// more on each access.
+/// The handler for a loop whose thread has ended. The function is in a structure: each access to a function in a
+/// generic container such as `Locked` would wrap it once more.
 private struct StuckLoopHandler {
   let handle: @Sendable (Int) -> Void
 }

@@ -1,6 +1,7 @@
-// Probation: the time in which a new snapshot is compared with the previous one, and the engine can return to that one.
+// Probation: the time in which a new snapshot is compared with the previous snapshot, and the engine can return to the
+// previous snapshot at once.
 extension SwapMachine {
-  /// Requests a comparison if it is time for one.
+  /// Requests a comparison if it is due.
   mutating func look(_ now: Duration) -> [Action] {
     guard let standby, let look = standby.nextLook, now >= look else { return [] }
     self.standby?.nextLook = nil

@@ -6,8 +6,8 @@ extension SwapMachine {
     return publish(snapshot, isReturn: false, now)
   }
 
-  /// Publishes a snapshot for new transactions. Until a loop has taken it, new transactions there run on the previous
-  /// one.
+  /// Publishes a snapshot for new transactions. Until a loop has taken it, new transactions on that loop run on the
+  /// previous snapshot.
   mutating func publish(_ snapshot: Int, isReturn: Bool, _ now: Duration) -> [Action] {
     newest = Publication(number: newest.number + 1, snapshot: snapshot, began: now)
     let limit = isClosed ? .zero : terms[snapshot]?.publish ?? Terms().publish
@@ -21,7 +21,8 @@ extension SwapMachine {
     loops.indices.filter { !loops[$0].isDead && loops[$0].publication < newest.number }
   }
 
-  /// A loop takes the publication that is newest at that moment, so that an older one never follows a newer one.
+  /// Called when a loop has taken a publication. It is always the publication that is newest at that moment, so an
+  /// older publication never follows a newer one.
   mutating func took(_ loop: Int, _ now: Duration) -> [Action] {
     guard loops.indices.contains(loop), loops[loop].publication < newest.number else { return [] }
     loops[loop].publication = newest.number

@@ -1,15 +1,15 @@
-// How replaced snapshots end.
+// Ends replaced snapshots.
 extension SwapMachine {
   /// A replaced snapshot that the engine will not return to.
   struct Retired: Sendable, Hashable {
     enum Phase: Sendable, Hashable {
-      /// Its transactions are given time to finish.
+      /// The engine waits for its transactions to finish.
       case draining(until: Duration)
-      /// Its suspended transactions have been expired.
+      /// Its suspended transactions have been expired, and the engine waits for their end.
       case expiring(until: Duration)
-      /// A loop has not taken a newer snapshot: it can begin transactions on this one when it continues.
+      /// A loop has not taken a newer snapshot, so it can still begin transactions on this snapshot when it continues.
       case held
-      /// Its notifications and scheduled work are given time to finish.
+      /// The engine waits for its notifications and its scheduled work to finish.
       case completing(until: Duration, nextCount: Duration?)
       /// Its instances are being ended.
       case ending
@@ -22,9 +22,9 @@ extension SwapMachine {
     var snapshot: Int
     var reason: String
     var since: Duration
-    /// Loops on which transactions of this snapshot can be running.
+    /// The loops on which transactions of this snapshot can still run.
     var remaining: Set<Int>
-    /// The time limit for all current work on the snapshot.
+    /// The time when all current work on the snapshot must have ended.
     var end: Duration
     var phase: Phase
 
@@ -80,7 +80,8 @@ extension SwapMachine {
     return [.end(snapshot: snapshot, because: retired[index].reason)]
   }
 
-  /// When a late loop answers, expires the snapshots that no late loop can use any more.
+  /// Called when a loop has taken the newest snapshot. Expires the suspended transactions of each held snapshot that no
+  /// late loop can use any more.
   mutating func letGo(_ loop: Int, _ now: Duration) -> [Action] {
     var actions: [Action] = []
     for index in retired.indices where retired[index].phase == .held && holders(of: retired[index]).isEmpty {
@@ -121,7 +122,7 @@ extension SwapMachine {
     terms[snapshot] = nil
   }
 
-  /// Loops whose new transactions would still run on this snapshot.
+  /// The loops whose new transactions would still run on this snapshot.
   func holders(of retired: Retired) -> [Int] {
     retired.remaining.filter { loops[$0].snapshot == retired.snapshot }.sorted()
   }

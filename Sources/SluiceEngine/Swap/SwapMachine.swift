@@ -1,4 +1,4 @@
-/// Decides about swaps: which request is next, which snapshot each loop gets, and when and how a replaced snapshot
+/// Decides about swaps: which request is the next, which snapshot each loop gets, and when and how a replaced snapshot
 /// ends.
 ///
 ///     request ─► queue ─► prepare ─► publish ─► probation ─► drain ─► end
@@ -6,15 +6,17 @@
 ///                           ▼            ▼                ▼
 ///                        answered     named; get the newest when they come back
 ///
-/// A value without tasks, clocks or loops: it takes events with their time, and returns actions. The coordinator
-/// performs them and reads ``deadline`` to know when to send ``Event/passed``. Snapshots, requests and loops are
-/// numbers here.
+/// It is a value without tasks, clocks or loops. It takes events with their time, and returns actions, which
+/// ``SwapCoordinator`` performs. The coordinator reads ``deadline`` to know when to send ``Event/passed``. Snapshots,
+/// requests and loops are represented by numbers.
 struct SwapMachine: Sendable {
-  /// Maximum number of replaced snapshots that have not ended, plus builds that have not returned from a step.
+  /// The maximum for the number of replaced snapshots that have not ended, plus the number of builds that have not
+  /// returned from a step.
   static let retiredLimit = 64
-  /// The time limit for the transactions of a replaced snapshot to end, after its suspensions were expired.
+  /// After the suspended transactions of a replaced snapshot were expired, the time limit for all its transactions to
+  /// end.
   static let expiryLimit = Duration.seconds(5)
-  /// The interval at which the machine asks whether notifications still have no outcome.
+  /// How often the machine asks whether notifications still have no outcome.
   static let countInterval = Duration.milliseconds(10)
 
   /// The settings of a snapshot's configuration for publication and retirement.
@@ -38,31 +40,32 @@ struct SwapMachine: Sendable {
     case took(loop: Int)
     /// The thread of a loop has ended.
     case died(loop: Int)
-    /// How the snapshot on probation compares with the previous one.
+    /// The result of comparing the snapshot on probation with the previous snapshot. `breach` is nil if it is not
+    /// worse.
     case sampled(snapshot: Int, breach: String?)
     /// On that loop, no transaction runs on the replaced snapshot any more.
     case emptied(snapshot: Int, loop: Int)
     /// Whether notifications of a replaced snapshot still have no outcome.
     case counted(snapshot: Int, isWorking: Bool)
-    /// The instances that only a replaced snapshot had have ended.
+    /// All instances that only this replaced snapshot had have ended.
     case ended(snapshot: Int)
     /// A step of a build has not returned in time (`leftBehind`), or has returned after all (`caughtUp`).
     case leftBehind
     case caughtUp
-    /// ``deadline`` might have passed.
+    /// The time of ``deadline`` might have been reached.
     case passed
     /// The engine ends.
     case closed
   }
 
   enum Action: Sendable, Hashable {
-    /// Perform the steps of a request; ends in `made` or `stopped`.
+    /// Perform the steps of a request, and then send `made` or `stopped`.
     case prepare(Int)
     /// Stop these steps.
     case giveUp(Int)
     /// Answer a request that needed no work.
     case answer(Int, Refusal)
-    /// From now on, refuse the builds that the first snapshot has and the second does not.
+    /// From now on, refuse the builds that the first snapshot has and the second snapshot does not have.
     case refuseBuilds(of: Int, besides: Int, request: Int)
     /// Make these loops take the newest publication.
     case hand(loops: [Int])
@@ -72,20 +75,20 @@ struct SwapMachine: Sendable {
     /// Request a rollback, because a snapshot is worse than the previous one.
     case requestReturn(from: Int, because: String)
     case stoodProbation(Int)
-    /// Report, for each of these loops, when no transaction runs on the snapshot any more.
+    /// For each of these loops, send `emptied` when no transaction runs on the snapshot any more.
     case watchLeases(snapshot: Int, loops: [Int])
-    /// End the suspended transactions there as if their deadlines had passed.
+    /// End the suspended calls of the snapshot on these loops as if their deadlines had passed.
     case expire(snapshot: Int, loops: [Int])
     case countCompletions(snapshot: Int)
     case end(snapshot: Int, because: String)
-    /// The snapshot stays as it is, because its transactions do not end.
+    /// Leave the snapshot as it is, because its transactions do not end.
     case leak(snapshot: Int)
   }
 
-  /// Why nothing was done.
+  /// Why a request was answered without any work.
   enum Refusal: Sendable, Hashable {
     case superseded, cancelled, shutdown
-    /// Too many replaced snapshots have not ended; the value says how many.
+    /// Too many replaced snapshots have not ended. The value is their number.
     case tooManyRetired(Int)
   }
 
@@ -99,7 +102,8 @@ struct SwapMachine: Sendable {
   }
 
   struct Publication: Sendable, Hashable {
-    /// Counts publications: a snapshot to which the engine returns is published again.
+    /// The number of the publication. It differs from that of the snapshot, because a snapshot to which the engine
+    /// returns is published again.
     var number: Int
     var snapshot: Int
     var began: Duration
@@ -115,7 +119,7 @@ struct SwapMachine: Sendable {
     var request: Int
     var kind: SwapQueue.Kind
     var step: Step
-    /// The time at which its turn came.
+    /// The time at which the machine began the request.
     var since: Duration
   }
 
@@ -125,7 +129,7 @@ struct SwapMachine: Sendable {
     /// When the probation ends.
     var end: Duration
     var interval: Duration
-    /// Nil while an answer is awaited, and after a breach.
+    /// When the next comparison is due; nil while the result of a comparison is awaited, and after a breach.
     var nextLook: Duration?
   }
 
@@ -138,16 +142,16 @@ struct SwapMachine: Sendable {
 
   var queue = SwapQueue()
   var running: Running?
-  /// The snapshot on which new transactions run, on all loops that answer.
+  /// The snapshot on which new transactions run on all loops that answer.
   var served: Int
-  /// The publication that loops take.
+  /// The newest publication, which loops take.
   var newest: Publication
   var standby: Standby?
   var retired: [Retired] = []
   var overdue = 0
   var isClosed = false
   var loops: [LoopState]
-  /// The loops on which transactions of a snapshot can be running.
+  /// For each snapshot, the loops on which its transactions can be running.
   var users: [Int: Set<Int>]
   var terms: [Int: Terms]
 
@@ -249,7 +253,8 @@ extension SwapMachine {
     return [.prepare(entry.id)]
   }
 
-  /// Returns to the snapshot on standby. From here on no other rule ends that snapshot.
+  /// Returns to the snapshot on standby. It is no longer on standby afterwards, so the end of a probation cannot end
+  /// it.
   private mutating func goBack(_ entry: SwapQueue.Entry, _ now: Duration) -> [Action] {
     guard let snapshot = standby?.snapshot else { return [] }
     standby = nil

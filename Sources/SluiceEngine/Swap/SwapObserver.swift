@@ -1,6 +1,6 @@
 package import SluiceAssembly
 
-/// Learns how swaps and probations end. Called on any thread, in order; must not block.
+/// Is told how swaps and probations end. The methods are called in order, on any thread, and must not block.
 package protocol SwapObserver: Sendable {
   /// A swap, a reload or a rollback has ended.
   func swapEnded(_ report: SwapReport)

@@ -1,12 +1,12 @@
-/// The swaps that wait for the running one: first the rollbacks, then the others in the order of their requests. A swap
-/// is dropped if a newer one also does its work.
+/// The swaps that wait for the running swap. Rollbacks come first, then the others in the order of their requests. A
+/// swap is dropped if a newer swap also does its work.
 struct SwapQueue: Sendable {
   enum Kind: Sendable, Hashable {
-    /// The libraries of these plugins; nil for all.
+    /// A swap of the libraries of these plugins; nil means all libraries.
     case swap(Set<String>?)
     case reload
     case rollback
-    /// A snapshot that has failed its probation.
+    /// A rollback because this snapshot has failed its probation.
     case breach(snapshot: Int)
   }
 
@@ -17,7 +17,7 @@ struct SwapQueue: Sendable {
 
   private(set) var entries: [Entry] = []
 
-  /// Returns the entries that this one supersedes.
+  /// Adds an entry. Returns the entries that it supersedes, which are removed.
   mutating func add(_ entry: Entry) -> [Entry] {
     let superseded = entries.filter { entry.kind.supersedes($0.kind) }
     entries.removeAll { entry.kind.supersedes($0.kind) }
@@ -32,7 +32,7 @@ struct SwapQueue: Sendable {
 
   mutating func next() -> Entry? { entries.isEmpty ? nil : entries.removeFirst() }
 
-  /// False if the swap is no longer waiting.
+  /// Returns false if the swap is no longer waiting.
   mutating func remove(_ id: Int) -> Bool {
     guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
     entries.remove(at: index)
@@ -54,7 +54,7 @@ extension SwapQueue.Kind {
     }
   }
 
-  /// The engine's own request, after a breach during probation.
+  /// Whether the engine itself has requested the rollback, after a breach during probation.
   var isBreach: Bool {
     if case .breach = self { return true }
     return false

@@ -14,7 +14,7 @@ struct SwapRequest: Sendable {
   let start = ContinuousClock.now
   let answer: Answer
 
-  /// A report before any work is done.
+  /// A report without changes.
   func report(_ outcome: SwapReport.Outcome, snapshot: Int) -> SwapReport {
     SwapReport(
       id: id, trigger: kind.trigger, began: began, duration: ContinuousClock.now - start, outcome: outcome,
@@ -39,7 +39,7 @@ enum SwapStop: Error {
   /// The task was cancelled: by its caller, or by the end of the engine.
   case stopped
   case refused(EngineError)
-  /// A reason that is not an error of a plugin or a configuration, as a text.
+  /// The reason as text, if it is not an error of a plugin or a configuration.
   case impossible(String)
 
   var words: String? {

@@ -9,7 +9,8 @@ import SluicePluginImage
 struct SwapState: Sendable {
   static let historyLimit = 100
 
-  /// The builds before the published snapshot, after their snapshot has ended.
+  /// The configuration and the builds of the snapshot before the published one. A rollback uses them if that snapshot
+  /// has ended.
   struct RestorePoint: Sendable {
     let configuration: Configuration
     /// The private copy and the hash of each library.
@@ -19,7 +20,7 @@ struct SwapState: Sendable {
   var machine: SwapMachine
   /// Actions that are to be performed, in order.
   var actions: [SwapMachine.Action] = []
-  /// Whether a thread exists that performs them.
+  /// Whether a thread exists that performs the actions.
   var hasPerformer = false
   var isOver = false
 
@@ -31,7 +32,7 @@ struct SwapState: Sendable {
   var retired = MetricsSnapshot()
 
   var requests: [Int: SwapRequest] = [:]
-  /// What each request changes, by the request's number.
+  /// The changes that each request makes, by the number of the request.
   var changes: [Int: [SwapReport.Change]] = [:]
   /// The task that performs the steps of the current request.
   var steps: Task<Void, Never>?
@@ -39,7 +40,7 @@ struct SwapState: Sendable {
   var lastSnapshot = 0
   var history: [SwapReport] = []
 
-  /// - Parameter published: the snapshot that all loops have; no loop has begun a transaction.
+  /// - Parameter published: the snapshot that all loops have. No loop may have begun a transaction.
   init(published: Snapshot, loops: Int) {
     self.published = published
     live = [published.number: published]
@@ -49,14 +50,14 @@ struct SwapState: Sendable {
 
   var isClosed: Bool { machine.isClosed }
 
-  /// Every snapshot on which transactions can be running, the published one first.
+  /// Every snapshot on which transactions can be running, with the published snapshot first.
   var snapshots: [Snapshot] {
     [published] + live.values.filter { $0 !== published }.sorted { $0.number < $1.number }
   }
 
   func snapshot(_ number: Int) -> Snapshot? { live[number] }
 
-  /// The snapshot that is being published; some loops might have it already.
+  /// The snapshot that is being published; nil if there is none. Some loops might have taken it already.
   var arriving: Snapshot? {
     guard case .publishing? = machine.running?.step else { return nil }
     return live[machine.newest.snapshot]
@@ -71,7 +72,7 @@ struct SwapState: Sendable {
     if history.count > Self.historyLimit { history.removeFirst(history.count - Self.historyLimit) }
   }
 
-  /// Removes a snapshot from the live ones, and keeps its counters; returns the parts that no other snapshot has.
+  /// Removes a snapshot from the live snapshots, but keeps its counts. Returns the parts that no other snapshot has.
   mutating func release(_ snapshot: Snapshot) -> [SnapshotPart] {
     live[snapshot.number] = nil
     retired.merge(MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() }))

@@ -6,7 +6,7 @@ import SluiceTrial
 
 extension TrialCandidate {
   /// A staged library with the instances that the configuration makes of it.
-  /// - Parameter states: what the serving instances saved, by the name of the instance.
+  /// - Parameter states: the states that the serving instances have saved, by the name of the instance.
   init(_ library: StagedLibrary, in configuration: Configuration, states: [String: OwnedState] = [:]) {
     let instances = configuration.plugins.filter { $0.library == library.path }.map { plugin in
       Instance(

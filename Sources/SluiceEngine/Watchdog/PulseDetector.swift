@@ -1,15 +1,15 @@
 import SluiceAssembly
 import SluiceLoop
 
-/// Finds loops that stand still, as opposed to loops that work or sleep, by regular checks.
+/// Finds stuck loops by regular checks. A loop that works or sleeps is not stuck.
 struct PulseDetector {
-  /// A loop that has stood still for at least the limit, or whose thread has ended.
+  /// A loop that has made no progress for at least the limit, or whose thread has ended.
   struct Standstill: Hashable {
     /// The loop's index.
     var loop: Int
     /// The time since the loop was first seen in its current turn.
     var age: Duration
-    /// Code on the loop's thread has ended the thread; the loop never runs again.
+    /// Whether code on the loop's thread has ended the thread, so that the loop never runs again.
     var hasDied: Bool
   }
 

@@ -1,6 +1,6 @@
 import SluicePluginHost
 
-/// Finds calls that block their loop for too long, by regular checks.
+/// Finds calls that block their loop for too long. It checks the loops regularly.
 struct StallDetector {
   /// A call, and the minimum time for which it has been running.
   struct Stall: Equatable {
@@ -11,7 +11,7 @@ struct StallDetector {
   /// The changes since the last check.
   enum Finding: Equatable {
     case began(Stall)
-    /// The call has ended after that time.
+    /// The call has ended, and lasted for the given time.
     case ended(Stall)
   }
 
@@ -33,7 +33,7 @@ struct StallDetector {
 
   /// - Parameters:
   ///   - calls: the current calls of the loops, at most one for each.
-  ///   - limit: how long a call may last; zero finds nothing.
+  ///   - limit: how long a call may last. If it is zero, no call is reported.
   mutating func look(_ calls: [LoopCall], at now: Duration, limit: Duration) -> [Finding] {
     var findings: [Finding] = []
     let running = Dictionary(calls.map { ($0.loop, $0) }, uniquingKeysWith: { $1 })
@@ -44,7 +44,7 @@ struct StallDetector {
     }
     for call in calls {
       var sighting = sightings[call.loop] ?? Sighting(call: call, since: now, last: now)
-      // The innermost call, if calls are nested.
+      // If calls are nested, this is the innermost call.
       sighting.call = call
       sighting.last = now
       if !sighting.isStall, limit > .zero, now - sighting.since >= limit {

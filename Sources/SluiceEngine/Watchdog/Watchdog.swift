@@ -4,23 +4,23 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceSupport
 
-/// Names in the log a stage that blocks its loop, and directs new requests to other loops; the engine cannot interrupt
-/// such a stage. The watchdog's own thread checks which call each loop makes and whether the loop makes progress, at no
-/// cost to the loops.
+/// Logs the name of a stage that blocks its loop, and directs new requests to other loops. The engine cannot interrupt
+/// such a stage. The watchdog's own thread checks which call each loop is in and whether the loop makes progress. This
+/// costs the loops nothing.
 final class Watchdog: Sendable {
-  /// The settings of a configuration for loops that stand still.
+  /// The settings of a configuration for stuck loops.
   struct Settings: Sendable {
-    /// How long a call can block its loop before the log names the call; with zero, no call is named.
+    /// How long a call can block its loop before it is logged. If it is zero, no call is logged.
     var limit: Duration
-    /// How long a loop can stand still before its transactions are ended.
+    /// How long a loop can be stuck before its transactions are ended.
     var abandon: Duration
   }
 
   /// The actions for a stuck loop at each check, on the watchdog's thread.
   struct Response: Sendable {
-    /// Directs new transactions to other loops, or to this loop again.
+    /// Directs new transactions to other loops if the loop is stuck, otherwise to this loop again.
     var mark: @Sendable (_ loop: Int, _ isStuck: Bool) -> Void
-    /// Moves or ends the transactions that wait for that loop.
+    /// Moves or ends the transactions of the stuck loop.
     var relieve: @Sendable (_ obstacle: LoopObstacle, _ settings: Settings) -> Void
   }
 
@@ -32,9 +32,9 @@ final class Watchdog: Sendable {
     var isOver = false
   }
 
-  /// The number of checks in the time that a call may take.
+  /// The number of checks within the time that a call may take.
   private static let looks = 4
-  /// How long a turn may take when no limit is set.
+  /// How long a turn of a loop may take if no limit is set.
   private static let patience = Duration.seconds(1)
 
   private let loops: [Loop]
@@ -74,8 +74,9 @@ final class Watchdog: Sendable {
   /// Loops that were stuck at the last check.
   var stuckLoops: Set<Int> { state.withLock { $0.stuck } }
 
-  /// Why a loop for which a caller has waited does not answer.
-  /// - Parameter age: how long the caller has waited; used unless the watchdog has seen the loop stuck for longer.
+  /// The reason why a loop does not answer a caller.
+  /// - Parameter age: how long the caller has waited. It becomes the age of the obstacle, unless the watchdog has seen
+  ///   the loop stuck for longer.
   func obstacle(on loop: Int, waiting age: Duration) -> LoopObstacle {
     let call = LoopCall.current(on: indices).first { $0.loop == loop }
     let standstill = state.withLock { state in state.pulses.standstills.first { $0.loop == loop } }
@@ -134,8 +135,8 @@ final class Watchdog: Sendable {
       say(
         stall.call, .warning,
         "has blocked loop \(stall.call.loop) in \(stall.call.callback) for \(stall.age.milliseconds) "
-          + "ms\(Self.of(stall.call)); everything else on that loop waits: the stage must suspend during slow work, "
-          + "or be SLUICE_FLAG_BLOCKING")
+          + "ms\(Self.of(stall.call)); all other work on that loop waits; the stage must suspend during slow work, "
+          + "or set SLUICE_FLAG_BLOCKING")
     case .ended(let stall):
       say(
         stall.call, .info,

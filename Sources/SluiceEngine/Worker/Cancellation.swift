@@ -6,9 +6,9 @@ public final class Cancellation: TransactionHolder {
   private enum State {
     case waiting
     case running(Transaction)
-    /// Forwards everything to the other cancellation.
+    /// All calls are forwarded to another cancellation.
     case forwarding(Cancellation)
-    /// Cancelled, or ended with an error of the caller.
+    /// The caller has cancelled the transaction, or ended it with an error.
     case over(TransactionError?)
     /// The transaction has ended by itself.
     case ended
@@ -16,17 +16,17 @@ public final class Cancellation: TransactionHolder {
 
   private let state = Locked(State.waiting)
 
-  /// A cancellation for one transaction: pass it along when you submit that transaction.
+  /// A cancellation for one transaction. Pass it to the call that submits the transaction.
   public init() {}
 
-  /// Whether it was cancelled, before or after its transaction began.
+  /// Whether the caller has ended the transaction, before or after it began.
   package var isCancelled: Bool { state.withLock { if case .over = $0 { true } else { false } } }
 
-  /// Ends the transaction as cancelled unless it has ended; further calls do nothing.
+  /// Cancels the transaction unless it has ended. Further calls do nothing.
   public func cancel() { end(nil) }
 
-  /// Ends the transaction with an error of the caller unless it has ended, for example because the receiver of the
-  /// response body is gone; further calls do nothing.
+  /// Ends the transaction with an error of the caller unless it has ended. An example is an error because nobody reads
+  /// the response body any more. Further calls do nothing.
   package func fail(_ error: TransactionError) { end(error) }
 
   private func end(_ error: TransactionError?) {
@@ -41,8 +41,8 @@ public final class Cancellation: TransactionHolder {
     }
   }
 
-  /// Forwards to another cancellation, for a call that consists of several transactions, one after the other: ending
-  /// this one also ends the transaction of `other`. Replaces the earlier target.
+  /// Forwards all further calls to another cancellation, and replaces the earlier target. A call that consists of
+  /// several transactions, one after the other, needs this: ending this object ends the transaction of `other`.
   package func forward(to other: Cancellation) {
     let previous = state.withLock { state in
       defer { if case .over = state {} else { state = .forwarding(other) } }
@@ -55,7 +55,7 @@ public final class Cancellation: TransactionHolder {
     if let error { transaction.fail(error) } else { transaction.cancel() }
   }
 
-  /// Continues a response body after its sink has paused; does nothing if the transaction is cancelled.
+  /// Continues a response body after its sink has paused. Does nothing if the transaction is cancelled.
   public func resumeReceiving() {
     switch state.withLock({ $0 }) {
     case .running(let transaction): transaction.resumeReceiving()

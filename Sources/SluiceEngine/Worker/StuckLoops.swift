@@ -7,17 +7,16 @@ import SluicePluginImage
 import SluiceSupport
 import Synchronization
 
-/// Handles the requests of loops that stand still. Called by the watchdog, and at the end of the engine.
+/// Handles the requests of stuck loops. Called by the watchdog, and at the end of the engine.
 struct StuckLoops: Sendable {
   let workers: [Worker]
-  /// Whether the engine is being shut down. Then requests are not moved to other loops any more, because the drain ends
-  /// them.
+  /// Whether the engine is being shut down. If so, requests are not moved to other loops, because the drain ends them.
   let isClosed: @Sendable () -> Bool
 
   func mark(_ loop: Int, _ isStuck: Bool) { workers[loop].isStuck.store(isStuck, ordering: .relaxed) }
 
-  /// Moves the requests that the loop has not begun to other loops. Ends the requests that it has begun when their time
-  /// is up.
+  /// Moves requests that the loop has not begun to other loops. Ends requests that it has begun and whose deadline has
+  /// passed, or all of them if the loop is abandoned.
   func relieve(_ obstacle: LoopObstacle, _ settings: Watchdog.Settings) {
     let worker = workers[obstacle.loop]
     let isAbandoned = obstacle.hasDied || obstacle.age >= settings.abandon
@@ -25,14 +24,14 @@ struct StuckLoops: Sendable {
     _ = worker.environment.completeStalled(dueAt: isAbandoned ? nil : worker.loop.now) { age in
       Self.error(obstacle, running: age)
     }
-    // A loop that is only busy answers by itself.
+    // If the loop is only busy, it will answer the drain itself.
     guard isClosed(), obstacle.age >= Worker.answerLimit || obstacle.hasDied, !worker.environment.owesResults,
       worker.submissions.isEmpty
     else { return }
     worker.owedNothing.withLock { $0 }?.give(false)
   }
 
-  /// Ends all requests of a loop, begun or not. From any thread except that loop's.
+  /// Ends all requests of a loop, begun or not. From any thread except the thread of that loop.
   func end(_ worker: Worker, because obstacle: LoopObstacle) {
     for submission in worker.takeSubmissions() { submission.refuse(Self.neverBegan(obstacle)) }
     _ = worker.environment.completeStalled(dueAt: nil) { Self.error(obstacle, running: $0) }

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Requests that a loop has not begun. Many threads push, the loop takes the requests one by one, and a thread that
-/// finds the loop stuck takes all remaining requests. Lock-free.
+/// Requests that a loop has not begun. Many threads push requests. The loop takes them one by one. A thread that finds
+/// the loop stuck takes all remaining requests. Lock-free.
 ///
 ///     push ─► incoming (a stack, newest first) ─► ordered (oldest first) ─► takeFirst, one at a time
 ///                  └────────────────────────────────────┴─► takeAll
 ///
-/// A list, with the reference that each node holds, belongs to the thread that has exchanged it for nil. Only
-/// the loop puts a list back.
+/// A thread takes a list by exchanging it for nil. It then owns the list and the reference in each node. Only the loop
+/// puts a list back.
 struct SubmissionQueue: ~Copyable, Sendable {
   private typealias Node = Unmanaged<Submission>
 
@@ -16,7 +16,7 @@ struct SubmissionQueue: ~Copyable, Sendable {
 
   deinit { _ = takeAll() }
 
-  /// Returns true if the incoming stack was empty; the caller must then wake the loop. [any]
+  /// Adds a request. Returns true if the incoming stack was empty. In this case, the caller must wake the loop. [any]
   func push(_ submission: Submission) -> Bool {
     let node = Node.passRetained(submission)
     var expected = incoming.load(ordering: .relaxed)
@@ -29,7 +29,8 @@ struct SubmissionQueue: ~Copyable, Sendable {
     }
   }
 
-  /// From any thread. Misses requests that are being moved between the two lists.
+  /// Whether both lists are empty. Does not see requests that are just being moved from one list to the other. From any
+  /// thread.
   var isEmpty: Bool {
     incoming.load(ordering: .acquiring) == nil && ordered.load(ordering: .acquiring) == nil
   }
@@ -43,7 +44,7 @@ struct SubmissionQueue: ~Copyable, Sendable {
     return first
   }
 
-  /// Takes all remaining requests, the oldest first. [any]
+  /// Takes all remaining requests, with the oldest first. [any]
   func takeAll() -> [Submission] {
     var all: [Submission] = []
     for list in [ordered.exchange(nil, ordering: .acquiringAndReleasing), takeIncoming()] {

@@ -7,13 +7,14 @@ import SluiceSupport
 import Synchronization
 
 extension Worker {
-  /// The time limit for a loop to report its end after its drain; the second limit applies to a loop that makes
-  /// progress and is only slow.
+  /// How long to wait for a loop's answer after its drain. The second limit applies to a slow loop, which still makes
+  /// progress.
   static let answerLimit = Duration.seconds(1)
   private static let slowLimit = Duration.seconds(4)
 
-  /// Waits until no transaction is running, at most `limit`; then ends the remaining ones.
-  /// - Returns: false if the loop did not answer: it is in a call that does not return, or its thread has ended.
+  /// Waits until no transaction is running, but at most `limit`. Then ends the remaining transactions.
+  /// - Returns: false if the loop did not answer, because it is in a call that does not return, or because its thread
+  ///   has ended.
   func drain(for limit: Duration) async -> Bool {
     if await drain(for: limit, andThen: Self.answerLimit) { return true }
     guard !loop.pulse.hasDied, !isStuck.load(ordering: .relaxed) else { return false }
@@ -23,7 +24,7 @@ extension Worker {
   private func drain(for limit: Duration, andThen grace: Duration) async -> Bool {
     await FirstAnswer<Bool>.race(within: limit + grace) { answer in
       owedNothing.withLock { $0 = answer }
-      // If the thread has ended, the loop drops the posted job, which releases `end` and so answers.
+      // If the thread has ended, the loop drops the posted job. This releases `end`, which gives the answer `false`.
       let end = LastRelease { answer.give(false) }
       loop.post { [self] in
         let deadline = loop.now + limit

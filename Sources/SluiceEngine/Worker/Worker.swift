@@ -9,16 +9,17 @@ import Synchronization
 
 /// One event loop and its state.
 ///
-/// Unchecked because of `pipeline`, which is read and replaced only on the loop's thread.
+/// Unchecked because of `pipeline`. It is safe, because `pipeline` is read and replaced only on the loop's thread.
 final class Worker: @unchecked Sendable {
   let loop: Loop
   let environment: LoopEnvironment
   /// The number of requests on their way from another thread to the loop.
   let submitted = Atomic<Int>(0)
   let submissions = SubmissionQueue()
-  /// Lets a drain stop waiting for a stuck loop after another thread has delivered all of the loop's results.
+  /// The answer that a drain waits for; nil without a drain. It ends the wait for a stuck loop when another thread has
+  /// delivered all results of that loop.
   let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
-  /// Whether the watchdog has found that the loop stands still; new requests then go to other loops.
+  /// Whether the watchdog has found that the loop is stuck. New requests then go to other loops.
   let isStuck = Atomic<Bool>(false)
   /// Whether a call of `beginSubmissions` waits on the loop.
   private let isBeginPosted = Atomic<Bool>(false)
@@ -35,7 +36,7 @@ final class Worker: @unchecked Sendable {
 
 extension Worker {
   /// How long the loop begins requests before it returns to its other work. A limit for the number of requests would
-  /// not bound the time, because a request that a stage answers runs to its end when it begins.
+  /// not limit the time: if a stage answers a request, the whole transaction runs when it begins.
   private static let burstNanoseconds: UInt64 = 2_000_000
 
   /// Begins a transaction. [loop]
@@ -49,7 +50,8 @@ extension Worker {
       whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
   }
 
-  /// Transactions without a result, begun or not. From any thread; the number can be slightly out of date.
+  /// The number of transactions without a result, whether they have begun or not. From any thread. The number can be
+  /// slightly out of date.
   var owedCount: Int { environment.owedCount + submitted.load(ordering: .relaxed) }
 
   /// Takes a request that was counted in ``submitted``. From any thread.
@@ -57,22 +59,24 @@ extension Worker {
     if submissions.push(submission) { beginSubmissionsLater() }
   }
 
-  /// At most one call of `beginSubmissions` waits. If each request that finds the queue empty posted a call, and each
-  /// call began requests for its whole time, the loop would do nothing else.
+  /// Posts a call of `beginSubmissions`, unless one is already waiting. If each request that finds the queue empty
+  /// posted a call, and each call began requests for its full time, the loop would do nothing else.
   private func beginSubmissionsLater() {
     guard !isBeginPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
     loop.post { [self] in beginSubmissions() }
   }
 
-  /// One at a time, so that requests which wait behind a stage that does not return can still be moved to another loop.
+  /// Takes and begins the requests one at a time. If a stage does not return, the requests behind it can thus still be
+  /// moved to another loop.
   private func beginSubmissions() {
-    // Reset before the queue is read: a request that still finds the flag set is seen below.
+    // The flag is reset before the queue is read. If a request still finds the flag set, it is already in the queue and
+    // is taken below.
     _ = isBeginPosted.exchange(false, ordering: .acquiringAndReleasing)
     let end = loop.now.nanoseconds &+ Self.burstNanoseconds
     repeat {
       guard let submission = submissions.takeFirst() else { return }
-      // Subtracted first, because the request would otherwise be counted twice while it begins. A drain checks on this
-      // loop, so it never sees the state in between.
+      // The count is reduced before the request begins. Otherwise the request would be counted twice. A drain checks on
+      // this loop, so it never sees the state between these two lines.
       submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
       submission.begin(on: self)
     } while loop.now.nanoseconds < end
@@ -86,7 +90,7 @@ extension Worker {
     return taken
   }
 
-  /// The next loop that makes progress; nil if none does.
+  /// The next worker whose loop makes progress; nil if all loops are stuck.
   package static func moving(_ workers: [Worker], after turn: Int) -> Worker? {
     for step in 1..<max(workers.count, 2) {
       let worker = workers[(turn % workers.count + step) % workers.count]

@@ -6,8 +6,8 @@ import SluicePipeline
 import SluicePlugin
 import SluiceSupport
 
-/// Notes the targets of redirects, from which the URL of the response is taken, and ends the upload together with its
-/// transaction. Asked after the caller's delegate.
+/// Stores the targets of redirects, which give the URL of the response, and stops the upload when its transaction ends.
+/// It is asked after the caller's delegate.
 final class CallObserver: TransactionDelegate {
   private let urls: Locked<[HTTPURL]>
   private let upload: ProducedBody?

@@ -5,10 +5,11 @@ public import SluiceClient
 import SluiceCookies
 
 extension Client {
-  /// The client in place of `URLSession.shared`: with a cookie jar in memory, without stages, and with a deadline of
-  /// seven days, so that `timeoutInterval` decides. It exists until the process ends; do not shut it down.
+  /// A client that corresponds to `URLSession.shared`. It has a cookie jar in memory and no stages. Its deadline is
+  /// seven days, so that in practice `timeoutInterval` decides. It exists until the process ends, and must not be shut
+  /// down.
   ///
-  /// - Throws: why the engine could not be started; each access throws the error again.
+  /// - Throws: why the engine could not be started. Each access throws the same error.
   public static var shared: Client {
     get throws(EngineError) { try made.get() }
   }

@@ -5,22 +5,22 @@ import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 
-// The calls of URLSession, with its types. Each throws a `URLError`, whose `NSUnderlyingErrorKey` is the engine's
-// error.
+// The calls of URLSession, with the types of Foundation. Each throws a `URLError`, whose `NSUnderlyingErrorKey` is the
+// engine's error.
 //
 // As in URLSession, `timeoutInterval` is the longest time in which nothing is sent or received. The deadline of the
 // configuration also applies.
 extension Client {
-  /// Gets a URL, and collects the body in memory, at most `transport.maxResponseBytes`.
+  /// Gets a URL, and collects the body in memory. The body can have at most `transport.maxResponseBytes`.
   public func data(
     from url: URL, delegate: (any TransactionDelegate)? = nil
   ) async throws(URLError) -> (Data, HTTPURLResponse) {
     try await data(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// Sends a request, and collects the body in memory, at most `transport.maxResponseBytes`.
+  /// Sends a request, and collects the body in memory. The body can have at most `transport.maxResponseBytes`.
   ///
-  /// Of the request, these parts are used: method, URL, header fields, `httpBody` or `httpBodyStream`, and
+  /// Only these parts of the request are used: method, URL, header fields, `httpBody` or `httpBodyStream`, and
   /// `timeoutInterval`.
   /// - Parameter delegate: asked before the delegates of the client and the engine.
   public func data(
@@ -45,16 +45,17 @@ extension Client {
     return try await FoundationCall(self, request, body: body, delegate: delegate).collect()
   }
 
-  /// Gets a URL into a new file in the folder for temporary files (`TMPDIR`), which the caller moves or deletes.
+  /// Downloads a URL to a new file in the folder for temporary files (`TMPDIR`). The caller must move or delete the
+  /// file.
   public func download(
     from url: URL, delegate: (any TransactionDelegate)? = nil
   ) async throws(URLError) -> (URL, HTTPURLResponse) {
     try await download(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// Sends a request, and writes the body of its response into a new file in the folder for temporary files (`TMPDIR`),
-  /// which the caller moves or deletes. A status other than 2xx is an error. The underlying `DownloadFailure` of an
-  /// error can have the data to resume.
+  /// Sends a request, and writes the body of its response to a new file in the folder for temporary files (`TMPDIR`).
+  /// The caller must move or delete the file. A status other than 2xx is an error. The underlying `DownloadFailure` of
+  /// an error can contain the data to resume the download.
   public func download(
     for request: URLRequest, delegate: (any TransactionDelegate)? = nil
   ) async throws(URLError) -> (URL, HTTPURLResponse) {
@@ -68,9 +69,9 @@ extension Client {
     try await bytes(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// Sends a request, and returns when the head has arrived. `timeoutInterval` applies until then.
+  /// Sends a request, and returns when the head has arrived. `timeoutInterval` applies until the head has arrived.
   ///
-  /// Errors of the body are thrown by ``ResponseBytes``.
+  /// ``ResponseBytes`` throws errors of the body.
   public func bytes(
     for request: URLRequest, delegate: (any TransactionDelegate)? = nil
   ) async throws(URLError) -> (ResponseBytes, HTTPURLResponse) {

@@ -13,7 +13,7 @@ struct FoundationCall: Sendable {
   private let observer: CallObserver
   private let delegate: (any TransactionDelegate)?
   private let cancellation = Cancellation()
-  /// The cancellation of the call, which is also used when its body fails.
+  /// The cancellation of the call. It is also used if the body of the call fails.
   private let whole: Cancellation
 
   /// - Parameter body: replaces the body of the request.

@@ -6,7 +6,7 @@ extension HTTPURLResponse {
   /// - Parameter url: the URL of the last hop.
   static func of(_ response: Response, _ url: URL) throws(URLError) -> HTTPURLResponse {
     var fields: [String: String] = [:]
-    // Names are compared without case; the first spelling is kept.
+    // Field names are compared without case. If a name occurs several times, the first spelling is kept.
     var spellings: [String: String] = [:]
     for (name, value) in response.headers {
       let key = name.lowercased()

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// The content of an `InputStream`. It is read on a queue, because a stream blocks its reader until it has bytes.
+/// The content of an `InputStream`. It is read on a dispatch queue, because reading blocks until the stream has bytes.
 ///
-/// Unchecked because one task reads it, one piece after the other.
+/// Unchecked: this is safe because only one task reads it, one piece after the other.
 struct InputStreamPieces: AsyncSequence, @unchecked Sendable {
   private static let pieceBytes = 1 << 16
 
@@ -32,7 +32,7 @@ struct InputStreamPieces: AsyncSequence, @unchecked Sendable {
     var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
     let count = stream.read(&buffer, maxLength: buffer.count)
     guard count > 0 else {
-      // Does not ask for `streamError`: if there is no error, swift-corelibs-foundation ends the process there.
+      // `streamError` is not read, because swift-corelibs-foundation ends the process there if there is no error.
       stream.close()
       if count < 0 { throw CocoaError(.fileReadUnknown) }
       return nil

@@ -7,15 +7,15 @@ extension Request {
   /// Converts a Foundation request: its method, URL, header fields and `httpBody`, and `timeoutInterval` as the idle
   /// timeout.
   ///
-  /// Other parts are ignored: `httpBodyStream`, which the calls of a client read, and settings without a meaning here,
-  /// such as the cache policy.
+  /// All other parts are ignored. These are `httpBodyStream`, which the client's calls read themselves, and settings
+  /// that have no meaning here, such as the cache policy.
   ///
   /// - Throws: `badURL` or `unsupportedURL`.
   public init(_ request: URLRequest) throws(URLError) {
     guard let url = request.url else { throw URLError(.badURL) }
     do throws(MessageError) { self.init(url: try HTTPURL(url)) } catch { throw URLError(error) }
     method = request.httpMethod ?? "GET"
-    // The dictionary has no order, so without sorting, equal requests would differ.
+    // The fields are sorted, because the order of a dictionary would differ between equal requests.
     for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
       headers.append(name, value)
     }
@@ -24,6 +24,7 @@ extension Request {
     if seconds > 0, seconds < Self.longestTimeout { options.idleTimeout = .seconds(seconds) }
   }
 
-  /// A longer time sets no limit, because the deadline of the configuration ends the request earlier.
+  /// If the time is longer than this, no limit is set, because the deadline of the configuration ends the request
+  /// earlier.
   private static var longestTimeout: Double { 366 * 86_400 }
 }

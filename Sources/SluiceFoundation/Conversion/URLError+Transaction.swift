@@ -5,7 +5,7 @@ import SluiceMessages
 import SluicePipeline
 
 extension URLError {
-  /// The error that URLSession would throw, with the engine's error as `NSUnderlyingErrorKey`. The URL is left out
+  /// The error that URLSession would throw. Its `NSUnderlyingErrorKey` is the engine's error. The URL is left out
   /// because it can contain secrets.
   init(_ error: TransactionError) { self.init(error.code, error.description, underlying: error) }
 
@@ -20,7 +20,8 @@ extension URLError {
     self.init(known, userInfo: [NSLocalizedDescriptionKey: text, NSUnderlyingErrorKey: underlying])
   }
 
-  /// All other codes become `unknown`: URLSession has no codes for stages, retries and bodies that do not fit.
+  /// All other codes become `unknown`, because URLSession has no codes for stages, retries and bodies of the wrong
+  /// form.
   private static let codes: [ErrorCode: Code] = [
     .cancelled: .cancelled,
     .timeout: .timedOut, .connectTimeout: .timedOut, .deadline: .timedOut, .stageTimeout: .timedOut,

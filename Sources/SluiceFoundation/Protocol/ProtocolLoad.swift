@@ -5,8 +5,8 @@ import SluiceClient
 import SluiceMessages
 import SluiceSupport
 
-/// The request of one task of a URLSession: its state, kept apart from the protocol object, which the session uses only
-/// on its queue.
+/// The state of the request of one URLSession task. It is separate from the protocol object, because the session uses
+/// that object only on its queue.
 final class ProtocolLoad: Sendable {
   typealias Outcome = Result<(data: Data, response: HTTPURLResponse), URLError>
 
@@ -23,8 +23,8 @@ final class ProtocolLoad: Sendable {
     case nothing
   }
 
-  /// A queue for all tasks, and not a thread of Swift's pool: suspending and resuming waits for the queue of all
-  /// sessions.
+  /// A queue for all tasks. No thread of Swift's pool is used, because suspending and resuming a task waits for the
+  /// queue that all sessions share.
   private static let queue = DispatchQueue(label: "sluice-url-protocol")
 
   private let state = Locked(State.waiting)
@@ -44,7 +44,7 @@ final class ProtocolLoad: Sendable {
 
   /// Sends the request. When the request has ended, makes the session call `startLoading()` again.
   ///
-  /// The session must be told everything on its own queue, and only resuming a task leads to that queue:
+  /// The session must be called only on its own queue, and only resuming a task runs code on that queue:
   /// swift-corelibs-foundation then calls `startLoading()` there. A task that the program has suspended gets its
   /// response when the program resumes it.
   func start(_ task: URLSessionTask, _ body: @escaping @Sendable () async -> Outcome) {

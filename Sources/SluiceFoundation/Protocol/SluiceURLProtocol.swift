@@ -5,25 +5,25 @@ public import SluiceClient
 import SluiceMessages
 import SluiceSupport
 
-/// Carries the data and upload tasks of a `URLSession` through a client:
+/// Sends the requests of data and upload tasks of a `URLSession` through a client:
 ///
 ///     configuration.protocolClasses = [SluiceURLProtocol.self]
 ///
-/// The client follows redirects; the response has the last URL. Cookies are kept in the client's jar; if the session
-/// adds cookies from its `HTTPCookieStorage`, those are sent instead. The session gets the whole body at once, at most
-/// `transport.maxResponseBytes`, because a session of swift-corelibs-foundation gives a completion handler only the
-/// last piece. A download task fails, because such a session takes no file from a protocol; use
-/// ``SluiceClient/Client``.
+/// The client follows redirects, and the response has the last URL. Cookies are kept in the client's jar. If the
+/// session adds cookies from its `HTTPCookieStorage`, these cookies are sent instead. The session gets the whole body
+/// at once, because a session of swift-corelibs-foundation gives only the last piece to a completion handler. The body
+/// can have at most `transport.maxResponseBytes`. A download task fails, because such a session accepts no file from a
+/// protocol. Use ``SluiceClient/Client`` for downloads.
 ///
 /// A session's delegate is not asked about redirects and challenges. A response with the status 401 loses its
-/// `WWW-Authenticate`, because the session would otherwise send the request again by itself, past the client. Put
-/// credentials into the header field `Authorization`, or into a delegate of the client.
+/// `WWW-Authenticate`. Otherwise the session itself would send the request again, without the client. Credentials must
+/// therefore be in the header field `Authorization`, or come from a delegate of the client.
 public final class SluiceURLProtocol: URLProtocol {
   private static let chosen = Locked<Client?>(nil)
 
   private let load = ProtocolLoad()
 
-  /// The client for all tasks that begin from now on; it is retained. Nil, which is the default, means `Client.shared`.
+  /// The client for all tasks that begin after this is set. It is retained. Nil, the default, means `Client.shared`.
   public static var client: Client? {
     get { chosen.withLock { $0 } }
     set { chosen.withLock { $0 = newValue } }
@@ -51,8 +51,8 @@ public final class SluiceURLProtocol: URLProtocol {
     }
   }
 
-  /// Ends the request if its task was cancelled. The session also calls this, on its queue, for suspended tasks, whose
-  /// requests continue.
+  /// Ends the request if its task was cancelled. The session calls this on its queue. It also calls this for a
+  /// suspended task, but the request of such a task continues.
   override public func stopLoading() {
     if task?.state == .canceling || task == nil { load.cancel() }
   }
@@ -74,8 +74,8 @@ public final class SluiceURLProtocol: URLProtocol {
     }
   }
 
-  /// Returns a function that makes the call. The function examines the file of an upload, which must not be done on the
-  /// session's queue.
+  /// Returns a function that sends the request. The function must not run on the session's queue, because it examines
+  /// the file of an upload.
   private static func call(
     _ client: Client, _ request: URLRequest, _ task: URLSessionTask
   ) throws(URLError) -> @Sendable () async throws(URLError) -> FoundationCall {

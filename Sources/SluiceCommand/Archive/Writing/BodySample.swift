@@ -14,7 +14,7 @@ struct BodySample: Sendable {
   private var content = Content.bytes([])
   /// The bytes of the body so far, including those that are left out.
   private(set) var byteCount = 0
-  /// Why a part of the body is missing for another reason than the limit; nil if none is.
+  /// The reason why a part of the body is missing, unless the limit is the reason; nil if no part is missing.
   var gap: String?
 
   init() {}
@@ -33,7 +33,7 @@ struct BodySample: Sendable {
   mutating func append(_ piece: [UInt8]) {
     guard case .bytes(var bytes) = content else { return }
     byteCount += piece.count
-    // Released first, because a second reference would make the append copy all bytes.
+    // Clears `content` first: as long as it refers to the same array, appending to `bytes` would copy all bytes.
     content = .bytes([])
     guard byteCount <= Self.limitBytes else { return }
     bytes += piece
@@ -43,7 +43,8 @@ struct BodySample: Sendable {
   /// The memory that this value holds.
   var heldBytes: Int { if case .bytes(let bytes) = content { bytes.count } else { 0 } }
 
-  /// The bytes to show, and a comment about them. Reads a file, so it must not be called on an event loop.
+  /// The bytes to show, and a comment that explains missing bytes. Reads a file, so it must not be called on an event
+  /// loop.
   func shown() -> (bytes: [UInt8], comment: String?) {
     guard byteCount <= Self.limitBytes else {
       return ([], "left out: it has \(byteCount) bytes, and an archive keeps at most \(Self.limitBytes)")

@@ -33,7 +33,7 @@ enum CookieText {
 
     init(_ list: [(name: String, value: String?)]) { self.list = list }
 
-    /// The last attribute of a name counts.
+    /// If several attributes have this name, the last one counts.
     subscript(name: String) -> String? { list.last { $0.name.lowercased() == name }?.value }
 
     func has(_ name: String) -> Bool { list.contains { $0.name.lowercased() == name } }
@@ -63,7 +63,7 @@ enum CookieText {
     return (name.trimmedBlanks, value.trimmedBlanks)
   }
 
-  /// Empty without an equals sign: the whole text is then the value, which is a secret.
+  /// Empty if there is no equals sign. The whole text is then the value, which is a secret.
   private static func name(of piece: Substring?) -> String {
     piece?.parts(around: UInt8(ascii: "="))?.before.trimmedBlanks ?? ""
   }

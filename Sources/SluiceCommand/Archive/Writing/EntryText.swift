@@ -2,8 +2,8 @@ import Sluice
 import SluiceAssembly
 import SluiceMessages
 
-/// One entry of an HTTP Archive 1.2 (http://www.softwareishard.com/blog/har-12-spec/). The names of members that the
-/// format does not define begin with an underscore, as it requires.
+/// One entry of an HTTP Archive 1.2 (http://www.softwareishard.com/blog/har-12-spec/). Members that the format does not
+/// define have names that begin with an underscore, as the format requires.
 enum EntryText {
   /// This can read a file, so it must not be called on an event loop.
   static func make(_ hop: ArchivedHop, _ mask: SecretMask) -> [UInt8] {

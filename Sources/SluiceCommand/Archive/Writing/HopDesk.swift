@@ -1,9 +1,9 @@
 import SluicePipeline
 import SluiceSupport
 
-/// Connects the two places on a loop that see a hop: the transport knows the bytes, and the events of the transaction
-/// say which hop they belong to. The transport calls the transaction, which reports its events before that call
-/// returns.
+/// Connects the two places on a loop that see a hop. The transport knows the bytes, and the events of the transaction
+/// tell which hop they belong to. The transport calls the transaction, and the transaction reports its events before
+/// this call returns.
 ///
 /// Unchecked because it is confined to its loop.
 final class HopDesk: @unchecked Sendable {
@@ -12,8 +12,8 @@ final class HopDesk: @unchecked Sendable {
   /// The hop that was issued last, until its head is reported.
   private var issued: HopTap?
 
-  /// Call it before each call of the hop's observer.
-  /// - Returns: the value for ``leave(to:)``, to be called when the observer has returned.
+  /// Must be called before each call of the hop's observer.
+  /// - Returns: the argument for ``leave(to:)``, which must be called when the observer has returned.
   func enter(_ tap: HopTap) -> HopTap? {
     defer { current = tap }
     return current
@@ -21,10 +21,10 @@ final class HopDesk: @unchecked Sendable {
 
   func leave(to earlier: HopTap?) { current = earlier }
 
-  /// Call it when the next thing that the transport does is to write the head.
+  /// Must be called directly before the transport writes the head of this hop.
   func expectHead(of tap: HopTap) { issued = tap }
 
-  /// A head that no hop expects is the rest of an earlier head, or a head for a proxy.
+  /// A head that no hop expects is dropped: it is a later part of an earlier head, or a head for a proxy.
   func didSend(_ head: [UInt8]) {
     issued?.didSend(head)
     issued = nil

@@ -3,7 +3,7 @@ import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 
-/// Passes everything about one hop on to its observer, and keeps what an archive shows of it.
+/// Passes all calls of one hop on to its observer, and keeps the facts that an archive shows.
 ///
 /// Unchecked because it is confined to its loop.
 final class HopTap: TransferObserver, @unchecked Sendable {
@@ -12,7 +12,7 @@ final class HopTap: TransferObserver, @unchecked Sendable {
   private let began = UniversalTime.now
   private var request: Request
   private var requestBody: BodySample
-  /// False from the start of a body that can be produced only once until it has been read to its end.
+  /// False while a body that can be produced only once has not been read to its end.
   private var isRequestWhole = true
   private var sentHead: [UInt8]?
   private var response: Response?
@@ -39,15 +39,15 @@ final class HopTap: TransferObserver, @unchecked Sendable {
       isRequestWhole = piece == nil || requestBody.byteCount == stream.byteCount
       return piece
     }
-    // The transaction has already set what the stream wakes, and `mapped` would replace that.
+    // `BodyStream.mapped` is not used, because it would replace the wake-up handler that the transaction has set.
     let tapped = stream.trailers.map { BodyStream(trailers: $0, read: read) }
     return .stream(tapped ?? BodyStream(byteCount: stream.byteCount, read: read))
   }
 
-  /// Gets the whole head, or its beginning if it is written in parts.
+  /// Gets the whole head, or its first part if it is written in parts.
   func didSend(_ head: [UInt8]) { sentHead = head }
 
-  /// The facts about the hop, to be called at its end.
+  /// The facts about the hop. Must be called at the end of the hop.
   func hop(_ event: TraceEvent, _ identity: ArchivedHop.Identity) -> ArchivedHop {
     var hop = ArchivedHop(request, began: began, identity: identity)
     hop.requestBody = requestBody
@@ -61,7 +61,8 @@ final class HopTap: TransferObserver, @unchecked Sendable {
     return hop
   }
 
-  /// Whether there is a body that was not delivered. A body that nobody wants is read and dropped, or not read at all.
+  /// Whether the response had a body that was not delivered. The transport reads and drops a body that nobody wants, or
+  /// does not read it.
   private var hasUnseenBody: Bool {
     guard receivedBytes == 0 else { return true }
     guard disposition == .discard, request.method != "HEAD", let headers = response?.headers else { return false }

@@ -19,7 +19,8 @@ enum ResponseText {
     if let error = hop.error { add(error, to: &object) }
   }
 
-  /// The usual reason phrase of the status, because a response does not keep its own; HTTP/2 has no reason phrase.
+  /// The usual reason phrase of the status, because a response does not store the phrase that it had; empty for HTTP/2,
+  /// which has no reason phrase.
   private static func reason(of response: Response?) -> String {
     guard let response, response.version != .http2, response.version != .http3 else { return "" }
     return ServerLibrary.reason(of: response.status)

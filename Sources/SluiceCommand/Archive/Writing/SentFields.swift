@@ -1,12 +1,12 @@
 import SluiceMessages
 
-/// The headers of a hop as they went over the wire, or as the request has them if they are not known; secrets are
-/// hidden.
+/// The headers of a hop as they were sent over the wire, with secrets hidden. If the sent head is not known, they are
+/// the headers of the request.
 struct SentFields {
   let list: [NamedValue]
-  /// Such as `HTTP/1.1`; nil if the head as it was sent is not known.
+  /// Such as `HTTP/1.1`; nil if the sent head is not known.
   let version: String?
-  /// The size of the head in bytes; nil if it is not known, or if it was compressed (HTTP/2).
+  /// The size of the head in bytes; nil if the sent head is not known, or was compressed (HTTP/2).
   let byteCount: Int?
 
   init(_ hop: ArchivedHop, _ mask: SecretMask) {

@@ -4,7 +4,7 @@ import SluiceMessages
 /// `--output=FILE`. Options can follow operands; `--` ends the options.
 ///
 /// Values of options that take bytes are kept unchanged. Any other word that is not UTF-8 is refused, because a
-/// repaired word would name a different file, header or URL.
+/// replacement of the invalid bytes would name a different file, header or URL.
 struct ArgumentParser {
   private static let dash = UInt8(ascii: "-")
 

@@ -1,7 +1,7 @@
 import Glibc
 import SluiceMessages
 
-/// A word of the command line, as the bytes that the system passed, which need not be UTF-8.
+/// A word of the command line, as the bytes that the system has passed. The bytes need not be UTF-8.
 struct ArgumentWord: Sendable, Hashable, ExpressibleByStringLiteral {
   let bytes: [UInt8]
 
@@ -9,10 +9,10 @@ struct ArgumentWord: Sendable, Hashable, ExpressibleByStringLiteral {
   init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
   init(stringLiteral text: String) { self.init(text) }
 
-  /// Nil for bytes that are not UTF-8.
+  /// The word as text; nil if the bytes are not UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// For comparisons with known words, and for messages; bytes that are not UTF-8 are shown as numbers.
+  /// The word for messages and for comparisons with known words. Bytes that are not UTF-8 are shown as numbers.
   var shown: String { text ?? PlainText.excerpt(bytes.span) }
 
   /// The words that this process was started with, beginning with the program's name. `CommandLine.arguments` replaces

@@ -16,7 +16,7 @@ enum HelpText {
     """
   }
 
-  /// The help for the first word of several commands.
+  /// The help for a word with which several commands begin.
   static func group(_ word: String, _ commands: [CommandDescription]) -> String {
     """
     Usage: sluice \(word) COMMAND [OPTION]...

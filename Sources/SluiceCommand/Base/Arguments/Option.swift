@@ -2,7 +2,7 @@
 struct Option: Sendable {
   /// Without dashes.
   let name: String
-  /// Further names, which the help does not show.
+  /// Further names of the option, which the help does not show.
   let aliases: [String]
   let letter: Character?
   /// The placeholder for its argument in the help; nil for a flag.

@@ -22,7 +22,7 @@ struct ParsedArguments: Sendable {
 
   func all(_ name: String) -> [String] { allBytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
-  /// The same value as bytes, for options whose value need not be UTF-8.
+  /// The value of an option as bytes. It is used for options whose value need not be UTF-8.
   func bytes(_ name: String) -> [UInt8]? { options.last { $0.name == name }?.value.bytes }
 
   func allBytes(_ name: String) -> [[UInt8]] { options.filter { $0.name == name }.map(\.value.bytes) }

@@ -28,7 +28,8 @@ enum PluginArguments {
       config: try config(parts.dropFirst().first), location: ConfigurationLocation(file: "--plugin \(path)"))
   }
 
-  /// The path of a library that is given as a path, or as the name of an installed plugin, as in a configuration.
+  /// The path of a library. As in a configuration, a library is given by its path, or by the name of an installed
+  /// plugin.
   static func library(_ text: String, for subject: String) throws(CommandError) -> String {
     guard InstalledPlugins.isName(text) else { return text }
     do { return try InstalledPlugins.ofThisProgram.path(of: text, at: ConfigurationLocation(file: subject)) } catch {
@@ -43,7 +44,7 @@ enum PluginArguments {
     }
   }
 
-  /// `libretry.so` is named `retry`, and a second one `retry-2`.
+  /// A name for the plugin: `retry` for `libretry.so`, and `retry-2` for a second plugin of this name.
   private static func name(_ path: String, _ taken: [String]) -> String {
     var name = path.split(separator: "/").last.map(String.init) ?? path
     if name.hasPrefix("lib") { name.removeFirst(3) }

@@ -1,6 +1,6 @@
 /// Guesses the word that a misspelled word was meant to be.
 enum Suggestion {
-  /// Longer words are not compared: they are not misspellings, and the cost grows with the length of both words.
+  /// Longer words get no suggestion: they are hardly misspellings, and the cost grows with the length of both words.
   private static let longest = 64
 
   /// The nearest known word, which begins with the typed text or differs from it in a few letters; nil if there is

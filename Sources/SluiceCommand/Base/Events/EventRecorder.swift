@@ -9,8 +9,8 @@ import SluicePipeline
 final class EventRecorder: SideOutput {
   private let output: ByteOutput
 
-  /// Nil without the option. Events can go to standard output if the results go to a file.
-  /// - Parameter input: the file that is being read, to which events must not be written.
+  /// Returns nil without the option. Events can be written to standard output if the results are written to a file.
+  /// - Parameter input: the input file. Events must not be written to it.
   static func make(
     _ arguments: ParsedArguments, besides input: FileIdentity? = nil
   ) throws(CommandError) -> EventRecorder? {
@@ -21,7 +21,7 @@ final class EventRecorder: SideOutput {
     }
     try check(path, isNot: arguments["output"])
     let recorder = EventRecorder(try ByteOutput(path: path, besides: input))
-    // Only now can two names be compared that lead to the same new file.
+    // Two names can lead to the same new file. This is known only after the file exists.
     try check(path, isNot: arguments["output"])
     return recorder
   }
@@ -34,19 +34,20 @@ final class EventRecorder: SideOutput {
 
   private init(_ output: ByteOutput) { self.output = output }
 
-  /// Adds the tracer that writes the events, as the last tracer. It hides what the configuration hides.
+  /// Adds the tracer that writes the events, as the last tracer. It hides the secrets that the configuration hides.
   func append(to configuration: inout Configuration) {
     let secrets = SecretMask(configuration.redaction).secrets
     let code = StageCode(isTrusted: true) { [output] in output.append(EventLine.make($0, secrets)) }
     configuration.addStage("--events", code)
   }
 
-  /// Sets the listener that is told about room and failures. Call it before the first event.
+  /// Sets the listener that is told about room and failures. Must be called before the first event.
   func listen(_ listener: ByteOutput.Listener) { output.listen(listener) }
 
   var hasRoom: Bool { output.hasRoom }
 
-  /// Writes the remaining events. Call it once, when the engine has ended. Returns any failure since the beginning.
+  /// Writes the remaining events. Must be called once, when the engine has ended. Returns any failure since the
+  /// beginning.
   func finish() -> CommandError? {
     guard let failure = output.finish() else { return nil }
     return CommandError(.failed, "\(failure.description); the event log is incomplete")

@@ -4,14 +4,14 @@ import SluiceSupport
 
 /// A file descriptor with its own writer thread: appending never waits for the disk or for the reader of a pipe.
 ///
-/// Callers bound the buffer: they check ``hasRoom``, and append nothing more until the listener is told that there is
-/// room.
+/// The callers limit the size of the buffer: they check ``hasRoom``, and if there is no room, they wait until the
+/// listener is told that there is room.
 final class ByteOutput: Sendable {
   /// Why the output could not be written.
   struct Failure: Error, Sendable, Equatable {
     let name: String
     let errorNumber: Int32
-    /// The file was deleted while it was written, or another file took its name.
+    /// The file was deleted while it was written, or its name now belongs to another file.
     var isRemoved = false
 
     var isBrokenPipe: Bool { errorNumber == EPIPE }
@@ -25,7 +25,7 @@ final class ByteOutput: Sendable {
   struct Listener: Sendable {
     /// There is room again after the buffer was full.
     var onRoom: @Sendable () -> Void
-    /// Called once; after that, nothing is written any more.
+    /// Called once, when writing has failed. After it, nothing is written any more.
     var onFailure: @Sendable (Failure) -> Void
   }
 
@@ -51,7 +51,8 @@ final class ByteOutput: Sendable {
     var isHeld = false
   }
 
-  /// An output that has bytes to write, and how many it has written. Two equal values show that it is not writing.
+  /// An output that has bytes to write, and how many it has written. If two values at different times are equal, the
+  /// output has written nothing in between.
   struct Waiting: Hashable, Sendable {
     let name: String
     let output: ObjectIdentifier?
@@ -70,7 +71,8 @@ final class ByteOutput: Sendable {
   private static let highWaterBytes = 4 << 20
   /// The limit of the buffer for an output that is held, and for an output with a rate.
   private static let smallWaterBytes = 64 << 10
-  /// If there are fewer bytes, the writer waits a moment for more, so that a stream of short lines costs few wake-ups.
+  /// If fewer bytes are pending, the writer waits a moment for more, so that a stream of short lines costs few
+  /// wake-ups.
   private static let worthwhileBytes = 64 << 10
   private static let lingerNanoseconds = 1_000_000
 
@@ -80,7 +82,7 @@ final class ByteOutput: Sendable {
   /// Bytes per second; nil for no limit.
   private let rate: Int?
   private let ownsDescriptor: Bool
-  /// False for a file that has no name, such as a deleted file behind a path in `/dev/fd`.
+  /// False for a file that has no name, such as a deleted file that was opened through `/dev/fd`.
   private let hasName: Bool
   private let state: Monitor<State>
   private let listener = Locked<Listener?>(nil)
@@ -110,7 +112,7 @@ final class ByteOutput: Sendable {
     try self.init(descriptor, path, ownsDescriptor: true, rate: rate)
   }
 
-  /// The same, but the file is not created or changed before there are bytes to write, or before ``want()``.
+  /// An output whose file is created or changed only when there are bytes to write, or after ``want()``.
   ///
   /// - Parameter rate: how many bytes are written per second; nil for no limit.
   convenience init(
@@ -177,9 +179,9 @@ final class ByteOutput: Sendable {
     return found
   }
 
-  /// For the case that something other than the command ends the process: makes every output write its pending bytes
-  /// and accept no more. Bytes that are not written within the limit are lost. From any thread, whatever state the
-  /// other threads are in.
+  /// Makes every output write its pending bytes and accept no more, before something other than the command ends the
+  /// process. Bytes that are not written within the limit are lost. Can be called on any thread, whatever the other
+  /// threads do or which locks they hold.
   static func writeOut(within limit: Duration) {
     let isWritten = Monitor(false)
     // Runs on a separate thread, so that a lock which is never released blocks only that thread.
@@ -219,12 +221,12 @@ final class ByteOutput: Sendable {
   /// Call it before the first bytes are appended.
   func listen(_ listener: Listener) { self.listener.withLock { $0 = listener } }
 
-  /// Always takes the bytes, even if there is no room; from any thread.
+  /// Takes the bytes in any case, even if there is no room. Can be called on any thread.
   /// - Returns: whether there is room for more.
   @discardableResult
   func append(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { append($0) } }
 
-  /// The same for borrowed bytes.
+  /// Appends a copy of borrowed bytes, under the same rules.
   @discardableResult
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let (wakes, hasRoom) = state.withLock { state in
@@ -240,13 +242,13 @@ final class ByteOutput: Sendable {
     return hasRoom
   }
 
-  /// The limit of the buffer; with a rate, the bytes of a tenth of a second.
+  /// The limit of the buffer. If there is a rate, this is the number of bytes in a tenth of a second.
   private var fullBytes: Int { rate.map { max(4096, min(Self.smallWaterBytes, $0 / 10)) } ?? Self.highWaterBytes }
 
   /// Writes nothing until ``release()``.
   func hold() { state.update { $0.isHeld = true } }
 
-  /// Writes the bytes that have been held, and continues normally.
+  /// Writes the held bytes, and from then on all bytes as they are appended.
   func release() { state.update { $0.isHeld = false } }
 
   /// After this call, the file is created or emptied even if nothing is appended.
@@ -260,7 +262,7 @@ final class ByteOutput: Sendable {
 
   var hasRoom: Bool { state.withLock { !$0.wasFull || $0.failure != nil } }
 
-  /// Removes the file that was written, unless another one has its name by now. Call it after ``finish()``.
+  /// Removes the file that was written, unless its name now belongs to another file. Call it after ``finish()``.
   func remove(_ name: OutputName) {
     guard let identity = state.withLock({ $0.identity }), FileIdentity(at: name.path) == identity else { return }
     unlink(name.path)
@@ -307,7 +309,7 @@ final class ByteOutput: Sendable {
     listener.withLock { $0 }?.onFailure(failure)
   }
 
-  /// The descriptor; opens the file if it is not open yet.
+  /// Returns the descriptor, and opens the file first if it is not open yet.
   private func open() throws(Failure) -> Int32 {
     let known = state.withLock { $0.descriptor }
     guard known < 0, let file else { return known }
@@ -319,7 +321,7 @@ final class ByteOutput: Sendable {
     return opened
   }
 
-  /// Waits for bytes and swaps them for the empty batch; false at the end.
+  /// Waits for bytes and swaps them for the empty batch. Returns false when the output ends and no bytes are left.
   private func take(_ batch: inout [UInt8]) -> Bool {
     let isWorthwhile: Bool? = state.wait { state in
       state.isWriting = false

@@ -5,7 +5,7 @@ import SluiceMessages
 
 /// Whole files.
 enum FileContent {
-  /// - Throws: an error also if no data comes through a pipe in time.
+  /// - Throws: an error if the file cannot be read, or if a pipe delivers no data in time.
   static func read(_ path: String) throws(CommandError) -> [UInt8] {
     do { return try FileText.read(path) } catch {
       throw CommandError(

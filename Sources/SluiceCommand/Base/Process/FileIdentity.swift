@@ -5,14 +5,14 @@ struct FileIdentity: Equatable {
   private let device: dev_t
   private let inode: ino_t
 
-  /// Nil for anything but a regular file.
+  /// Nil if the descriptor is not open on a regular file.
   init?(of descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// Nil if the file does not exist, and for anything except a regular file.
+  /// Nil if there is no regular file at the path.
   init?(at path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

@@ -9,7 +9,7 @@ import Synchronization
 /// Unchecked: one thread reads lines; others use only ``consumedBytes`` and ``interrupt()``.
 final class InputLines: @unchecked Sendable {
   enum Line {
-    /// Borrowed until the next call; without its line end.
+    /// The line without its line end. The pointer is valid until the next call.
     case text(UnsafeRawBufferPointer)
     /// A line longer than the limit. It was skipped and not held in memory.
     case tooLong
@@ -32,7 +32,7 @@ final class InputLines: @unchecked Sendable {
   private let consumed = Atomic<Int>(0)
   private var buffer: UnsafeMutableRawBufferPointer
   private var unread = 0..<0
-  /// The position up to which the buffer was searched for a line end without finding one.
+  /// The buffer has no line end before this position.
   private var searched = 0
   private var isAtEnd = false
 
@@ -78,10 +78,10 @@ final class InputLines: @unchecked Sendable {
   /// Makes ``next()`` return ``Line/end`` instead of waiting. From any thread.
   func interrupt() { eventfd_write(interruption, 1) }
 
-  /// The bytes of all lines that were returned so far; from any thread.
+  /// The number of bytes of all lines that were returned so far. From any thread.
   var consumedBytes: Int { consumed.load(ordering: .relaxed) }
 
-  /// Nil for anything but a regular file.
+  /// Nil if the input is not a regular file.
   var file: FileIdentity? { FileIdentity(of: descriptor) }
 
   /// The size of a regular file; nil for any other input, whose size is unknown.
@@ -91,7 +91,7 @@ final class InputLines: @unchecked Sendable {
     return Int(status.st_size)
   }
 
-  /// The next line. ``Line/end`` is also returned when reading was interrupted.
+  /// Returns the next line, or ``Line/end`` at the end of the input or after ``interrupt()``.
   /// - Parameter willRead: called before each read, which may wait.
   func next(willRead: () -> Void = {}) -> Line {
     var isTooLong = false
@@ -155,7 +155,7 @@ final class InputLines: @unchecked Sendable {
     searched = unread.lowerBound
   }
 
-  /// Reads a block; false at the end of the input, or if reading must stop.
+  /// Reads a block. Returns false at the end of the input, or if reading must stop.
   private func readMore() -> Result<Bool, CommandError> {
     makeRoom()
     while true {
@@ -172,7 +172,7 @@ final class InputLines: @unchecked Sendable {
       guard count >= 0 else { return .failure(failure(errno)) }
       isAtEnd = count == 0
       unread = unread.lowerBound..<unread.upperBound + count
-      // At the end, a last line without a line end can still be in the buffer.
+      // At the end of the input, a last line without a line end can still be in the buffer.
       return .success(count > 0 || !unread.isEmpty)
     }
   }

@@ -89,7 +89,7 @@ enum LogOutput {
   /// The members that `addSubject` adds.
   static let subjectKeys = ["transaction", "requestId", "attempt", "attributes"]
 
-  /// Adds the transaction that a line is about, and its attributes with secrets redacted.
+  /// Adds the transaction that a line is about, and the attributes of the transaction with secrets redacted.
   static func addSubject(of line: LogLine, to document: JSONValue) {
     document["transaction"] = line.transaction.map { JSONValue($0.description) }
     document["requestId"] = line.requestID.map { JSONValue(PrintableText.of($0)) }
@@ -97,7 +97,8 @@ enum LogOutput {
     document["attributes"] = JSONValue.shown(line.attributes)
   }
 
-  /// The same for people: ` http.route="/a b" status=503 transaction=…`; empty if the document has none of them.
+  /// The same facts as text for people: ` http.route="/a b" status=503 transaction=…`; empty if the document has none
+  /// of them.
   static func words(ofSubject document: JSONValue) -> String {
     var words = document["attributes"]?.members.map { " \($0.key)=\(word($0.value))" } ?? []
     for key in subjectKeys where key != "attributes" {
@@ -127,7 +128,7 @@ enum LogOutput {
   }
 
   static func write(_ document: JSONValue) {
-    // The command makes only documents that can be written as JSON.
+    // This does not fail, because the command makes only documents that can be written as JSON.
     guard let line = try? document.serialized() else { return }
     StandardError.write(String(decoding: line, as: UTF8.self) + "\n")
   }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A file that is created or emptied only when there is something to write to it. It is checked before that, so that an
-/// output that cannot be written fails before a request is sent.
+/// A file that is created or emptied only when there is something to write to it. It is checked at the beginning. If it
+/// cannot be written, the command thus fails before it sends a request.
 struct OutputFile: Sendable {
   private let name: OutputName
   /// The file that is being read, and that must not be written.
@@ -9,7 +9,7 @@ struct OutputFile: Sendable {
 
   private var path: String { name.path }
 
-  /// Nil for a pipe, a device or a folder. Opening one of these changes nothing, and is a better check.
+  /// Nil for a pipe, a device or a folder. These are opened at once: that changes nothing, and checks more.
   init?(_ name: OutputName, besides input: FileIdentity?) {
     var status = stat()
     guard stat(name.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -29,13 +29,13 @@ struct OutputFile: Sendable {
     }
   }
 
-  /// Opens the file as the rule of its name says: creates, empties or continues it. Returns a descriptor, which the
-  /// caller must close.
+  /// Opens the file according to ``OutputName/existing``: creates it, empties it, or opens it to append. Returns a
+  /// descriptor, which the caller must close.
   func open() throws(ByteOutput.Failure) -> Int32 {
     let descriptor = name.open()
     guard descriptor >= 0 else { throw failure(errno) }
     let identity = FileIdentity(of: descriptor)
-    // After the check, the path has become the input file, or no longer leads to a regular file.
+    // Since the check, the path might have become the path of the input file, or of a file that is not regular.
     let isOther = identity == nil || identity == input
     if isOther || name.existing == .replace && ftruncate(descriptor, 0) != 0 {
       let number = isOther ? EBUSY : errno

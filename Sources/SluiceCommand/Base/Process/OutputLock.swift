@@ -2,7 +2,7 @@ import Glibc
 
 /// Keeps two processes from writing to one file at the same time.
 ///
-/// This is a lock of the process (POSIX `fcntl`), because a child that outlives the process must not hold it. The lock
+/// The lock belongs to the process (POSIX `fcntl`), so a child that outlives the process does not keep it. The lock
 /// ends with the process, or when the process closes any descriptor of the file.
 enum OutputLock {
   /// Fails if another process holds the lock. A file system without locks is no error.

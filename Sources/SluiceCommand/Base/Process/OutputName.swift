@@ -25,7 +25,7 @@ final class OutputName: Sendable {
   var path: String { state.withLock { $0.path } }
   var existing: Existing { state.withLock { $0.existing } }
 
-  /// Takes another name in the same folder.
+  /// Changes the name, but keeps the folder.
   func rename(to name: String) {
     state.withLock { state in
       let folder = state.path.lastIndex(of: "/").map { String(state.path[...$0]) } ?? ""

@@ -13,7 +13,7 @@ struct Pace {
   /// How many bytes to take at once: at most the bytes of a tenth of a second.
   func pieceBytes(_ maximum: Int) -> Int { rate.map { max(1, min(maximum, $0 / 10)) } ?? maximum }
 
-  /// Blocks until this many more bytes are allowed.
+  /// Blocks until `count` more bytes are allowed.
   mutating func wait(for count: Int) {
     guard let rate else { return }
     bytes += count

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Names of files, taken apart.
+/// Functions on the paths of files.
 enum Paths {
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
@@ -23,7 +23,7 @@ enum Paths {
     return "\(String(cString: folder))/\(path)"
   }
 
-  /// Creates a folder that only the user can access, under a new name with this beginning. Returns nil and sets `errno`
+  /// Creates a folder that only the user can access. Its new name begins with `beginning`. Returns nil and sets `errno`
   /// if that fails.
   static func makeFolder(_ beginning: String) -> String? {
     var template = Array("\(beginning)XXXXXX".utf8CString)

@@ -18,7 +18,7 @@ enum ProcessEnd {
   }
 
   /// After this call, a plugin that calls exit(3) ends the process with a failure and a reason. Call this again after
-  /// libraries were mapped, so that exit functions that they registered do not run first.
+  /// libraries were mapped. Otherwise the exit functions that they registered would run first.
   static func watch() { sluice_watch_exit { ProcessEnd.exitWasCalled($0) } }
 
   /// Runs on the thread that called exit. That thread still holds the locks of its call, and all other threads keep

@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// SIGINT and SIGTERM as events: the first signal asks the command to finish, and a second one ends the process at
+/// SIGINT and SIGTERM as events: the first signal asks the command to finish, and a second signal ends the process at
 /// once. SIGHUP is an event too, for a command that can read its configuration again.
 ///
-/// Create it before any other thread starts, because threads inherit the set of blocked signals.
+/// It must be created before any other thread starts, because threads inherit the set of blocked signals.
 final class ProcessSignals: Sendable {
   private struct State: Sendable {
     var signal: Int32?
@@ -22,7 +22,8 @@ final class ProcessSignals: Sendable {
 
   /// - Parameters:
   ///   - takesHangUp: if false, SIGHUP ends the process, as it does by default.
-  ///   - drain: the time that the command takes to finish. After it, the process ends if an output takes no bytes.
+  ///   - drain: the time that the command takes to finish. After this time, the process ends if an output takes no
+  ///     bytes.
   init(takesHangUp: Bool = false, drain: Duration = .zero) throws(CommandError) {
     self.drain = drain
     descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
@@ -37,10 +38,11 @@ final class ProcessSignals: Sendable {
     }.detach()
   }
 
-  /// The signal that was received; nil if there was none.
+  /// The first signal that was received; nil if there was none.
   var received: Int32? { state.withLock { $0.signal } }
 
-  /// Runs the handler at the first signal, on the thread of signals; if a signal has already arrived, runs it at once.
+  /// Runs the handler at the first signal, on the thread that waits for signals. If a signal has already arrived, runs
+  /// the handler at once on the calling thread.
   func onSignal(_ handler: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       state.handler = handler
@@ -49,8 +51,8 @@ final class ProcessSignals: Sendable {
     if isLate { handler() }
   }
 
-  /// Runs the handler at each SIGHUP, and at once if one has already arrived. The handler runs on the thread of signals
-  /// and must not block.
+  /// Runs the handler at each SIGHUP, on the thread that waits for signals, so it must not block. If a SIGHUP has
+  /// already arrived, runs the handler at once on the calling thread.
   func onHangUp(_ handler: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       state.hangUpHandler = handler

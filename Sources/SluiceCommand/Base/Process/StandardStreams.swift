@@ -8,8 +8,7 @@ import SluiceSupport
 enum StandardOutput {
   private static let kept = Locked(STDOUT_FILENO)
 
-  /// The descriptor for the command's data. If standard output was closed at the start, it is -1, to which nothing can
-  /// be written.
+  /// The descriptor for the command's data. It is -1 if standard output was closed at the start; each write then fails.
   static var descriptor: Int32 { kept.withLock { $0 } }
 
   /// Reserves standard output for the command: after this call, text that libraries print there goes to standard error.
@@ -18,7 +17,7 @@ enum StandardOutput {
     let descriptor = sluice_take_standard_output()
     guard descriptor >= 0 || errno == EBADF else {
       throw CommandError(
-        .failed, "cannot separate standard output from what plugins print: \(String(cString: strerror(errno)))")
+        .failed, "cannot separate standard output from the output of plugins: \(String(cString: strerror(errno)))")
     }
     kept.withLock { $0 = descriptor }
   }
@@ -29,7 +28,7 @@ enum StandardOutput {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
   }
 
-  /// Writes a short text at once; for commands with little output.
+  /// Writes a short text and waits until it is written. Commands with little output use this.
   static func write(_ text: String) throws(CommandError) {
     if let errorNumber = Descriptors.write(text, to: descriptor) { throw failure(errorNumber) }
   }
@@ -54,7 +53,7 @@ enum Descriptors {
     return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
   }
 
-  /// The same for bytes.
+  /// Writes all bytes. Returns the error number if that fails.
   static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
     var written = 0
     while written < bytes.count {
@@ -70,7 +69,7 @@ enum Descriptors {
     return nil
   }
 
-  /// Reads to the end. Reading a folder is wrong usage.
+  /// Reads to the end. Reading a folder fails with the status of wrong usage.
   /// - Parameters:
   ///   - name: the name for messages.
   ///   - advice: what to do if there are more bytes than the limit.

@@ -2,8 +2,8 @@ import SluiceSupport
 
 /// The threads on which Swift runs tasks.
 enum TaskPool {
-  /// Starts the pool early, while there are free descriptors: libdispatch ends the process if it finds none for its
-  /// first task.
+  /// Starts the pool early, while file descriptors are free: libdispatch ends the process if it finds no free
+  /// descriptor for the first task.
   static func start() {
     let hasStarted = Monitor(false)
     Task.detached { hasStarted.update { $0 = true } }

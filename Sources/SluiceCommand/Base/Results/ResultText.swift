@@ -32,7 +32,7 @@ enum ResultText {
     return try ResultDocument(id: id, lineNumber: line, failure: failure, attempts: 0, duration: .zero).line()
   }
 
-  /// Reads a body that is in a file, because the file is removed with the result.
+  /// Reads the content of a body that is in a file, because the file is removed with the result.
   private static func whole(_ response: Response) throws -> Response {
     guard case .file(let file) = response.body else { return response }
     var response = response

@@ -6,7 +6,7 @@ enum PrivateFile {
   /// Creates the file, or empties it. Returns a descriptor, which the caller must close.
   ///
   /// A symbolic link is not followed, and a file of another user is refused. In a folder that others can write to,
-  /// either could have been put there to get the content.
+  /// somebody could have created such a link or file to get the content.
   /// - Parameters:
   ///   - option: the option that names the file, with its dashes.
   ///   - input: the file that is being read, and that must not be written.
@@ -22,7 +22,7 @@ enum PrivateFile {
     guard descriptor >= 0 else { throw unopened(path, option, errno) }
     do throws(CommandError) {
       try check(descriptor, path, option, besides: input)
-      // Only now can two names be compared that lead to the same new file.
+      // Two names can lead to the same new file. This is known only after the file exists.
       try check(path, option, isNot: arguments)
       try OutputLock.take(descriptor, PlainText.path(path))
       guard fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0 else {

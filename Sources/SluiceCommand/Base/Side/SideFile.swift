@@ -2,7 +2,7 @@ import Glibc
 import SluiceSupport
 
 /// A file that gets a text for each item. A separate thread makes the texts and writes them, so that no event loop
-/// waits for the disk, or for a text that takes long to make.
+/// waits for the disk, or for a text that takes long to create.
 ///
 /// After each write the file is complete: the closing text follows the last item, and the next items are written over
 /// it. If the process is killed, the file can therefore still be read.
@@ -23,7 +23,7 @@ final class SideFile<Item: Sendable>: Sendable {
     var failure: ByteOutput.Failure?
   }
 
-  /// The position of the writer. Only the writer's thread uses it.
+  /// Where the writer writes next. Only the writer's thread uses it.
   private struct Place {
     /// Where the closing text begins.
     var end: Int
@@ -31,7 +31,7 @@ final class SideFile<Item: Sendable>: Sendable {
   }
 
   private let highWaterBytes = 4 << 20
-  /// If there are fewer bytes, the writer waits a moment for more, so that small items cost few wake-ups and writes.
+  /// If fewer bytes are pending, the writer waits a moment for more, so that small items cost few wake-ups and writes.
   private let worthwhileBytes = 64 << 10
   private let lingerNanoseconds = 1_000_000
 
@@ -62,12 +62,12 @@ final class SideFile<Item: Sendable>: Sendable {
     }.detach()
   }
 
-  /// Call it before the first item.
+  /// Must be called before the first item.
   func listen(_ listener: ByteOutput.Listener) { self.listener.withLock { $0 = listener } }
 
   var hasRoom: Bool { state.withLock { !$0.wasFull || $0.failure != nil } }
 
-  /// Always takes the item, even if there is no room; from any thread.
+  /// Takes the item in any case, even if there is no room. Can be called on any thread.
   /// - Parameter bytes: roughly how much memory the item holds.
   func append(_ item: Item, bytes: Int) {
     let wakes = state.withLock { state in
@@ -101,7 +101,7 @@ final class SideFile<Item: Sendable>: Sendable {
     }
   }
 
-  /// Waits for items; nil at the end.
+  /// Waits for items. Returns nil when the file is finished and no items are left.
   private func take() -> [Item]? {
     let isWorthwhile: Bool = state.wait { state in
       if state.isFinishing || state.pendingBytes >= worthwhileBytes { return true }
@@ -149,7 +149,8 @@ final class SideFile<Item: Sendable>: Sendable {
     }
   }
 
-  /// Cuts off an incomplete text. The closing text was at this position before, so a full disk does not prevent this.
+  /// Cuts off an incomplete item. A full disk does not prevent this, because a closing text already occupied this
+  /// position.
   private func restore(_ end: Int) {
     guard (try? write(frame.closing, at: end)) != nil else { return }
     _ = ftruncate(descriptor, off_t(end + frame.closing.count))

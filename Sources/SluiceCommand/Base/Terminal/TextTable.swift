@@ -1,4 +1,4 @@
-/// Columns of text. The first and the last columns can be left-aligned, all others are right-aligned.
+/// Columns of text. The first and the last columns can be left-aligned. All other columns are right-aligned.
 struct TextTable {
   private var rows: [[String]]
   private let leading: Int

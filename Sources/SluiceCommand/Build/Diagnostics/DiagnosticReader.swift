@@ -8,7 +8,7 @@ struct DiagnosticReader {
   private static let lastLines = 20
 
   private var found: [Diagnostic] = []
-  /// Whether the following lines can belong to the last diagnostic.
+  /// Whether the next lines can be the excerpt of the last diagnostic.
   private var isOpen = false
   /// The last lines of the output, for a build that fails without a diagnostic.
   private(set) var tail: [String] = []
@@ -18,7 +18,7 @@ struct DiagnosticReader {
     tail.append(line)
     if tail.count > Self.lastLines { tail.removeFirst() }
     if let diagnostic = Self.diagnostic(in: line) {
-      // The excerpt of a repeated diagnostic must not be shown twice either.
+      // If the diagnostic is a repetition, its excerpt must not be stored either.
       isOpen = !found.contains { $0.isSame(as: diagnostic) }
       if isOpen { found.append(diagnostic) }
     } else if Self.isExcerpt(line) {
@@ -30,7 +30,8 @@ struct DiagnosticReader {
     }
   }
 
-  /// The diagnostics, without those that only say that a step failed if another one says why.
+  /// The diagnostics. If one of them names an error in a source line, those that only say that a step failed are left
+  /// out.
   var diagnostics: [Diagnostic] {
     guard found.contains(where: { $0.severity == .error && $0.line != nil }) else { return found }
     return found.filter { $0.severity != .error || $0.line != nil || !Self.isConsequence($0.message) }
@@ -70,7 +71,7 @@ struct DiagnosticReader {
     return (parts.joined(separator: ":"), numbers.first, numbers.dropFirst().first)
   }
 
-  /// Lines such as ` 12 | code` and ` | ^`, and lines of clang, which only begin with spaces.
+  /// Recognizes lines such as ` 12 | code` and ` | ^`, and the excerpts of clang, whose lines only begin with spaces.
   private static func isExcerpt(_ line: String) -> Bool {
     let rest = line.drop { $0 == " " || $0 == "\t" || $0.isNumber }
     return rest.first == "|" || (line.first == " " && line.contains { $0 != " " })

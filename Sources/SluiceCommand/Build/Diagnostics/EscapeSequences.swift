@@ -1,4 +1,4 @@
-/// Control sequences for terminals in a text (ECMA-48): colours, cursor movements, titles.
+/// Control sequences for terminals (ECMA-48), such as colours, cursor movements and titles.
 enum EscapeSequences {
   static func removed(from text: String) -> String {
     guard text.utf8.contains(0x1B) else { return text }

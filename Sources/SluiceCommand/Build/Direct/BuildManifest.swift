@@ -26,13 +26,13 @@ struct BuildManifest {
   /// The index of the command that makes each output.
   private(set) var producers: [String: Int] = [:]
 
-  /// Nil if the text has another form.
+  /// Nil if the text does not have this form.
   init?(_ text: String) {
     guard let main = read(text, into: &commands) else { return nil }
     self.main = main
     for (index, command) in commands.enumerated() {
       for output in command.outputs {
-        // Two commands make the same output, and it is unknown which one counts.
+        // If two commands make the same output, it is unknown which one runs last.
         guard producers.updateValue(index, forKey: output) == nil else { return nil }
       }
     }
@@ -40,8 +40,8 @@ struct BuildManifest {
 
   func producer(of path: String) -> Command? { producers[path].map { commands[$0] } }
 
-  /// The inputs from which these outputs are made and that no command makes: files, and folders with a slash at the
-  /// end.
+  /// The sources of these outputs: all direct and indirect inputs that no command makes. A path that ends with a slash
+  /// is a folder.
   func origins(of paths: [String]) -> Set<String> {
     var (found, seen, left): (Set<String>, Set<String>, [String]) = ([], [], paths)
     while let path = left.popLast() {

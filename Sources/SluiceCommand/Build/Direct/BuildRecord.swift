@@ -5,7 +5,8 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// What a package build stores for later builds: the plan, and the state of everything on which the plan depends.
+/// The record that a package build stores for later builds: the plan, and the state of all files and folders on which
+/// the plan depends.
 struct BuildRecord: Codable {
   private static let currentForm = 1
 
@@ -17,7 +18,7 @@ struct BuildRecord: Codable {
   let libraries: [String]
   private let state: PathState
 
-  /// Nil if something that the plan depends on has changed since the build began, or cannot be watched.
+  /// Nil if something that the plan depends on has changed since the build began, or cannot be checked for changes.
   /// - Parameters:
   ///   - beginning: the state before the package build.
   ///   - settings: the variables that the build got in addition to the environment of this process.
@@ -35,12 +36,12 @@ struct BuildRecord: Codable {
       return nil
     }
     self.state = state
-    // The build can have created .build in the package's folder. The folder's time is therefore ignored; its names were
-    // compared above.
+    // The build can have created .build in the package's folder. The folder's time is therefore ignored; the names in
+    // the folder were compared above.
     guard state.isOlder(than: beginning.time, except: { $0.hasPrefix(made) || $0 == package }) else { return nil }
   }
 
-  /// Nil if there is no record, or the record has another form.
+  /// Nil if there is no record, or its form is not ``currentForm``.
   init?(readingFrom path: String) {
     guard let bytes = try? FileContent.read(path), let value = try? JSONValue(parsing: bytes),
       let record = try? value.decode(BuildRecord.self), record.form == Self.currentForm
@@ -72,7 +73,7 @@ struct BuildRecord: Codable {
     return ContentHash(of: Array(variables.sorted().joined(separator: "\0").utf8))?.hex
   }
 
-  /// The headers and modules that the compiler has read, which no command of the package build names.
+  /// The files that the compiler has read. They include headers and modules that no command of the package build names.
   private static func filesRead(_ plan: CompilePlan) -> Set<String>? {
     var files: Set<String> = []
     for list in plan.dependencyLists {
@@ -84,7 +85,8 @@ struct BuildRecord: Codable {
     return files
   }
 
-  /// The manifest, including variants for other versions of Swift, and the resolved dependencies.
+  /// The paths of the manifest, of its variants for other versions of Swift, and of the files that select dependencies
+  /// and the version of Swift.
   private static func manifests(of package: String) -> Set<String> {
     let names = FolderListing.names(in: package).filter { $0.hasPrefix("Package") }
     return Set(
@@ -93,8 +95,8 @@ struct BuildRecord: Codable {
       })
   }
 
-  /// For a file of another package: its folder and the folders above it, up to the folder with the manifest, because
-  /// new files there can be sources too. Empty for a file that is in no package.
+  /// The folder of a file and the folders above it, up to the folder with the package's manifest, because a new file
+  /// there can be a source too. Empty for a file that is in no package.
   private static func folders(of file: String) -> [String] {
     var folders: [String] = []
     var folder = file
@@ -106,7 +108,7 @@ struct BuildRecord: Codable {
     return []
   }
 
-  /// The file of the `swift` that would build the package.
+  /// The executable of the `swift` on `PATH` that would build the package; empty if there is none.
   private static var compiler: [String] {
     let places = getenv("PATH").map { String(cString: $0).split(separator: ":").map { "\($0)/swift" } } ?? []
     return places.first { access($0, X_OK) == 0 }.map { [$0] } ?? []
@@ -118,14 +120,14 @@ struct BuildBeginning {
   let package: String
   /// The names of files and folders in the package's folder.
   let names: [String]
-  /// The time by CLOCK_REALTIME, as files have it. The build may have missed any later change.
+  /// The time on CLOCK_REALTIME, which file times use. The build may have missed a change after this time.
   let time: Duration
 
   /// Waits a moment first, so that a file that was just saved is older than `time`.
   init(package: String) {
     self.package = package
     names = PathState.names(in: package)
-    // The kernel gives a change the time of its last clock tick, which can be 10 ms earlier.
+    // The kernel stamps a change with the time of its last clock tick, which can be 10 ms earlier.
     usleep(25_000)
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

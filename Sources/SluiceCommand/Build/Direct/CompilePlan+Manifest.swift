@@ -11,7 +11,8 @@ extension CompilePlan {
       commands.sources.allSatisfy({ source in folders.contains { source.hasPrefix("\($0)/") } })
     else { return nil }
     let fixed = commands.sources + commands.otherObjects + [commands.library, package, outputs.folder]
-    // A short name could occur by chance as a part of another word.
+    // The name of the build is replaced wherever it occurs in a command. A short name could be part of another word by
+    // chance.
     guard build.utf8.count >= 8, fixed.allSatisfy({ !$0.contains(build) }) else { return nil }
 
     let origins = manifest.origins(of: [commands.library]).union(structure).filter { !$0.hasSuffix("/") }
@@ -30,13 +31,13 @@ extension CompilePlan {
       let link = linkWords(commands.link.arguments, commands.otherObjects + objects, outputs)
     else { return nil }
     let steps = [compile, wrap, link]
-    // The commands must not read or write the module's outputs of the package build.
+    // The commands must not read or write the outputs that the package build has made for the module.
     let made = commands.compile.outputs + commands.wrap.outputs
     return steps.joined().contains { word in made.contains { word.contains($0) } } ? nil : steps
   }
 
   private static func compileWords(_ words: [String], _ sources: [String], _ outputs: Outputs) -> [String]? {
-    // This option selects output for build tools. Without it, the compiler writes messages for people.
+    // This option selects output for build tools. It is left out, so that the compiler writes messages for people.
     let wanted = words.filter { $0 != "-parseable-output" }
     let replaced = Self.words(
       wanted,
@@ -63,8 +64,9 @@ extension CompilePlan {
     return replaced[..<list] + objects + replaced[(list + 1)...]
   }
 
-  /// Replaces the word after each of these options. Nil unless every option occurs exactly once, the program is the
-  /// Swift compiler with an absolute path, and at most one word names a file that contains further words.
+  /// Replaces the value after each of these options. Returns nil in these cases: an option does not occur exactly once
+  /// and is not in `optional`; the program is not the Swift compiler with an absolute path; several words name files
+  /// with further words.
   private static func words(
     _ words: [String], _ values: [String: String], optional: Set<String> = []
   ) -> [String]? {
@@ -93,7 +95,7 @@ extension CompilePlan {
     return map
   }
 
-  /// The list for `Name.swift.o` is in `Name.d`.
+  /// The path of the dependency list of an object: `Name.d` for `Name.swift.o`.
   private static func dependencyList(of object: String) -> String {
     let ending = object.hasSuffix(".swift.o") ? ".swift.o" : ".o"
     return "\(object.dropLast(ending.count)).d"

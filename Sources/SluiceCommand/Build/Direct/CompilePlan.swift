@@ -1,8 +1,8 @@
 /// The commands that rebuild a plugin's library if only the sources of its one Swift module have changed. They are the
 /// commands of the package build, with their outputs in a separate folder.
 ///
-/// A value that makes the decisions and touches no file. If a command has an unknown form, there is no plan, and the
-/// package is built instead.
+/// A plan is a value and touches no file. If a command has an unknown form, there is no plan, and `swift build` builds
+/// the whole package instead.
 struct CompilePlan: Equatable, Codable {
   /// The value of `SLUICE_BUILD`. The package can use it in the name of its module, so the commands can contain it.
   let build: String
@@ -13,13 +13,14 @@ struct CompilePlan: Equatable, Codable {
   /// The compiler's map of the outputs of each source, written as JSON.
   let outputFileMap: [String: [String: String]]
   let outputs: Outputs
-  /// The library that the package build makes, and that this plan replaces.
+  /// The library that the package build has made. The library that this plan makes replaces it.
   let library: String
-  /// Files that go into the library and that these commands do not make. They must be unchanged.
+  /// Files that are used for the library, but are not made by these commands. The plan is valid only while they are
+  /// unchanged.
   let files: [String]
-  /// The folders of the module's sources, in which no file may be added or removed.
+  /// The folders of the module's sources. The plan is valid only while no file is added to or removed from them.
   let sourceFolders: [String]
-  /// The files in which the package build has listed the files that the compiler read.
+  /// The lists that the package build has written of the files that the compiler has read.
   let dependencyLists: [String]
 
   /// Names in the folder for outputs.

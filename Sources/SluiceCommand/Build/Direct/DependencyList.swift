@@ -1,6 +1,6 @@
 /// The list of files that a compiler has read, in make's syntax: `output : /a /b\ c`.
 enum DependencyList {
-  /// The absolute paths after the colons; nil if the text has another form.
+  /// The absolute paths after the colons; nil if the text does not have this form.
   static func paths(in text: String) -> Set<String>? {
     var paths: Set<String> = []
     for line in text.replacing("\\\n", with: " ").split(separator: "\n") {

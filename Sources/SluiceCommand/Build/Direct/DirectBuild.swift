@@ -3,18 +3,19 @@ import SluiceJSON
 import SluicePluginHost
 import SluiceSupport
 
-/// Builds the library of a Swift plugin without the package manager, from the record that the last package build has
-/// left.
+/// Builds the library of a Swift plugin without the package manager, by the record that the last package build has
+/// written.
 ///
-/// It either makes the library that a package build would make, or says why it cannot; the package is then built. All
-/// inputs are compared again before the last step, which gives the library its name.
+/// It either makes the library that a package build would make, or fails with the reason, and the caller then builds
+/// the package. Before the library gets its name in the last step, all inputs are compared with the record again.
 struct DirectBuild {
-  /// Why the package must be built.
+  /// The reason why a direct build is not possible, and the package must be built.
   struct Doubt: Error {
     let reason: String
   }
 
-  /// The time limit for each command. A compiler that takes longer is ended, and the package is built, without a limit.
+  /// The time limit for each command. A compiler that takes longer is killed. The package is then built, without a time
+  /// limit.
   private static let limit = Duration.seconds(60)
 
   private let outputs: CompilePlan.Outputs
@@ -47,7 +48,8 @@ struct DirectBuild {
       messages += try perform(words, isCompiler: number == 0, sources: plan.sources)
     }
     try check(record)
-    // A package build first removes the record. If one has begun in the meantime, its library is newer and must stay.
+    // A package build begins by removing the record. If a package build has begun in the meantime, its library is newer
+    // and must not be replaced.
     guard access(outputs.record, F_OK) == 0 else { throw Doubt(reason: "another build has begun") }
     try put(plan.library)
     StandardError.write(messages)
@@ -56,7 +58,7 @@ struct DirectBuild {
 
   private static let noRecord = Doubt(reason: "there is no record of an earlier build")
 
-  /// Removes what earlier builds have compiled.
+  /// Removes the compiled files of earlier builds.
   private func clear() {
     for name in FolderListing.names(in: outputs.folder) where !CompilePlan.Outputs.lasting.contains(name) {
       unlink("\(outputs.folder)/\(name)")
@@ -73,7 +75,8 @@ struct DirectBuild {
       throw Doubt(reason: "\(words[0]) did not end in time, or wrote too much")
     }
     guard status != 0 else { return text }
-    // An error elsewhere, for instance in a module that cannot be read, can be the fault of the plan.
+    // An error outside of the plugin's sources, for instance in a module that cannot be read, may be caused by an
+    // outdated plan.
     guard isCompiler, status == 1, Self.hasError(text, in: sources) else {
       throw Doubt(reason: "\(words[0]) ended with status \(status)")
     }
@@ -98,7 +101,7 @@ struct DirectBuild {
   }
 }
 
-// What happens around a package build.
+// The steps before and after a package build.
 extension DirectBuild {
   /// Writes a record for later builds if they can repeat this build directly.
   /// - Parameter libraries: the libraries that the package build has made.

@@ -5,7 +5,7 @@ struct PackageCommands {
   let wrap: BuildManifest.Command
   let link: BuildManifest.Command
 
-  /// Nil if the build has other commands as well, or lacks one of these.
+  /// Nil if the build needs other commands as well, or lacks one of these three.
   /// - Parameter package: the folder of the package.
   init?(_ manifest: BuildManifest, package: String) {
     guard let link = Self.link(manifest), let compile = Self.compile(manifest, for: link, package),
@@ -22,20 +22,21 @@ struct PackageCommands {
   }
 
   var library: String { link.outputs[0] }
-  /// All objects of the module.
+  /// All sources of the module.
   var sources: [String] { compile.inputs.filter { $0.hasSuffix(".swift") } }
+  /// All objects of the module.
   var objects: [String] { compile.outputs.filter { $0.hasSuffix(".o") } }
   /// Objects of other modules.
   var otherObjects: [String] { linked.filter { !objects.contains($0) && !wrap.outputs.contains($0) } }
 
   private var linked: [String] { Self.linked(link) }
 
-  /// The files that are linked, without the file that lists the sources.
+  /// The files that are linked, without the response file that lists them.
   private static func linked(_ link: BuildManifest.Command) -> [String] {
     link.inputs.filter { !$0.hasSuffix(".LinkFileList") }
   }
 
-  /// The only command that links one of the libraries that a plain build makes.
+  /// The command that links a library of a plain `swift build`; nil if there is not exactly one.
   private static func link(_ manifest: BuildManifest) -> BuildManifest.Command? {
     let made = Set(manifest.main.flatMap { manifest.producer(of: $0)?.inputs ?? [] })
     let links = manifest.commands.filter { command in
@@ -45,15 +46,15 @@ struct PackageCommands {
     return links[0]
   }
 
-  /// The only command that compiles sources of this package. A package with several such commands is not built
-  /// directly, because its other modules can have the name of the build too.
+  /// The command that compiles sources of this package; nil if there is not exactly one. A package with several modules
+  /// is not built directly, because the names of its other modules can contain the name of the build too.
   private static func compile(
     _ manifest: BuildManifest, for link: BuildManifest.Command, _ package: String
   ) -> BuildManifest.Command? {
     let makers = Set(linked(link).compactMap { manifest.producers[$0] }).map { manifest.commands[$0] }
     let own = makers.filter { command in command.inputs.contains { isOwn($0, package) } }
     guard own.count == 1, own[0].arguments.contains("-module-name") else { return nil }
-    // Modules that are not linked, such as macros, can have sources in the package too.
+    // Modules that are not linked into the library, such as macros, can also have sources in the package.
     let others = makers.filter { $0 != own[0] && !$0.arguments.contains("-modulewrap") }.flatMap(\.outputs)
     let origins = manifest.origins(
       of: others + own[0].inputs.filter { !$0.hasSuffix(".swift") && !$0.hasSuffix("/sources") })
@@ -70,7 +71,7 @@ struct PackageCommands {
     return wraps[0]
   }
 
-  /// Whether the path is a file of the package that no build has made.
+  /// Whether the path is in the package, outside of its build folder.
   private static func isOwn(_ path: String, _ package: String) -> Bool {
     path.hasPrefix("\(package)/") && !path.hasPrefix("\(package)/.build/")
   }

@@ -2,15 +2,16 @@ import Glibc
 import SluicePluginHost
 import SluiceSupport
 
-/// Shows whether files and folders have changed, without reading their contents. A file is compared by the numbers that
-/// the kernel changes with every write, a folder by the names in it.
+/// Shows whether files and folders have changed, without reading their contents. A file counts as changed if its
+/// identity, mode, size or times differ. A folder counts as changed if the names in it differ.
 struct PathState: Equatable, Codable {
   private var files: [String: String] = [:]
   private var folders: [String: [String]] = [:]
 
-  /// Nil if a tree is too large or contains a link, which could lead anywhere.
+  /// Nil if a tree is too large, or contains something other than files and folders. A symbolic link, for instance,
+  /// could lead anywhere.
   /// - Parameters:
-  ///   - files: compared by their numbers; links are followed.
+  ///   - files: compared by identity, mode, size and times; symbolic links are followed.
   ///   - folders: compared by the names in them; folders below them are not included.
   ///   - trees: folders that are compared with all folders below them.
   init?(files: some Sequence<String>, folders: some Sequence<String>, trees: some Sequence<String>) {
@@ -22,7 +23,7 @@ struct PathState: Equatable, Codable {
   }
 
   private mutating func addTree(_ folder: String) -> Bool {
-    // Wrong input such as "/" must not cost more than a package build.
+    // This limits the cost of wrong input such as "/", so that it is not higher than the cost of a package build.
     guard folders.count < 2048 else { return false }
     let names = Self.names(in: folder)
     folders[folder] = names
@@ -37,13 +38,13 @@ struct PathState: Equatable, Codable {
     }
   }
 
-  /// A path that has changed; nil if none has changed. A new folder shows as a new name in its parent.
+  /// A path that has changed; nil if none has changed. A new folder is noticed as a new name in its parent.
   var changed: String? {
     files.keys.sorted().first { files[$0] != Self.numbers(of: $0) }
       ?? folders.keys.sorted().first { folders[$0] != Self.names(in: $0) }
   }
 
-  /// Whether no file or folder has changed since that time (CLOCK_REALTIME), so that a build that began then has seen
+  /// Whether no file or folder has changed since `time` (CLOCK_REALTIME). A build that began at that time has then seen
   /// their current content.
   func isOlder(than time: Duration, except isExcepted: (String) -> Bool) -> Bool {
     (Array(files.keys) + Array(folders.keys)).allSatisfy { path in
@@ -56,7 +57,8 @@ struct PathState: Equatable, Codable {
   private static func numbers(of path: String) -> String {
     var status = stat()
     guard stat(path, &status) == 0 else { return "none" }
-    // Programs can set the time of the last write, but not the time of the last change.
+    // Both times are compared, because programs can set the time of the last write (mtime), but not the time of the
+    // last change (ctime).
     let times = [status.st_mtim, status.st_ctim].map { "\($0.tv_sec).\($0.tv_nsec)" }
     return "\(status.st_dev) \(status.st_ino) \(status.st_mode) \(status.st_size) \(times[0]) \(times[1])"
   }

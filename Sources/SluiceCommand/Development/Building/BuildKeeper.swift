@@ -38,7 +38,7 @@ enum BuildKeeper {
     }
   }
 
-  /// Returns the status of the program; 1 if the channel ended the wait.
+  /// Returns the status of the program, or 1 if the supervisor has sent a message or closed the channel.
   private static func wait(for process: pid_t) -> Int32 {
     let ended = sluice_open_process(process)
     while true {
@@ -46,7 +46,8 @@ enum BuildKeeper {
         pollfd(fd: ended, events: Int16(POLLIN), revents: 0),
         pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
       ]
-      // Old kernels cannot open a descriptor for a process; the end of the process is then polled.
+      // Old kernels cannot open a descriptor for a process. On them, this checks every 20 ms whether the process has
+      // ended.
       poll(&polled, nfds_t(polled.count), ended < 0 ? 20 : -1)
       var status: Int32 = 0
       if waitpid(process, &status, WNOHANG) == process {

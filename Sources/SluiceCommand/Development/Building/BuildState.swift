@@ -3,7 +3,7 @@ import SluiceAssembly
 import SluicePluginHost
 import SluicePluginImage
 
-/// One `build` of the configuration, which makes libraries, and its current run.
+/// A `build` rule of the configuration, which makes libraries, and the current run of this rule.
 struct BuildState {
   /// A running build.
   struct Run {
@@ -28,7 +28,7 @@ struct BuildState {
   var sources: ContentHash?
   var run: Run?
 
-  /// The endings of the files that `plugin build` compiles, and of the files that these include.
+  /// The endings of the files that `plugin build` compiles, and of the headers and module maps that these files use.
   private static let endings = [
     ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".swift", ".modulemap",
   ]

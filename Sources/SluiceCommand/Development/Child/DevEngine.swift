@@ -42,7 +42,8 @@ final class DevEngine: Sendable {
     guard case .text(let line) = lines.next(), let document = try? JSONValue(parsing: line),
       let order = EngineOrder(document), sluice_die_with_parent(order.parent) != 0
     else { return .failed }
-    // Without a record, for example under a sanitizer, the supervisor still knows the signal.
+    // It is no error if the crash reporter cannot be installed, for example under a sanitizer. The supervisor then only
+    // knows the signal.
     if let path = order.crashRecord { try? CrashReporter.install(path: path) }
     let reporter = EngineReporter(channel)
     let started: DevEngine
@@ -143,7 +144,7 @@ final class DevEngine: Sendable {
         }
         if let documents = document["recordings"] { recordings.adopt(documents) }
       case .tooLong: reporter.refuse("the line is too long", id: nil)
-      // The supervisor has ended, or a signal asks this process to end.
+      // The supervisor has ended, or a signal has asked this process to end.
       case .end, .failure: return .zero
       }
     }

@@ -4,9 +4,11 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 
-/// A local endpoint: requests go through the pipeline to `transport.baseURL`, and the responses go back.
+/// A local endpoint. It sends requests through the pipeline to `transport.baseURL`, and returns the responses to the
+/// client.
 final class DevListener: Sendable {
-  /// Fields that each side sets itself; the fields that apply to one connection come in addition.
+  /// Fields that are not forwarded, because the sender of each message sets them itself. Fields that apply to one
+  /// connection are not forwarded either.
   private static let ownFields: Set<String> = ["host", "content-length", "expect", "accept-encoding"]
 
   private let server: EmbeddedServer
@@ -80,7 +82,7 @@ final class DevListener: Sendable {
   }
 
   private static func response(to result: TransactionResult) -> ServerResponse {
-    // A failed transaction can have a response, which must not be mistaken for a good one.
+    // A failed transaction can have a response. The client must not take it for a valid response.
     guard result.error == nil, let response = result.response else {
       let error = result.error.map { ResultDocument.Failure($0).document() } ?? .object()
       let text = (try? error.serialized()) ?? []

@@ -7,7 +7,7 @@ struct EngineOrder: Sendable {
   var configuration: String
   /// The process id of the supervisor.
   var parent: pid_t = getpid()
-  /// Files from which libraries are read instead of from their own paths.
+  /// For some libraries, the file from which the library is read instead of from its own path.
   var sources: [String: String] = [:]
   /// `HOST:PORT` of the socket that the process inherits; nil without an endpoint.
   var listen: String?

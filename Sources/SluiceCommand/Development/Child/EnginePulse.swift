@@ -5,13 +5,14 @@ import SluicePluginHost
 import SluiceSupport
 
 /// Tells the supervisor several times a second which loops turn, and which call of a plugin each loop is in. The
-/// supervisor decides, by its own clock, because a process that is completely stuck cannot decide.
+/// supervisor decides by its own clock whether a loop is stuck, because a process that is completely stuck cannot do
+/// this.
 final class EnginePulse: Sendable {
   /// The time between two pulses.
   static let period = Duration.milliseconds(250)
 
   private struct State: Sendable {
-    /// How often each loop has been seen to turn.
+    /// For each loop, how many jobs of this object it has run.
     var turns: [Int64]
     /// The loops that have not yet run the job that was last posted to them.
     var asked: Set<Int> = []

@@ -33,7 +33,8 @@ final class EngineRecordings: Sendable {
     if isOfSet { reporter.send("recording", ["exchange": exchange.document(.complete)]) }
   }
 
-  /// Takes over the recordings of `-i` from an earlier process. Bodies in files of that process no longer exist.
+  /// Takes over the recordings of `-i` from an earlier process. If a body was in a file of that process, the body no
+  /// longer exists.
   func adopt(_ documents: JSONValue) {
     for document in documents.elements {
       if let exchange = try? RecordedExchange(document) { state.withLock { $0.set.append(exchange) } }

@@ -15,7 +15,8 @@ final class EngineReporter: Sendable {
   /// The numbers of the swaps that have been reported.
   private let told = Locked<Set<Int>>([])
 
-  /// In a structure, because a generic container would wrap a bare function once more on each access.
+  /// The function is in a structure: each access to a function in a generic container such as `Locked` would wrap it
+  /// once more.
   private struct Observer {
     let handle: @Sendable (SwapReport) -> Void
   }
@@ -23,7 +24,7 @@ final class EngineReporter: Sendable {
   init(_ channel: ByteOutput) { self.channel = channel }
 
   func adopt(_ engine: Engine) { self.engine.withLock { $0 = engine } }
-  /// Calls the handler for each swap that published something, after the swap was reported.
+  /// Sets the handler that is called after the report of each swap that has changed the serving snapshot.
   func whenPublished(_ handler: @escaping @Sendable (SwapReport) -> Void) {
     onPublished.withLock { $0 = Observer(handle: handler) }
   }
@@ -36,7 +37,8 @@ final class EngineReporter: Sendable {
   }
 
   func log(_ line: LogLine) {
-    // Swaps are reported as documents, not as log lines. A report is in the history before its line is in the log.
+    // Swaps are reported as documents, not as log lines. The engine adds the report to its history before it writes the
+    // log line.
     if line.swap != nil {
       ProcessEnd.watch()
       Task.detached { [self] in await reportSwaps() }
@@ -50,7 +52,7 @@ final class EngineReporter: Sendable {
     send("log", document)
   }
 
-  /// Sends the reports that are new.
+  /// Sends the swap reports that have not been sent yet.
   func reportSwaps() async {
     guard let engine = engine.withLock({ $0 }) else { return }
     let status = await engine.status

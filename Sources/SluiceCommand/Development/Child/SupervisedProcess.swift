@@ -5,12 +5,12 @@ import SluicePluginHost
 import SluiceSupport
 
 /// A child process of the same program, as its supervisor sees it. It does work that must not run in the supervisor.
-/// Documents go in both directions over a channel, and the supervisor gets the child's output and is told when the
+/// Both processes send documents over a channel. The supervisor also gets the child's output, and is told when the
 /// child ends.
 ///
 /// When the supervisor ends, for whatever reason, the channel closes, and the child ends too.
 final class SupervisedProcess: Sendable {
-  /// A message about the child; delivered on separate threads.
+  /// A message about the child. Messages are delivered on separate threads.
   enum Message: Sendable {
     case document(JSONValue)
     /// A line that the process wrote to one of its streams.
@@ -21,17 +21,17 @@ final class SupervisedProcess: Sendable {
 
   let id: pid_t
   private let channel: ByteOutput
-  /// Whether the process was reaped, after which its id can belong to another process.
+  /// Whether the process was reaped (waitpid(2)). After that, its id can belong to another process.
   private let isReaped = Locked(false)
 
   /// - Parameters:
   ///   - words: the arguments after the program's name.
   ///   - environment: variables that are added to the environment of this process.
-  ///   - passed: the descriptor that the process gets as its descriptor 3; the caller keeps ownership. Negative passes
-  ///     nothing.
+  ///   - passed: the descriptor that the process gets as its descriptor 3; the caller keeps ownership. A negative
+  ///     number means that no descriptor is passed.
   ///   - listener: called on other threads, one call at a time for each kind of message.
-  /// - Important: call this on a thread that lives at least as long as the child. If the child has asked the kernel for
-  ///   a signal at the end of its parent, the kernel sends it when this thread ends.
+  /// - Important: call this on a thread that exists at least as long as the child. If the child has asked the kernel
+  ///   for a signal at the end of its parent, the kernel sends the signal when this thread ends.
   init(
     _ words: [String], environment: [String: String] = [:], passing passed: CInt = -1,
     _ listener: @escaping @Sendable (Message) -> Void
@@ -41,7 +41,7 @@ final class SupervisedProcess: Sendable {
     guard socketpair(AF_UNIX, sluice_socket_stream | sluice_socket_close_on_exec, 0, &ends) == 0,
       pipe(&pipeEnds) == 0
     else { throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(errno)))") }
-    // This is early enough for all processes that are started from this thread.
+    // The flag is set after the pipe was created. That is early enough for all processes that this thread starts.
     for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer {
       close(ends[1])
@@ -104,7 +104,7 @@ final class SupervisedProcess: Sendable {
     let process = id
     try SystemThread.begin("sluice-child") { [channel, isReaped] in
       let status = Self.reap(process, isReaped)
-      // A process that the child left behind can keep the pipe open, so the wait for the last output is short.
+      // A descendant of the child can still run and keep the pipe open, so the wait for the last output is short.
       let _: Void? = open.wait(upTo: .seconds(1)) { $0 == 0 ? () : nil }
       listener(.ended(status))
       _ = channel.finish()
@@ -112,7 +112,7 @@ final class SupervisedProcess: Sendable {
   }
 
   private static func reap(_ process: pid_t, _ isReaped: Locked<Bool>) -> WaitStatus {
-    // First waits without reaping: no other process can get the id before `isReaped` is set.
+    // The first wait does not reap the process. Thus no other process can get its id before `isReaped` is set.
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
     return isReaped.withLock { isReaped in

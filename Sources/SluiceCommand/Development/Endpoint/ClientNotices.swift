@@ -4,8 +4,8 @@ import SluiceServer
 import Synchronization
 
 /// The engine's side of the endpoint. It takes the listening socket from the supervisor, and sends the supervisor a
-/// duplicate of each connection whose request goes into the engine. The supervisor can then answer when this process no
-/// longer can. From any thread.
+/// duplicate of each connection whose request goes into the engine. The supervisor can then answer the client if this
+/// process crashes. From any thread.
 final class ClientNotices: Sendable {
   /// The descriptor that the process inherits at its start.
   static let inheritedDescriptor: Int32 = 3
@@ -25,7 +25,7 @@ final class ClientNotices: Sendable {
   func takeListener(at endpoint: ServerEndpoint) -> SharedListener? {
     var byte: UInt8 = 0
     var descriptor: Int32 = -1
-    // The packet was sent before this process started, so it can be read at once.
+    // The supervisor sent the packet before it started this process, so the packet can be read at once.
     var ready = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     guard poll(&ready, 1, 1000) > 0, sluice_receive_packet(socket, &byte, 1, &descriptor) == 1, descriptor >= 0 else {
       return nil
@@ -44,8 +44,8 @@ final class ClientNotices: Sendable {
   /// Must be called before the first byte of the response is written.
   func answered(_ id: UInt64) { send(ClientPacket(kind: .answered, id: id), -1) }
 
-  /// If the supervisor does not read fast enough, the packet is lost and the supervisor does not answer; the client
-  /// then sees a closed connection.
+  /// Sends a packet without waiting. If the supervisor does not read fast enough, the packet is lost. The supervisor
+  /// then cannot answer for a crashed process, and the client sees a closed connection.
   private func send(_ packet: ClientPacket, _ descriptor: Int32) {
     let bytes = packet.bytes
     _ = sluice_send_packet(socket, bytes, bytes.count, descriptor)

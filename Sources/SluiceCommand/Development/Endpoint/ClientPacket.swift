@@ -1,8 +1,8 @@
-/// A message from the engine's process to the supervisor about a client: ten bytes, and with ``Kind/began`` the
-/// connection's descriptor.
+/// A message from the engine's process to the supervisor about a client: ten bytes. A packet of the kind ``Kind/began``
+/// also carries the descriptor of the connection.
 struct ClientPacket: Equatable {
   enum Kind: UInt8 {
-    /// The client's request goes into the engine.
+    /// The client's request is about to be given to the engine.
     case began
     /// The response is about to be written.
     case answered

@@ -17,7 +17,7 @@ final class HeldClients: Sendable {
 
   private let state = Monitor(State())
 
-  /// - Parameter socket: this side's end of the pair; this object takes ownership.
+  /// - Parameter socket: the supervisor's end of the socket pair; this object takes ownership.
   init(owning socket: Int32) throws(CommandError) {
     do throws(CommandError) {
       try SystemThread.begin("sluice-clients") { [state] in
@@ -59,13 +59,13 @@ final class HeldClients: Sendable {
     for descriptor in old.compactMap(\.self) where descriptor >= 0 { close(descriptor) }
   }
 
-  /// Answers all clients with 502. Call it after the process has ended.
+  /// Answers all clients with 502. Must be called after the process has ended.
   /// - Parameter body: a JSON document.
   /// - Returns: how many clients there were.
   @discardableResult
   func giveUp(_ body: [UInt8]) -> Int {
-    // Packets of the ended process may still be unread. The wait is bounded, because a process that it left behind can
-    // keep the socket open.
+    // Waits until all packets of the ended process have been read. The wait is bounded, because a descendant of that
+    // process can still run and keep the socket open.
     let _: Void? = state.wait(upTo: .seconds(1)) { $0.isOver ? () : nil }
     let clients = state.withLock { state in
       defer { state.clients = [:] }
@@ -78,7 +78,7 @@ final class HeldClients: Sendable {
     return clients.count
   }
 
-  /// Never blocks: a connection to which nothing has been written yet has room.
+  /// Does not block, because nothing has been written to the connection yet, so its send buffer is empty.
   private static func answer(_ client: Client, _ body: [UInt8]) {
     let head = """
       HTTP/1.1 502 Bad Gateway\r

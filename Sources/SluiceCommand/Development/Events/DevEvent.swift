@@ -12,7 +12,7 @@ struct DevEvent: Sendable {
     case rolledBack = "rolled-back"
   }
 
-  /// How good or bad the news of a line is.
+  /// Whether a line reports good or bad news.
   enum Tone: Sendable { case plain, good, bad, doubtful, quiet }
 
   let name: Name
@@ -49,6 +49,6 @@ struct DevEvent: Sendable {
 }
 
 extension JSONValue {
-  /// The strings of a list; empty for anything else.
+  /// The strings of a list; empty if the value is not a list.
   var texts: [String] { elements.compactMap(\.string) }
 }

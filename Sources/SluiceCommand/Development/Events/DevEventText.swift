@@ -10,7 +10,7 @@ struct DevEventText {
   /// - Parameter moment: the time since 1970-01-01T00:00:00Z; shown in the local time zone.
   func lines(_ event: DevEvent, at moment: Duration) -> [String] {
     guard !event.text.isEmpty else { return [] }
-    // On a terminal, the status line shows the running work.
+    // On a terminal, the status line shows the running work, so these events are not printed.
     guard event.name != .building || !terminal.isTerminal else { return [] }
     let names = event.plugins.isEmpty ? "-" : event.plugins.joined(separator: ", ")
     let padding = String(repeating: " ", count: max(0, Self.nameColumns - names.count))

@@ -9,7 +9,7 @@ final class DevOutput {
   private let isJSON: Bool
   let terminal: Terminal
   private let text: DevEventText
-  /// The status text in the last line of the terminal, which the next event replaces.
+  /// The status text in the last line of the terminal. The next event overwrites it.
   private var status = ""
 
   init(isJSON: Bool, terminal: Terminal = .standardOutput) throws(CommandError) {

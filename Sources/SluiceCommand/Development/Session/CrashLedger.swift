@@ -2,15 +2,15 @@
 struct CrashLedger {
   enum Decision: Equatable { case restart, giveUp }
 
-  /// The restarts end after this many crashes of the same builds within `span`.
+  /// After this number of crashes of the same builds within `span`, the engine is not restarted.
   static let limit = 3
   static let span = Duration.seconds(60)
 
   private var crashes: [Duration] = []
 
   /// - Parameters:
-  ///   - goesBack: whether the engine will run earlier builds than those that crashed. The number of earlier builds is
-  ///     limited.
+  ///   - goesBack: whether the engine will run earlier builds than those that crashed. Such restarts are always
+  ///     allowed, because the number of earlier builds is limited.
   ///   - wasReady: whether the engine had finished its start; otherwise a restart would crash at the same point again.
   mutating func note(at now: Duration, goesBack: Bool, wasReady: Bool) -> Decision {
     if goesBack {

@@ -5,7 +5,7 @@ import SluiceJSON
 import SluicePluginHost
 import SluiceSupport
 
-// Changes of sources, and the builds that follow them.
+// Handles changes of sources, and runs the builds.
 extension DevSession {
   /// Takes over the build rules of a configuration, and starts a build for each new rule.
   func adoptBuilds(of configuration: Configuration) {
@@ -65,8 +65,8 @@ extension DevSession {
     let event = outcome(state, run, isGood: isGood)
     say(event)
     if engine == nil {
-      // After a successful build, the engine starts with the result. After a failed build, it starts with the existing
-      // builds, unless the session has given them up.
+      // If no engine runs, starts it after a build: with the new library if the build succeeded, otherwise with the
+      // existing builds, unless the session has given them up.
       if isGood { startAnew() } else if waitingReason == nil { start(because: nil) }
     } else {
       let now = MonotonicClock.now

@@ -70,7 +70,7 @@ extension DevSession {
     guard fixed.isEmpty else {
       return restart(because: "\(fixed.joined(separator: ", ")) cannot change while an engine runs")
     }
-    // A reload would read the refused builds at the paths, and would be refused as well.
+    // A reload would load the refused builds from their paths again, and would be refused as well.
     guard !servesOldBuilds(configuration) else { return restart(because: "the configuration has changed") }
     send(.reload, ["configuration": JSONValue(settings.configuration)])
   }

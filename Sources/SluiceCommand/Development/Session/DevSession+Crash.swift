@@ -8,7 +8,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// What the session does when the engine's process ends although the session did not end it.
+// The reaction to the end of the engine's process, in particular to an end that the session did not cause.
 extension DevSession {
   func engineEnded(_ status: WaitStatus) {
     guard let ended = engine else { return }
@@ -21,7 +21,7 @@ extension DevSession {
       ended.clients?.giveUp(Self.answer("engine_stopped", "the engine ended before it had answered"))
     }
     if ended.isStopping, ended.stall == nil { return start(because: ended.restart) }
-    // The engine has already reported why it cannot serve. A change since then may have fixed that.
+    // The engine has already reported why it cannot serve. A change since then may have fixed the problem.
     if waitingReason != nil {
       if isReloadDue { return configurationChanged() }
       return librariesChanged(libraries.compactMapValues(\.waiting))
@@ -33,13 +33,13 @@ extension DevSession {
     let words = ended.stall?.headline ?? "the engine \(Self.words(of: status))"
     recover(from: culprits, wasReady: ended.client != nil, because: words)
     forgetSwap(of: ended)
-    // A pending change may replace the builds that the session has given up.
+    // If no engine was started, a pending change may replace the builds that the session has given up.
     guard engine == nil else { return }
     if isReloadDue { configurationChanged() } else { librariesChanged(libraries.compactMapValues(\.waiting)) }
   }
 
-  /// Builds that were being swapped in and are not refused become pending again, because no other event will report
-  /// them.
+  /// Marks builds as pending again if they were being swapped in and are not refused, because no other event will
+  /// report them.
   private func forgetSwap(of ended: RunningEngine) {
     for (library, value) in ended.asked where libraries[library]?.refused != value.hash {
       libraries[library]?.handled = nil
@@ -65,7 +65,7 @@ extension DevSession {
     guard var report = CrashReport(path: sources.crashRecord(ended.number)) else { return nil }
     let secrets = configuration?.plugins.flatMap { Self.strings(in: $0.config) } ?? []
     report.addOutput(ended.output.bytes, hiding: secrets)
-    // This must happen before the next engine removes the private copies of the libraries.
+    // Symbols must be looked up before the next engine removes the private copies of the libraries.
     report.symbolize(limit: Self.symbolLimit)
     return report
   }
@@ -78,8 +78,8 @@ extension DevSession {
     return value.members.flatMap { strings(in: $0.value) } + value.elements.flatMap { strings(in: $0) }
   }
 
-  /// The builds that are considered at fault if there is no report: the build whose call did not return, otherwise the
-  /// builds that were being swapped in, otherwise those of the last swap.
+  /// The builds that are considered at fault if there is no report. These are the build whose call did not return; if
+  /// there is no such call, the builds that were being swapped in; if there are none, the builds of the last swap.
   private func culprits(of ended: RunningEngine) -> [String: String] {
     if let call = ended.stall?.call { return ended.builds[call.generation].map { [$0.library: $0.hash] } ?? [:] }
     let asked = ended.asked
@@ -118,7 +118,7 @@ extension DevSession {
   private static let shownLines = 32
   private static let shownWords = 20
 
-  /// Starts the engine with earlier builds that served, starts it again with the same builds, or gives up.
+  /// Restarts the engine with earlier builds that served, or with the same builds, or gives up.
   private func recover(from culprits: [String: String], wasReady: Bool, because reason: String) {
     good.drop(Set(culprits.values))
     // A build without a predecessor is kept, because nothing could serve in its place.
@@ -138,7 +138,7 @@ extension DevSession {
     }
   }
 
-  /// Records the refusal in the store, so that no engine of this configuration swaps the build in.
+  /// Records the refusal in the store, so that no engine of this configuration swaps in this build.
   private func refuse(_ hash: String, of library: String, because reason: String) {
     guard let store = configuration?.store ?? PluginStore.defaultPath() else { return }
     let project = RefusalList.project(of: settings.configuration)

@@ -9,7 +9,8 @@ import SluiceSupport
 
 // The engine's process, from its start to its end.
 extension DevSession {
-  /// - Parameter reason: why the engine starts again; nil for the first start, and for a start after nothing served.
+  /// - Parameter reason: why the engine starts again; nil for the first start, and for a start after a time without an
+  ///   engine.
   func start(because reason: String?) {
     guard engine == nil else { return }
     // The engine will read the current file, so the session must read it as well.
@@ -18,7 +19,7 @@ extension DevSession {
       readConfiguration()
     }
     guard let configuration else { return }
-    // A missing library is being built; the engine starts when that build has ended.
+    // A missing library is being built. The engine starts when that build has ended.
     guard
       !configuration.libraries.contains(where: { isBeingBuilt($0) && good.newest(of: $0) == nil && !Self.isThere($0) })
     else { return }
@@ -31,7 +32,7 @@ extension DevSession {
       order.sources = try sources(for: configuration)
       let link = try endpoint?.connect()
       defer { if let link { close(link.inherited) } }
-      // The session itself shows what the engine writes when it crashes.
+      // The session captures the output of the engine, and shows the message of a crash itself.
       let process = try SupervisedProcess(
         DevEngine.arguments, environment: Self.environment, passing: link?.inherited ?? -1
       ) { [mailbox] message in mailbox.put(.engine(number, message)) }
@@ -53,7 +54,8 @@ extension DevSession {
   /// Disables the backtraces of Swift's runtime, which take seconds.
   private static let environment = ["SWIFT_BACKTRACE": "enable=no"]
 
-  /// The files from which the engine reads libraries whose path now has another build than the build that served last.
+  /// For each library whose file is no longer the build that served last: a file with that build, from which the engine
+  /// reads the library instead.
   private func sources(for configuration: Configuration) throws(CommandError) -> [String: String] {
     var files: [String: String] = [:]
     for library in configuration.libraries {
@@ -107,9 +109,9 @@ extension DevSession {
     hasStarted = true
     say(event)
     sendRequests()
-    // Handles changes since the start, and paths whose build is not the one that the engine loaded.
+    // Handles changes since the start, and libraries whose file has another build than the engine has loaded.
     librariesChanged(libraries.mapValues { _ in MonotonicClock.now }, isAsked: false)
-    // If a swap is running, the reload follows after it.
+    // If a swap is running, the reload follows when the swap has ended.
     if isReloadDue, engine?.command == nil { configurationChanged() }
   }
 
@@ -177,8 +179,8 @@ extension DevSession {
 
   /// Ends the session: stops the engine and the running builds, and waits for them. An engine that is already stuck is
   /// killed at once.
-  /// - Parameter messages: the unhandled messages after the one that ended the session. The end of a process is
-  ///   reported only once, so it can be among them.
+  /// - Parameter messages: the messages that arrived after the message that ended the session. The end of a process is
+  ///   reported only once, and the report can be among them.
   func endProcesses(_ messages: ArraySlice<DevMessage>) {
     for state in builds.values { state.run?.process.send(["stop": true]) }
     engine?.process.stop(drain: Self.lastDrain)
@@ -192,7 +194,7 @@ extension DevSession {
         isKilled = true
         engine?.process.kill(SIGKILL)
       }
-      // A killed process is certain to end. A build that does not end is left to its keeper.
+      // A killed engine is certain to end. The session does not wait longer for a build: its ``BuildKeeper`` ends it.
       let messages = mailbox.take(until: isKilled ? limit + Self.lastKillDelay : limit)
       if messages.isEmpty, isKilled { return }
       for message in messages { finish(message) }

@@ -8,7 +8,8 @@ import SluiceSupport
 
 // Changed libraries, and their swaps.
 extension DevSession {
-  /// The delays after which a refused file is read again, because a write through a mapping causes no event.
+  /// The delays after which a refused file is read again. Without this, a write through a memory mapping would stay
+  /// unnoticed, because it causes no event.
   private static let looks: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)]
 
   /// - Parameters:
@@ -16,7 +17,8 @@ extension DevSession {
   ///   - isAsked: whether somebody changed the files; if false, unchanged content is not reported.
   func librariesChanged(_ changed: [String: Duration], isAsked: Bool = true) {
     guard let running = engine else {
-      // The change may fix the problem. A library that is being built is handled when its build has ended.
+      // No engine runs, and the change may fix the reason. A library that is being built is handled when its build has
+      // ended.
       if changed.contains(where: { !isBeingBuilt($0.key) && isNew($0.key) }) { startAnew() }
       return
     }
@@ -55,8 +57,8 @@ extension DevSession {
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else { return Look(hash: nil) }
-      // The file changed before it was first read. The serving build counts as handled, so that unchanged content is
-      // reported.
+      // The file changed before it was first read. The serving build counts as handled, so that it is reported if the
+      // new content is the same.
       if libraries[library]?.handled == nil { libraries[library]?.handled = good.serving[library]?.hash }
       let subject = InotifyWatch.Subject.file(library)
       debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
@@ -70,7 +72,7 @@ extension DevSession {
       let isKnown = hash == serving?.hash || isRefused
       if isAsked, isKnown, libraries[library]?.handled == hash, libraries[library]?.saidUnchanged == false {
         libraries[library]?.saidUnchanged = true
-        // Reported because the user has built the plugin and would wonder why nothing happens.
+        // Unchanged content is reported, because the user has built the plugin and would wonder why nothing happens.
         let text = isRefused ? "the same build, which was refused before" : ""
         say(
           DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: .doubtful)
@@ -105,7 +107,8 @@ extension DevSession {
     }
   }
 
-  /// Successful commands are shown by the engine's reports; this handles failures that have no report.
+  /// Handles failures for which the engine sends no report. The result of a successful command is shown when its report
+  /// arrives.
   func commandEnded(_ result: Result<JSONValue, ControlError>) {
     let command = engine?.command
     engine?.command = nil
@@ -119,7 +122,7 @@ extension DevSession {
       default: break
       }
     }
-    // Handles the changes since the command was sent.
+    // Handles the changes that happened while the command ran.
     if isReloadDue { configurationChanged() }
     librariesChanged([:])
   }
@@ -131,8 +134,8 @@ extension DevSession {
       }
       return
     }
-    // A swap takes all libraries or none. The libraries are now swapped one at a time, so that good builds do not wait
-    // for a bad one.
+    // A swap publishes all of its libraries or none. The libraries are now swapped one at a time, so that a bad build
+    // does not hold back good builds.
     for library in failed.keys { libraries[library]?.handled = nil }
     if let next = failed.min(by: { $0.key < $1.key }) {
       for (library, value) in failed where library != next.key { libraries[library]?.waiting = value.since }
@@ -204,7 +207,7 @@ extension DevSession {
     default: event = DevEvent(.swapped, plugins: plugins, "swapped, \(what)", tone: .good)
     }
     event = event.with("report", report).with("snapshot", report["snapshot"])
-    // The answer to the command can arrive before this report.
+    // The time of the change is stored with the library, because the command can have ended before its report arrives.
     let paths = changes.compactMap { $0["library"]?.string }
     if let since = paths.compactMap({ libraries[$0]?.changedAt }).min() {
       event = event.with("sinceChangeMs", .milliseconds(MonotonicClock.now - since))
@@ -213,7 +216,7 @@ extension DevSession {
     return event
   }
 
-  /// `1.0.0 (3)`: version and generation.
+  /// The version and generation of a build: `1.0.0 generation 3`.
   private static func build(_ build: JSONValue?) -> String {
     guard let build else { return "none" }
     let generation = build["generation"]?.integer.map { "generation \($0)" }

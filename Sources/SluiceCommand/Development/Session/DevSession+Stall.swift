@@ -11,8 +11,8 @@ extension DevSession {
     engine?.watch?.note(document, at: MonotonicClock.now)
   }
 
-  /// Called for each message of a process. The watch begins with the first message, so that it also notices a process
-  /// that becomes silent without a single pulse.
+  /// Called for each message of a process. The watch begins with the first message of any kind, so that it also notices
+  /// a process that never sends a pulse.
   func watchPulse() {
     guard let engine, engine.watch == nil else { return }
     self.engine?.watch = StallWatch(at: MonotonicClock.now)

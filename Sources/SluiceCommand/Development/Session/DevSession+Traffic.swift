@@ -20,8 +20,8 @@ extension DevSession {
     sendRequests()
   }
 
-  /// A line such as `GET /users 200 12.3 ms`. For a failed transaction, it has the description of the error that all
-  /// commands use.
+  /// A line such as `GET /users 200 12.3 ms`. For a failed transaction, it also contains the error, in the same words
+  /// as in all commands.
   private static func words(_ document: JSONValue) -> String {
     let error = document["error"]
     let line = [

@@ -14,7 +14,7 @@ import SluiceSupport
 final class DevSession {
   /// An action that is due later.
   enum Timer: Equatable {
-    /// Read a refused file again, because it may have become complete without an event.
+    /// Read a refused file again, because it may have been completed without an event.
     case lookAgain(library: String, attempt: Int)
     /// Kill the engine's process if it has not ended.
     case killEngine(Int)
@@ -47,7 +47,8 @@ final class DevSession {
   var builds: [PluginBuildRule: BuildState] = [:]
   var lastBuild = 0
   var crashes = CrashLedger()
-  /// Crashed builds that have no predecessor. If their path has another build now, the engine starts with that build.
+  /// The hashes of crashed builds that have no predecessor. If the file at a build's path has changed since, the engine
+  /// starts with the new content.
   var suspects: Set<String> = []
   var traffic: DevTraffic
   /// The recordings of the requests of `-i`, which a restarted engine needs for replays.
@@ -59,7 +60,7 @@ final class DevSession {
   var isReloadDue = false
   /// The snapshot that served the last request.
   var lastSnapshot: Int64 = 1
-  /// The reason that was last reported for why nothing serves.
+  /// The last reported reason why nothing serves; nil if none was reported since the engine last started.
   var waitingReason: String?
 
   private var ending: ExitStatus?
@@ -103,7 +104,8 @@ final class DevSession {
     }.detach()
   }
 
-  /// Watches for readers of the events that close their end while the session writes nothing.
+  /// Ends the session if the reader of standard output closes its end. Without this, the session would notice it only
+  /// at the next write.
   private func watchOutput() throws(CommandError) {
     try SystemThread.begin("sluice-reader") { [mailbox] in
       // `poll` reports errors even if no event is requested (poll(2)).
@@ -115,7 +117,7 @@ final class DevSession {
 
   // MARK: Messages and times
 
-  /// Handles messages up to the one that ends the session; returns the messages after it.
+  /// Handles messages until one ends the session. Returns the messages after this one.
   func handle(_ messages: [DevMessage]) -> ArraySlice<DevMessage> {
     var left = messages[...]
     while ending == nil, let message = left.popFirst() { handle(message) }

@@ -1,6 +1,6 @@
 /// The requests that are still to be sent, and the requests in flight.
 struct DevTraffic {
-  /// The limit of requests in flight. With more, it would be hard to see which request caused a crash.
+  /// The limit of requests in flight. With a higher limit, it would be hard to see which request caused a crash.
   private static let limit = 8
 
   private var waiting: [(line: String, isOfSet: Bool)]
@@ -23,7 +23,7 @@ struct DevTraffic {
 
   mutating func finish(_ id: Int64) { inFlight[id] = nil }
 
-  /// Forgets the requests in flight, which will not be answered, and returns their lines.
+  /// Forgets the requests in flight, because they will not be answered. Returns their lines.
   mutating func giveUp() -> [String] {
     defer { inFlight = [:] }
     return inFlight.sorted { $0.key < $1.key }.map(\.value)

@@ -5,10 +5,11 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// The builds that served. They are kept so that a restarted engine can use them even if their paths have other builds
-/// by then.
+/// The builds that served. They are kept so that a restarted engine can use them, even if the files at their paths have
+/// been replaced since.
 ///
-/// Their bytes are kept in memory, because the copies in the store are removed after the end of their process.
+/// Their bytes are kept in memory, because the copies in the store are removed after the end of the process that made
+/// them.
 struct GoodBuilds {
   /// A build that the engine has reported.
   struct Build: Equatable {
@@ -51,7 +52,7 @@ struct GoodBuilds {
     }
   }
 
-  /// The newest build that has served; nil if no build has served.
+  /// The newest build of a library that has served; nil if none has served.
   func newest(of library: String) -> (hash: String, bytes: [UInt8])? {
     guard let hash = served[library]?.last, let bytes = bytes[hash] else { return nil }
     return (hash, bytes)

@@ -6,7 +6,7 @@ final class Mailbox<Message: Sendable>: Sendable {
 
   func put(_ message: Message) { messages.update { $0.append(message) } }
 
-  /// Waits for messages until a time by the monotonic clock; without a time, waits without a limit.
+  /// Waits for messages until the given time of the monotonic clock. If the time is nil, waits without a limit.
   func take(until due: Duration?) -> [Message] {
     let body = { (all: inout [Message]) -> [Message]? in
       guard !all.isEmpty else { return nil }

@@ -15,8 +15,8 @@ struct RunningEngine {
   /// Nil until the engine is ready.
   var client: ControlClient?
   var command: Command?
-  /// The libraries of swap commands that got no answer. When the process ends, the connection of its command ends too,
-  /// and this can be reported before the end of the process.
+  /// The libraries of swap commands that got no answer. When the process ends, the command fails because its connection
+  /// ends, and the session can learn this before it learns of the end of the process.
   var unanswered: [String: (hash: String?, since: Duration)] = [:]
   /// The builds that were swapped in by this process, with the newest at the end.
   var swappedIn: [[String: String]] = []
@@ -34,10 +34,10 @@ struct RunningEngine {
   var clients: HeldClients?
   /// Nil until the first message of the process.
   var watch: StallWatch?
-  /// The stall for which the process was killed; nil if it was not.
+  /// The stall because of which the process was killed; nil if it was not killed for a stall.
   var stall: StallWatch.Stall?
 
-  /// The libraries that were being swapped in, as far as this is known.
+  /// The libraries of the swap command that is running or got no answer.
   var asked: [String: (hash: String?, since: Duration)] {
     guard case .swap(let libraries) = command else { return unanswered }
     return unanswered.merging(libraries) { $1 }
@@ -62,8 +62,8 @@ struct LibraryState {
   var saidUnchanged = false
   /// The content that was read after a change. It is kept until it serves.
   var candidate: (hash: String, bytes: [UInt8])?
-  /// The time of the change for which a swap is running.
+  /// The time of the change that the current swap handles.
   var changedAt: Duration?
-  /// Since when the library has been waiting for a running command to end.
+  /// The time of the first change that is not handled yet, because a command is running; nil if there is none.
   var waiting: Duration?
 }

@@ -2,7 +2,7 @@ import Glibc
 import SluicePluginHost
 import SluiceSupport
 
-/// A private folder for the files from which an engine is started. It is removed with this object. A session also
+/// A private folder for the files from which an engine is started. It is removed with this object. The initializer also
 /// removes the folders that killed sessions have left.
 ///
 /// A lock on the folder (flock(2)) shows that its session is running. The kernel releases the lock when the process
@@ -17,8 +17,8 @@ final class SourceFolder {
   /// - Parameter base: the folder in which this one is created, and in which abandoned folders are removed.
   init(in base: String = SourceFolder.base) throws(CommandError) {
     Self.clearAbandoned(in: base)
-    // Another session that starts at the same time can consider this folder abandoned and remove it before it is
-    // locked.
+    // Until the new folder is locked, another session that starts at the same time can consider it abandoned and remove
+    // it. In this case, another folder is created.
     while true {
       let path = try Self.make(in: base)
       let lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -67,12 +67,12 @@ final class SourceFolder {
 
 // Folders that other sessions have left.
 extension SourceFolder {
-  /// Removes only folders that have such a name, that only this user can access and that nobody has locked; and in
-  /// them, only files.
+  /// Removes abandoned folders and the files in them. A folder is abandoned if it has such a name, only this user can
+  /// access it, and no process holds its lock.
   private static func clearAbandoned(in base: String) {
     for name in FolderListing.names(in: base) where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 {
       let path = "\(base)/\(name)"
-      // Opens the folder itself without following a link, because usually everybody can write to the base.
+      // Does not follow a symbolic link, because usually everybody can write to the base and could have created a link.
       let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       guard folder >= 0 else { continue }
       defer { close(folder) }

@@ -1,7 +1,7 @@
 import SluiceJSON
 
-/// Finds out from the pulses of an engine's process whether one of its loops or the whole process is stuck, by the
-/// clock of the watching process.
+/// Finds out from the pulses of an engine's process whether one of its loops or the whole process is stuck. The times
+/// are those of the watching process.
 struct StallWatch {
   /// A loop or a process that makes no progress.
   struct Stall: Equatable {
@@ -22,7 +22,8 @@ struct StallWatch {
     var transaction: String?
   }
 
-  /// If the watcher has not looked for longer than this, the watcher itself was stopped, and that time does not count.
+  /// If the watcher has not checked for longer than this, the watcher itself was stopped. This time then does not count
+  /// as a stall.
   private static let longestPause = Duration.seconds(1)
 
   private var turns: [Int64] = []

@@ -1,12 +1,12 @@
-/// Delays each change until there has been no further change for a moment, because a linker, an editor or `cp` changes
-/// a file more than once. The delay is bounded, because some files change all the time.
+/// Delays the report of a change until the subject has not changed for a moment, because a linker, an editor or `cp`
+/// changes a file more than once. The delay is bounded, because some files change all the time.
 struct Debounce<Subject: Hashable> {
   private struct Wait {
     let since: Duration
     var due: Duration
   }
 
-  /// The longest delay, after which a change is reported in any case.
+  /// The longest delay. After it, a change is reported in any case.
   let longest: Duration
   private var waits: [Subject: Wait] = [:]
 

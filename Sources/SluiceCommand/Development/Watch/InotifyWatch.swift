@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// Reports changes of the files that paths lead to, with inotify(7), on a separate thread.
+/// Reports changes of files with inotify(7) on a separate thread. The files are given by paths, which can contain
+/// symbolic links.
 ///
 /// It watches folders instead of files, because a watch on a file ends when the file is replaced.
 final class InotifyWatch: Sendable {
@@ -12,8 +13,9 @@ final class InotifyWatch: Sendable {
     /// The sources at a path, or below it.
     case tree(String)
 
-    /// How long a subject must stay unchanged before it counts as complete. A closed file is complete unless a tool
-    /// such as strip(1) changes it again; sources are often saved several at a time.
+    /// How long a subject must stay unchanged before it counts as complete. For a file, the time is short: it covers
+    /// tools such as strip(1), which change a file again after it was closed. For sources it is longer, because several
+    /// files are often saved together.
     var silence: Duration {
       switch self {
       case .file: .milliseconds(20)
@@ -46,7 +48,7 @@ final class InotifyWatch: Sendable {
   }
 
   /// Watches only these subjects from now on; from any thread.
-  /// - Returns: why a folder could not be watched; nil if all could.
+  /// - Returns: why a folder could not be watched; nil if all folders are watched.
   func watch(_ subjects: Set<Subject>) -> String? {
     state.withLock { table in
       table.replace(subjects)

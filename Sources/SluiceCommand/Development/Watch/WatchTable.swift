@@ -27,7 +27,7 @@ struct WatchTable: Sendable {
     renew()
   }
 
-  /// The subjects that a batch of events changes. Begins to watch new folders.
+  /// Returns the subjects that a batch of events changes. Begins to watch new folders.
   mutating func changes(_ events: [WatchEvent]) -> Set<Subject> {
     var changed: Set<Subject> = []
     var isMoved = false
@@ -63,7 +63,8 @@ struct WatchTable: Sendable {
     return changed
   }
 
-  /// A new link is complete at once. A new file must first be written and closed.
+  /// Whether a new file is complete. A symbolic or hard link is complete at once, but a regular file must first be
+  /// written and closed.
   private func isComplete(_ place: WatchedPlace) -> Bool {
     var status = stat()
     guard lstat("\(place.folder)/\(place.name)", &status) == 0 else { return false }
@@ -79,7 +80,8 @@ struct WatchTable: Sendable {
 
   private mutating func renew() {
     failure = nil
-    // A path can change after it was resolved and before it is watched, so this is repeated until nothing changes.
+    // A path can change after it was resolved and before it is watched. These two steps are therefore repeated until
+    // nothing changes.
     for _ in 0..<8 {
       let before = (places, trees)
       look()
@@ -97,7 +99,8 @@ struct WatchTable: Sendable {
       case .tree(let path):
         let tree = SourceTree(path)
         trees[subject] = Set(tree.folders)
-        // The path can lead to a single file. Its place, and all links on the way to it, are watched too.
+        // The path can lead to a single file instead of a folder. The folder entry of the file, and of each symbolic
+        // link on the path, is watched too.
         places[subject] = WatchedPlace.all(of: path)
       }
     }
@@ -109,7 +112,8 @@ struct WatchTable: Sendable {
       remove(watch)
       folders[watch] = nil
     }
-    // All folders are added again: a path may now lead to another folder, and adding a watched folder has no effect.
+    // All folders are added again, because a path may now lead to another folder. For a folder that is already watched,
+    // this has no effect.
     var current: [Int32: String] = [:]
     for folder in wanted {
       let watch = add(folder)

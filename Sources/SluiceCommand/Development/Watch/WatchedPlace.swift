@@ -1,13 +1,13 @@
 import Glibc
 
-/// A name in a folder. If what the name refers to changes, a path can lead to another file.
+/// An entry of a folder, such as a symbolic link. If the entry changes, a path through it can lead to another file.
 struct WatchedPlace: Hashable {
-  /// Absolute; the folder existed when the place was found.
+  /// The absolute path of the folder, which existed when the place was found.
   let folder: String
   let name: String
 
-  /// Every place that decides what a path leads to: each symbolic link on the way, and the file at the end or the first
-  /// name that does not exist.
+  /// Every entry that decides which file a path leads to: each symbolic link on the path, and the file itself or the
+  /// first name that does not exist.
   static func all(of path: String, limit: Int = 40) -> [WatchedPlace] {
     var places: [WatchedPlace] = []
     var rest = components(Paths.absolute(path))
@@ -26,7 +26,7 @@ struct WatchedPlace: Hashable {
       if status.st_mode & S_IFMT == S_IFLNK, let target = target(of: next) {
         places.append(place)
         links += 1
-        // The links form a cycle, which is reported when the path is opened.
+        // The symbolic links form a cycle. The error is reported when the path is opened.
         guard links <= limit else { return places }
         rest = components(target) + rest
         if target.hasPrefix("/") { folder = "" }

@@ -2,8 +2,8 @@
 struct FinishedLines: Sendable {
   private static let pageLines = 256
 
-  /// The pages by number; a byte is 0 for a line without a result. There are pages because the line numbers come from a
-  /// file, and a wrong number must not take memory for all lines before it.
+  /// The pages by number. The byte of a line without a result is 0. Pages are used because the line numbers come from a
+  /// file: a wrong number must not cost memory for all lines before it.
   private var pages: [Int: [UInt8]] = [:]
   private(set) var count = 0
   /// The largest line number that has a result; 0 if no line has a result.
@@ -34,12 +34,12 @@ extension [UInt8] {
   }
 }
 
-/// A hash of an id in one byte, which is never 0. Two ids have the same hash by chance in 1 of 254 cases, which is rare
+/// A hash of an id in one byte, which is never 0. Two different ids have the same hash in 1 of 254 cases. This is rare
 /// enough to notice a wrong input after a few lines.
 struct IDFingerprint: Equatable, Sendable {
   let rawValue: UInt8
 
-  /// The fingerprint for a line that could not be read, whose id cannot be compared.
+  /// The fingerprint for a line that could not be parsed. The id of such a line cannot be compared.
   static let ofUnreadLine = IDFingerprint(hash: 254)
 
   private init(hash: UInt64) { rawValue = UInt8(truncatingIfNeeded: hash) + 1 }

@@ -7,7 +7,7 @@ struct ResumedInput: Sendable {
   let counts: RunCounts
   private let outputName: String
   private let inputName: String
-  /// Whether every line that has a result has been compared with that result.
+  /// Whether each line with a result has already been compared with its result.
   private var isChecked = false
 
   init(_ output: ResumedOutput, _ input: InputLines) {
@@ -17,8 +17,8 @@ struct ResumedInput: Sendable {
     inputName = PlainText.path(input.name)
   }
 
-  /// Reads a regular file up to the last line that has a result, and goes back to its beginning. If the output belongs
-  /// to another input, the run thus fails before anything is sent.
+  /// Compares the lines of a regular file with the results up to the last line that has a result, and then goes back to
+  /// the beginning of the file. If the output belongs to another input, the run thus fails before it sends a request.
   mutating func check(_ input: InputLines, interruptedBy signal: () -> Int32?) throws(CommandError) {
     reading: while input.number < finished.last {
       if let signal = signal() { throw .interrupted(by: signal, reading: input.name) }
@@ -46,7 +46,7 @@ struct ResumedInput: Sendable {
     return true
   }
 
-  /// Call it at the end of the input.
+  /// Must be called at the end of the input. Fails if a result belongs to a line after the end.
   func checkEnd(_ count: Int) throws(CommandError) {
     guard finished.last > count else { return }
     throw other("it has a result for line \(finished.last), and \(inputName) has \(count) lines")

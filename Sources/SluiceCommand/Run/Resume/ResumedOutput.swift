@@ -4,8 +4,8 @@ import SluiceSupport
 
 /// The output of an earlier run. Its results are kept, and further results are added after them.
 ///
-/// Each result is written completely before the next one, so a killed process leaves at most one incomplete line, which
-/// is the last line.
+/// Each result is written completely before the next result. After a killed process, only the last line can thus be
+/// incomplete.
 final class ResumedOutput {
   let path: String
   private(set) var finished = FinishedLines()
@@ -22,10 +22,10 @@ final class ResumedOutput {
   /// Whether the last result is complete except for its line end.
   private var needsLineEnd = false
 
-  /// Opens the file, or creates an empty one, and reads its results. Does not change its content.
+  /// Opens the file, or creates an empty file, and reads its results. Does not change its content.
   /// - Parameters:
   ///   - lineLimitBytes: a longer line cannot be a result.
-  ///   - signal: returns a signal that was received, which ends the reading.
+  ///   - signal: returns the signal that was received; nil if there was none. After a signal, reading stops.
   init(
     path: String?, besides input: FileIdentity?, lineLimitBytes: Int, interruptedBy signal: () -> Int32?
   ) throws(CommandError) {
@@ -108,7 +108,7 @@ final class ResumedOutput {
       wholeBytes = sizeBytes
       needsLineEnd = true
     } else if !WrittenResult.isBeginning(text) {
-      // This is another kind of file, which must not be shortened.
+      // The file is not the output of a run, so it must not be shortened.
       throw damaged(number, "not a result of sluice run")
     }
   }
@@ -136,8 +136,8 @@ final class ResumedOutput {
 }
 
 extension CommandError {
-  /// For a signal that arrives while files are read. The files of a resumed run can be large, so a signal must not wait
-  /// until they have been read.
+  /// The error for a signal that arrives while files are read. The files of a resumed run can be large, so the command
+  /// does not read them to the end after a signal.
   static func interrupted(by signal: Int32, reading path: String) -> CommandError {
     CommandError(
       .interrupted(by: signal),

@@ -34,7 +34,8 @@ struct WrittenResult {
     }
     guard let idText = try? id.serialized() else { throw Damage(reason: "its id cannot be written") }
     self.line = line
-    // An input line that cannot be read has no id that could be compared; the id of its result is the line number.
+    // An input line that could not be parsed has no id. The id of its result is the line number, so there is nothing to
+    // compare.
     let isUnread = document["error"]?["code"]?.string == "invalid_request" && idText.elementsEqual("\(line)".utf8)
     self.id = isUnread ? .ofUnreadLine : IDFingerprint(of: idText)
     isFailure = document["error"] != nil

@@ -16,8 +16,8 @@ enum ConnectionOptions {
     configuration.transport.sockets = sockets
   }
 
-  /// `HOST:PORT:ADDRESS[,ADDRESS]...`; the host `*` means any host. A plus sign in front is ignored: curl then forgets
-  /// the address after a time that is longer than a request.
+  /// `HOST:PORT:ADDRESS[,ADDRESS]...`; the host `*` means any host. A leading plus sign is ignored. In curl, it lets
+  /// the address expire after some time, which is longer than a request.
   private static func resolve(_ value: String, _ sockets: inout SocketSettings) throws(CommandError) {
     let parts = fields(value.hasPrefix("+") ? value.dropFirst() : Substring(value), limit: 3)
     guard parts.count == 3, let host = parts[0], let port = parts[1].flatMap(UInt16.init), let list = parts[2] else {
@@ -45,8 +45,8 @@ enum ConnectionOptions {
       host: parts[0]?.lowercased(), port: ports[0], toHost: parts[2]?.lowercased(), toPort: ports[1])
   }
 
-  /// The fields between colons; an IPv6 address in brackets is one field. Nil for an empty field. The last field takes
-  /// the rest.
+  /// The fields between colons; nil for an empty field. An IPv6 address in brackets is one field. The last field
+  /// contains all text that is left.
   private static func fields(_ text: Substring, limit: Int) -> [String?] {
     var (fields, rest) = ([String?](), text)
     while fields.count < limit - 1 {

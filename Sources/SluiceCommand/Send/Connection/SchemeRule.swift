@@ -36,7 +36,7 @@ final class SchemeRule: Interceptor, Tracer {
     let url = exchange.nativeRequest.url
     let scheme = url.origin.scheme
     if exchange.hop == 0 { exchange.attachments[self] = Beginning(url) }
-    // The answer to a challenge is a further hop too, so the URL is compared and not the number of the hop.
+    // The URL is compared, and not the number of the hop, because the answer to a challenge is a further hop too.
     let isRedirected = (exchange.attachments[self] as? Beginning)?.url != url
     let allowed = isRedirected ? redirected : first
     guard !allowed.contains(scheme) else { return .proceed }
@@ -46,8 +46,8 @@ final class SchemeRule: Interceptor, Tracer {
 
   func record(_ event: TraceEvent) {}
 
-  /// Names with commas between them, as with curl: `+` or no sign allows a scheme, `-` forbids it, `=` allows only this
-  /// scheme.
+  /// A list of schemes separated by commas, as in curl: `+` or no sign allows a scheme, `-` forbids it, and `=` allows
+  /// only this scheme.
   private static func schemes(_ text: String?, _ option: String) throws(CommandError) -> Set<Origin.Scheme> {
     var allowed: Set<Origin.Scheme> = [.http, .https]
     for word in text?.split(separator: ",") ?? [] {

@@ -29,7 +29,7 @@ enum TLSOptions {
     tls.password = arguments["pass"] ?? password
   }
 
-  /// `FILE[:PASSWORD]`; a backslash before a colon makes the colon part of the file name.
+  /// `FILE[:PASSWORD]`. A colon after a backslash is part of the file name.
   private static func split(_ value: String) -> (path: String, password: String?) {
     var (path, rest) = ("", Substring(value))
     while let character = rest.popFirst() {
@@ -55,7 +55,7 @@ enum TLSOptions {
     return least...most
   }
 
-  /// `sha256//BASE64`, several of them with semicolons between them, or the file of a public key (PEM or DER).
+  /// One or more `sha256//BASE64`, separated by semicolons, or the file of a public key (PEM or DER).
   private static func keyHashes(_ value: String) throws(CommandError) -> Set<[UInt8]> {
     guard value.hasPrefix("sha256//") else { return [try keyHash(ofFile: value)] }
     var hashes: Set<[UInt8]> = []

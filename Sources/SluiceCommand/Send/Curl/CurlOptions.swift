@@ -1,5 +1,5 @@
-/// The options of curl 7.88, and how `send` treats them. Options that are in neither list have the same name and
-/// meaning in `send`; `CurlComparisonTests` sends requests with each of them.
+/// The options of curl 7.88, and how `send` treats them. An option that is in neither list has the same name and
+/// meaning in `send`. `CurlComparisonTests` sends requests with each such option.
 enum CurlOptions {
   /// Options that `send` has with another meaning.
   static let different: [(name: String, how: String)] = [

@@ -4,7 +4,7 @@ import SluiceSupport
 
 /// Reads commands for curl, and writes them.
 enum CurlText {
-  /// Options of `send` that curl does not have, or that have another meaning there.
+  /// Options of `send` that curl does not have, or that have another meaning in curl.
   private static let own: Set<String> = [
     "config", "plugin", "document", "metadata", "explain", "events", "har", "record", "trace", "no-fail", "no-location",
     "no-compressed",
@@ -20,7 +20,7 @@ enum CurlText {
     reasonOfAbsence: SendCommand.description.reasonOfAbsence,
     run: { _ in .usage })
 
-  /// Parses words in the sense of curl.
+  /// Parses the arguments of a curl command.
   static func parse(_ words: ArraySlice<ArgumentWord>) throws(CommandError) -> ParsedArguments {
     let renamed = words.map { $0.text == "--config" ? "--options" : $0 }
     return try ArgumentParser.parse(renamed[...], for: dialect)
@@ -58,7 +58,8 @@ enum CurlText {
     if !arguments.has("no-location"), arguments["max-redirs"] != "0" { words.append("-L") }
     if !arguments.has("no-compressed") { words.append("--compressed") }
     if !["fail", "fail-with-body", "no-fail"].contains(where: arguments.has) { words.append("--fail-with-body") }
-    // Curl derives the method from the options, so it is written only if another method is wanted.
+    // Curl derives the method from the other options. `-X` is therefore written only if the method differs from the
+    // derived method.
     if !arguments.has("head"), request.method != SendData.method(arguments) {
       words += ["-X", ShellWords.quoted(Array(request.method.utf8))]
     }
@@ -77,7 +78,7 @@ enum CurlText {
     return words.joined(separator: " ")
   }
 
-  /// The options that are written elsewhere, or not at all.
+  /// The options that this list must not contain: other code writes them, or they are not written at all.
   private static let implied: Set<String> = ["location", "compressed", "url", "request", "options", "url-query"]
 
   /// A number such as `2` or `0.5`.
@@ -91,7 +92,7 @@ enum CurlText {
     case "user":
       let user = option.value.bytes.prefix { $0 != UInt8(ascii: ":") }
       return user.count < option.value.bytes.count ? Array(user) + ":\(SecretList.placeholder)".utf8 : Array(user)
-    // A value without an equals sign is the name of a file.
+    // A cookie value without an equals sign is the name of a file.
     case "cookie" where option.value.bytes.contains(UInt8(ascii: "=")):
       let names = option.value.shown.split(separator: ";").map { cookie in
         "\(cookie.prefix { $0 != "=" }.drop { $0 == " " })=\(SecretList.placeholder)"

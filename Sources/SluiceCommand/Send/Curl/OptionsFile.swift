@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// Files with options, as `-K` names them and curl reads them: one option per line, as `name value`, `name = value`,
+/// Files with options (`-K`), in the form that curl reads: one option per line, as `name value`, `name = value`,
 /// `--name value` or `-X value`. A value can be in double quotes, and `#` begins a comment.
 enum OptionsFile {
   private static let maximumDepth = 8
@@ -49,7 +49,7 @@ enum OptionsFile {
     return options
   }
 
-  /// The option and its value, as words of a command line; empty for a line without an option.
+  /// The option and its value as separate arguments; empty for a line without an option.
   private static func words(of line: ArraySlice<UInt8>) throws(CommandError) -> [ArgumentWord] {
     var rest = line.drop { isSpace($0) }
     guard let first = rest.first, first != UInt8(ascii: "#") else { return [] }

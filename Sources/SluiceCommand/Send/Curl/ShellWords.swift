@@ -75,7 +75,7 @@ struct ShellWords {
     CommandError(.usage, "--from-curl: expected one curl command, found \(what)")
   }
 
-  /// Takes the character after a backslash; a backslash before a line end adds nothing.
+  /// Reads the character after a backslash. A backslash before a line end adds nothing.
   private mutating func takeEscape() {
     if rest.starts(with: "\r\n".utf8) { rest.removeFirst() }
     guard let byte = rest.popFirst(), byte != UInt8(ascii: "\n") else { return }
@@ -106,7 +106,7 @@ struct ShellWords {
     throw CommandError(.usage, "--from-curl: the text ends within \"")
   }
 
-  /// Takes `$'…'`, in which bash accepts escapes as C does.
+  /// Reads `$'…'`, in which bash accepts the escapes of C.
   private mutating func takeANSI() throws(CommandError) {
     append([])
     let simple: [UInt8: UInt8] = [

@@ -3,13 +3,13 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Writes a response while it arrives, and pauses the socket while the reader of the output is slower than the socket.
+/// Writes a response while it arrives. Pauses the socket if the output is read more slowly than the response arrives.
 final class BodyStreamer: BodySink {
-  /// What part of a response is written, and where.
+  /// Which parts of a response are written, and to which file.
   struct Rules: Sendable {
     /// Whether heads are written before the body.
     var includesHead = false
-    /// Whether the body is written. A response to HEAD has none (RFC 9110 §9.3.2), even if a stage has set one.
+    /// Whether the body is written. A response to HEAD has no body (RFC 9110 §9.3.2), even if a stage has set one.
     var includesBody = true
     /// Whether the body of a response with an error status is not written.
     var leavesOutErrors = false
@@ -50,14 +50,14 @@ final class BodyStreamer: BodySink {
     self.cancellation = cancellation
   }
 
-  /// Whether the body is left out because of the response's status. If the file already has the beginning of a body,
-  /// only the rest of that body is written.
+  /// Whether the body is left out because of the response's status. If a download is continued (`-C`), only a body that
+  /// continues the file is written.
   func leavesOut(_ response: Response) -> Bool {
     if let resumed = rules.resumed { return resumed.answer(response) != .rest }
     return rules.leavesOutErrors && response.status >= 400
   }
 
-  /// Why the body could not be written completely.
+  /// Why the body could not be written completely; nil if there was no failure.
   var failure: TransactionError? {
     state.withLock { $0.failure } ?? output.failure.map(Self.error)
   }
@@ -87,7 +87,7 @@ final class BodyStreamer: BodySink {
     return output.append(piece) ? .proceed : .pause
   }
 
-  /// Writes a body that did not come through the sink, because a stage asked for the whole body or made it.
+  /// Writes a body that was not streamed, because a stage needed the whole body or has created it.
   func finish(_ result: TransactionResult) throws(CommandError) {
     guard let response = result.response else {
       let earlier = hops.earlierHeads(isOver: false)
@@ -112,7 +112,7 @@ final class BodyStreamer: BodySink {
     cancellation.fail(failure)
   }
 
-  /// Takes the file name from the server, and sets where in the file the body is written.
+  /// Sets the file name that the server suggests, and appends to the file if a download is continued.
   private func prepare(_ head: Response) {
     guard let name else { return }
     if rules.takesServerName, head.status < 300,

@@ -11,7 +11,7 @@ enum ContentDisposition {
     return (plain ?? extended).flatMap(safe)
   }
 
-  /// The last component; a slash and a backslash both separate components.
+  /// The last component of a path, in which slashes and backslashes separate components.
   static func safe(_ name: String) -> String? {
     let last = name.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
     return OutputPath.isFileName(last) && last.utf8.count <= 255 ? last : nil

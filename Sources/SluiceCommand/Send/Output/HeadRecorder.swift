@@ -15,7 +15,7 @@ final class HeadRecorder: Sendable {
   func take(_ id: TransactionID) -> String? { heads.withLock { $0.removeValue(forKey: id) } }
 
   private func record(_ event: TraceEvent) {
-    // If a hop's body was awaited, its head can be reported only at the end of the hop.
+    // If a stage waits for the whole body of a hop, the event with the head comes only at the end of the hop.
     guard event.kind == .didReceive, let response = event.exchange.nativeResponse else { return }
     let (id, text) = (event.exchange.id, HeadText.of(response))
     heads.withLock { $0[id] = text }

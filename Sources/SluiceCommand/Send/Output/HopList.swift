@@ -4,7 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Keeps what is known about each hop of a request.
+/// Collects the metrics and the heads of all hops of a request.
 final class HopList: TransactionDelegate {
   private struct State: Sendable {
     var hops: [HopMetrics] = []

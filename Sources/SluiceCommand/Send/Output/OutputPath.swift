@@ -48,7 +48,8 @@ enum OutputPath {
     return name
   }
 
-  /// Whether a name is the name of a file in its folder, and contains no control characters.
+  /// Whether a path component can be the name of a file: it is not empty, `.` or `..`, and contains no control
+  /// characters.
   static func isFileName(_ name: String) -> Bool {
     !["", ".", ".."].contains(name)
       && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }

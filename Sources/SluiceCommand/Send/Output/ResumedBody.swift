@@ -1,12 +1,12 @@
 import Glibc
 import SluiceMessages
 
-/// `-C`: the rest of a body whose beginning is in the output file.
+/// The continuation of a download (`-C`), whose first bytes are already in the output file.
 struct ResumedBody: Sendable {
   /// How many bytes the file already has.
   let offset: Int
 
-  /// Nil without `-C`, and if there is nothing to continue.
+  /// Nil without `-C`, or if the file is empty or does not exist.
   static func make(_ arguments: ParsedArguments, path: String?) throws(CommandError) -> ResumedBody? {
     guard let value = arguments["continue-at"] else { return nil }
     guard !arguments.has("range") else { throw CommandError(.usage, "send: give either -C or -r") }
@@ -31,7 +31,7 @@ struct ResumedBody: Sendable {
     case rest
     /// The file is already complete (RFC 9110 §15.5.17), so the body is not written to it.
     case nothingLeft
-    /// The response is not about the file; it is an error, for example.
+    /// The response has another status, such as that of an error.
     case other
     case refused(String)
   }

@@ -12,7 +12,7 @@ struct SendOutput {
   private let stream: BodyStreamer?
   private let name: OutputName?
   private let resumed: ResumedBody?
-  /// Gets the heads; nil if the main output gets them, or nobody does.
+  /// The output for the heads; nil if they are written to the main output, or not at all.
   private let heads: ByteOutput?
   private let removesOnError: Bool
   /// Hides secrets of the metadata; nil leaves the metadata out.
@@ -98,7 +98,8 @@ struct SendOutput {
   /// Writes the remaining bytes at once, whatever the rate is.
   func hurry() { bytes.hurry() }
 
-  /// Writes everything that was not streamed, and waits until it is written. Returns any failure of the output.
+  /// Writes the parts of the result that were not streamed, and waits until they are written. Returns any failure of
+  /// the output.
   func finish(_ result: TransactionResult) throws(CommandError) -> CommandError? {
     if let stream {
       // An existing file is not changed if the request fails before the response is complete.
@@ -114,18 +115,18 @@ struct SendOutput {
         CommandError(resumed == nil ? SendStatus.notWritten : SendStatus.notResumed, $0.message)
       }
     }
-    // For EEXIST nothing was written, because a file of that name must be kept.
+    // EEXIST means that nothing was written, because a file of that name exists and must be kept.
     let progress = failure.errorNumber == EEXIST ? "" : stream?.progress ?? ""
     return failure.isBrokenPipe
       ? CommandError(.brokenPipe, "") : CommandError(SendStatus.notWritten, failure.description + progress)
   }
 
-  /// Called for a failed request: removes a file that holds a part of its response, if the options say so.
+  /// Must be called for a failed request. With `--remove-on-error`, removes the output file.
   func discard() {
     if removesOnError, let name { bytes.remove(name) }
   }
 
-  /// Whether the response says that the file was already complete, which is not an error.
+  /// Whether the response says that the file was already complete. This is not an error.
   func hasNothingLeft(_ result: TransactionResult) -> Bool {
     result.response.map { resumed?.answer($0) == .nothingLeft } ?? false
   }
@@ -134,7 +135,7 @@ struct SendOutput {
     .status, .extraction, .payload,
   ]
 
-  /// Whether the body arrived completely, even if it was not accepted.
+  /// Whether the body arrived completely, even if a check has refused it.
   private static func isWhole(_ result: TransactionResult) -> Bool {
     guard let error = result.error else { return true }
     return judgements.contains(error.code)

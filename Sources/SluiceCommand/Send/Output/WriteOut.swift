@@ -2,16 +2,16 @@ import SluiceIDNA
 import SluiceMessages
 import SluicePipeline
 
-/// The text that `-w` prints at the end, with `%{VARIABLE}`, `%header{NAME}`, `%%`, `
-/// `, `\r` and `\t` as with curl.
+/// The text that `-w` prints at the end, with `%{VARIABLE}`, `%header{NAME}`, `%%`, `\n`, `\r` and
+/// `\t` as with curl.
 struct WriteOut {
   private enum Part {
     case text(String)
     case variable(String)
     case header(String)
-    /// The following parts go to this stream.
+    /// The following parts are written to this stream.
     case stream(isError: Bool)
-    /// The following parts are only for requests that failed.
+    /// The following parts are written only if the request failed.
     case onError
   }
 
@@ -112,7 +112,7 @@ struct WriteOut {
 
     var last: HopMetrics? { hops.last }
     var timings: TransferTimings { last?.timings ?? TransferTimings() }
-    /// The duration of the hops before the last one.
+    /// The total duration of all hops before the last.
     var earlier: Duration { hops.dropLast().reduce(.zero) { $0 + $1.timings.total } }
     var lookup: Duration { timings.queue + timings.nameLookup }
     var connect: Duration { lookup + timings.connect }

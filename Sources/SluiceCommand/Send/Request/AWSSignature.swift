@@ -6,8 +6,8 @@ import SluicePluginImage
 
 /// Version 4 of AWS signatures ("Create a signed AWS API request"), with the names that curl's `--aws-sigv4` uses.
 ///
-/// Signs the request that the command line describes. A stage that changes its URL, host or body makes the signature
-/// invalid.
+/// Signs the request that the command line describes. If a stage changes the URL, the host or the body of the request,
+/// the signature becomes invalid.
 struct AWSSignature {
   /// The name in the algorithm and in headers: `aws` and `amz`, unless another provider uses this signature.
   private let providers: (algorithm: String, header: String)
@@ -17,8 +17,8 @@ struct AWSSignature {
   private let secret: [UInt8]
 
   /// - Parameters:
-  ///   - value: `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`. Without a region and a service, they are taken from the
-  ///     host, `SERVICE.REGION.…`.
+  ///   - value: `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`. If region and service are not given, they are taken from
+  ///     the host, `SERVICE.REGION.…`.
   ///   - credentials: `KEY-ID:SECRET`.
   init(_ value: String, host: String, credentials: [UInt8]) throws(CommandError) {
     let parts = value.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -131,7 +131,7 @@ struct AWSSignature {
     return parameters.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }.map { "\($0[0])=\($0[1])" }.joined(separator: "&")
   }
 
-  /// The value without spaces at its ends, and with single spaces within.
+  /// The value without spaces at its ends, and with each run of spaces inside replaced by one space.
   private static func collapsed(_ value: String) -> String {
     value.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
   }

@@ -5,19 +5,20 @@ import SluiceCookies
 import SluiceMessages
 import SluicePluginImage
 
-/// The cookies of `-b` and `--cookie-jar`: those from files, and those that responses set.
+/// The cookies of `-b` and `--cookie-jar`: cookies from files, and cookies that responses set.
 struct CookieOptions {
   let jar: CookieJar
   /// The file to which all cookies are written at the end; nil if they are not written.
   private let file: String?
 
-  /// Nil if cookies are only given in the arguments. Then, as with curl, none are taken from responses.
+  /// Returns nil if the arguments name no file of cookies. In this case, as with curl, the cookies of responses are
+  /// ignored.
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> CookieOptions? {
     let files = arguments.allBytes("cookie").filter { !$0.contains(UInt8(ascii: "=")) }
     let file = arguments["cookie-jar"]
     guard file != nil || !files.isEmpty else { return nil }
     let jar = CookieJar()
-    // An empty name reads no file, and only makes cookies of responses be kept.
+    // If the name is empty, no file is read, but the cookies of responses are kept.
     for name in files where !name.isEmpty {
       try read(try DataReader.name(name, "-b"), into: jar, leavesOutSession: arguments.has("junk-session-cookies"))
     }
@@ -29,7 +30,7 @@ struct CookieOptions {
     arguments.allBytes("cookie").contains { !$0.contains(UInt8(ascii: "=")) && !$0.isEmpty }
   }
 
-  /// The cookies given in the arguments, joined; nil without cookies.
+  /// The cookies that the arguments contain, as one value; nil if there are none.
   static func given(_ arguments: ParsedArguments) -> [UInt8]? {
     let values = arguments.allBytes("cookie").filter { $0.contains(UInt8(ascii: "=")) }
     return values.isEmpty ? nil : Array(values.joined(separator: Array("; ".utf8)))

@@ -4,7 +4,8 @@ import SluiceSupport
 
 /// Reads the files that the options of a request name; `-` means standard input.
 struct DataReader {
-  /// The content of standard input and of pipes, which can be read only once but can be used by several requests.
+  /// The contents of standard input and of pipes by path. They can be read only once, but several requests can use
+  /// them.
   private static let contents = Locked<[String: [UInt8]]>([:])
 
   private func once(
@@ -39,8 +40,8 @@ struct DataReader {
     return stat(path, &status) == 0 && [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
   }
 
-  /// A body from a file. A regular file of any size is sent from the disk; any other file must be read first to know
-  /// its length.
+  /// A body from a file. A regular file of any size is sent from the disk. Any other file is read completely first,
+  /// because its length is not known before.
   func body(ofFile path: String, _ option: String) throws(CommandError) -> Body {
     var status = stat()
     if path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 {

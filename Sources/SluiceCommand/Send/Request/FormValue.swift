@@ -1,7 +1,7 @@
 import SluiceMessages
 
-/// The value of a field of `-F`, with its parameters: `VALUE;type=TYPE;filename=NAME`. Each can be in double quotes, in
-/// which a backslash escapes a quote or a backslash.
+/// The value of a field of `-F`, with its parameters: `VALUE;type=TYPE;filename=NAME`. The value and each parameter can
+/// be in double quotes. In quotes, a backslash escapes a quote or a backslash.
 struct FormValue {
   var content: [UInt8]
   private(set) var type: String?
@@ -29,7 +29,7 @@ struct FormValue {
     }
   }
 
-  /// Takes the text up to the next semicolon.
+  /// Reads the text up to the next semicolon.
   private static func word(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
     if rest.first == UInt8(ascii: "\""), let quoted = quoted(&rest) { return quoted }
     let word = rest.prefix { $0 != UInt8(ascii: ";") }
@@ -37,7 +37,7 @@ struct FormValue {
     return Array(word)
   }
 
-  /// Takes the text in quotes. Returns nil, and takes nothing, if no semicolon and not the end follows.
+  /// Reads a text in quotes. If neither a semicolon nor the end follows the quotes, returns nil and consumes nothing.
   private static func quoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
     var (text, tail) = ([UInt8](), rest.dropFirst())
     while let byte = tail.popFirst() {
@@ -53,7 +53,7 @@ struct FormValue {
     return nil
   }
 
-  /// Takes a media type with its own parameters, such as `text/plain;charset=utf-8`, up to the next parameter of `-F`.
+  /// Reads a media type with its own parameters, such as `text/plain;charset=utf-8`, up to the next parameter of `-F`.
   private static func type(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
     var type = word(&rest)
     while !rest.isEmpty, !rest.starts(with: ";filename=".utf8), !rest.starts(with: "; filename=".utf8) {

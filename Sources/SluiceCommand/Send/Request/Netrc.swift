@@ -30,7 +30,7 @@ struct Netrc {
     }
   }
 
-  /// The first entry that is for this host or for all hosts, and for this user.
+  /// The first entry that matches the host and the user. An entry without a host matches all hosts.
   ///
   /// - Parameter user: the user that the URL names; nil accepts any user.
   func entry(for host: String, user: String?) -> Entry? {
@@ -42,7 +42,7 @@ struct Netrc {
   /// A keyword whose value has not been read yet; it can be on a later line.
   private var pending: String?
 
-  /// Returns whether a macro begins.
+  /// Reads a line. Returns whether a macro begins.
   private mutating func read(_ line: Substring) throws(Fault) -> Bool {
     var rest = line
     while let word = try Self.word(&rest) {
@@ -69,7 +69,7 @@ struct Netrc {
     if keyword == "password" { entries[last].password = value }
   }
 
-  /// Takes the next word of the line, which can be in double quotes; nil at the end or at a comment.
+  /// Reads the next word of the line, which can be in double quotes. Returns nil at the end or at a comment.
   private static func word(_ rest: inout Substring) throws(Fault) -> String? {
     rest = rest.drop(while: \.isWhitespace)
     guard let first = rest.first, first != "#" else { return nil }

@@ -4,7 +4,7 @@ import SluiceSupport
 
 /// Asks for a password on the terminal without showing what is typed.
 enum PasswordPrompt {
-  /// The arguments, with the password that `-u USER` lacks.
+  /// The arguments. If `-u USER` has no password, asks for it and adds it.
   static func complete(_ arguments: ParsedArguments) throws(CommandError) -> ParsedArguments {
     guard let user = arguments.bytes("user"), !user.contains(UInt8(ascii: ":")), !arguments.has("curl") else {
       return arguments
@@ -28,7 +28,7 @@ enum PasswordPrompt {
     earlier.withLock { $0 = Earlier(settings: settings, terminal: terminal.raw) }
     defer { restoreTerminal() }
     settings.c_lflag &= ~tcflag_t(ECHO)
-    // Otherwise the terminal would show the password.
+    // If echoing cannot be switched off, the command fails, because the terminal would show the password.
     guard tcsetattr(terminal.raw, TCSAFLUSH, &settings) == 0 else {
       throw CommandError(
         .usage, "the terminal cannot hide what is typed: \(SystemError.text()); give the password as USER:PASSWORD")

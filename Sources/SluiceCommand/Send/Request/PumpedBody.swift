@@ -8,7 +8,7 @@ import SluiceSupport
 ///     descriptor or bytes ── thread ──► at most 256 KiB ──► BodyStream ──► transport
 final class PumpedBody: Sendable {
   enum Source: Sendable {
-    /// This descriptor stays open.
+    /// The body is read from this descriptor, which stays open.
     case descriptor(Int32)
     case file(FileBody)
     case bytes([UInt8])
@@ -42,11 +42,11 @@ final class PumpedBody: Sendable {
     return .stream(stream)
   }
 
-  /// The same body at a limited rate.
+  /// Returns the given body so that it is sent at a limited rate.
   static func paced(_ body: Body, rate: Int) -> Body {
     switch body {
     case .empty, .stream: body
-    // A small body is not limited, so that it can be sent again.
+    // A small body is sent without the limit, because a stream could not be sent again for a retry or redirect.
     case .bytes(let bytes) where bytes.count <= max(16 << 10, rate / 10): body
     case .bytes(let bytes): make(.bytes(bytes), byteCount: bytes.count, rate: rate)
     case .file(let file): make(.file(file), byteCount: file.byteCount, rate: rate)

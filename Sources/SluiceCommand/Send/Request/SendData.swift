@@ -1,7 +1,7 @@
 import Glibc
 import SluiceMessages
 
-/// The body that the options of a request describe, and what it means for the rest of the request.
+/// The body that the options of a request describe, and its effects on the URL and the headers.
 struct SendData {
   private(set) var body = Body.empty
   /// The content type for a request whose headers do not set one.
@@ -16,7 +16,7 @@ struct SendData {
   /// The options whose values are joined to one body, in the order in which they are given.
   static let joined = ["data", "data-raw", "data-binary", "data-urlencode", "json"]
 
-  /// - Parameter streamsInput: whether standard input is sent while it is read, so that it can be sent only once.
+  /// - Parameter streamsInput: whether standard input is sent while it is read. It can then be sent only once.
   init(_ arguments: ParsedArguments, limitBytes: Int, streamsInput: Bool) throws(CommandError) {
     let reader = DataReader(limitBytes: limitBytes)
     let pieces = arguments.options.filter { Self.joined.contains($0.name) }
@@ -90,7 +90,7 @@ struct SendData {
     }
   }
 
-  /// The forms that curl has: `content`, `=content`, `name=content`, `@file`, `name@file`.
+  /// Encodes a value in one of curl's forms: `content`, `=content`, `name=content`, `@file`, `name@file`.
   private func encoded(_ value: ArgumentWord, _ reader: DataReader) throws(CommandError) -> [UInt8] {
     let (bytes, equals) = (value.bytes, UInt8(ascii: "="))
     guard let mark = bytes.firstIndex(of: equals) ?? bytes.firstIndex(of: UInt8(ascii: "@")) else {
@@ -103,7 +103,7 @@ struct SendData {
     return (mark == 0 ? [] : bytes[..<mark] + [equals]) + Self.formEncoded(rest)
   }
 
-  /// Percent-encodes bytes, with a plus sign for a space, as curl does.
+  /// Percent-encodes bytes, and encodes a space as a plus sign, as curl does.
   private static func formEncoded(_ bytes: [UInt8]) -> [UInt8] {
     Array(PercentCoding.encoded(bytes.span).replacing("%20", with: "+").utf8)
   }

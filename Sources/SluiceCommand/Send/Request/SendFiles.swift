@@ -22,7 +22,7 @@ enum SendFiles {
     }
   }
 
-  /// The files that are named after an `@`, or in a form after `=@` or `=<`.
+  /// The files that values name after an `@`, or form fields after `=@` or `=<`.
   private static func data(_ arguments: ParsedArguments) -> [(String, String)] {
     arguments.options.compactMap { option in
       guard let text = option.value.text else { return nil }

@@ -4,7 +4,8 @@ import SluiceCookies
 import SluiceIDNA
 import SluiceMessages
 
-/// The request that the arguments of `send`, or of another command with some of these options, describe.
+/// The request that the arguments describe. They are those of `send`, or of another command that has some of its
+/// options.
 struct SendRequest {
   private let arguments: ParsedArguments
   private let configuration: Configuration
@@ -14,7 +15,7 @@ struct SendRequest {
   private let jar: CookieJar?
 
   /// - Parameters:
-  ///   - command: the name of the command, with which errors begin.
+  ///   - command: the name of the command; error messages begin with it.
   ///   - url: the URL; if nil, the last operand.
   ///   - netrc: users and passwords of hosts; nil for none.
   ///   - jar: cookies that are sent in addition to those in the arguments; nil for none.
@@ -121,7 +122,7 @@ struct SendRequest {
     do { url = try TypedURL.resolve(text, against: configuration.baseURL) } catch {
       throw CommandError(.usage, "\(error)")
     }
-    // With a signature, user and password are the keys, which are not sent.
+    // With a signature, user and password are the id and the secret of the key. They are not sent.
     guard !arguments.has("aws-sigv4") else { return url.withoutUserInfo }
     guard let (user, password) = try credentials(for: url) else {
       for name in ["digest", "anyauth"] where arguments.has(name) && url.userInfo == nil {
@@ -133,7 +134,7 @@ struct SendRequest {
   }
 
   /// With `--location-trusted`, sends the credentials of `-u` as a header, which other hosts get too. Credentials in a
-  /// URL, including those from a netrc file, are for their host alone.
+  /// URL, including those from a netrc file, are sent only to the host of the URL.
   private func trustOtherHosts(_ request: inout Request) {
     guard arguments.has("location-trusted"), arguments.has("user"), !arguments.has("digest"), !arguments.has("anyauth"),
       let userInfo = request.url.userInfo, !request.headers.contains("authorization")
@@ -155,7 +156,7 @@ struct SendRequest {
     return (Array((user ?? entry.user ?? "").utf8), Array((entry.password ?? "").utf8))
   }
 
-  /// Adds a header; after an `@`, adds the headers of a file, one per line.
+  /// Adds a header. If the value is `@FILE`, adds the headers of the file, which has one header per line.
   private func addHeaders(_ value: [UInt8], to request: inout Request) throws(CommandError) {
     guard let path = try DataReader.path(ArgumentWord(value), "-H") else { return try add(value, to: &request) }
     let content = try DataReader(limitBytes: 1 << 20).content(ofFile: path, "-H")
@@ -165,7 +166,8 @@ struct SendRequest {
     }
   }
 
-  /// The forms that curl has: `Name: value`; `Name:` to remove a default header; `Name;` for an empty value.
+  /// Adds a header in one of curl's forms: `Name: value`, `Name:` to remove a default header, or `Name;` for an empty
+  /// value.
   private func add(_ line: [UInt8], to request: inout Request) throws(CommandError) {
     if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
       let name = Array(line[..<colon])
@@ -178,7 +180,7 @@ struct SendRequest {
     }
   }
 
-  /// Removes the fields that were given earlier, and the default field.
+  /// Removes the fields with this name that were given earlier, and the default field of this name.
   private func remove(_ bytes: [UInt8], from request: inout Request) throws(CommandError) {
     let name = String(decoding: bytes, as: UTF8.self)
     if Self.indispensable.contains(name.lowercased()) {

@@ -1,10 +1,10 @@
 import SluiceIDNA
 import SluiceMessages
 
-/// A URL that a user has typed, possibly without its scheme.
+/// A URL that a user has typed, with or without a scheme.
 enum TypedURL {
-  /// The URL that a text means. A text with a scheme is the URL itself. If the text begins with a host, `http://` is
-  /// added, as with curl. Otherwise the text is a reference relative to the base.
+  /// The URL that a text stands for. A text with a scheme is already a URL. If the text begins with a host, `http://`
+  /// is added, as with curl. Otherwise the text is a reference relative to the base.
   static func resolve(_ text: String, against base: HTTPURL?) throws(MessageError) -> HTTPURL {
     try RelativeReference.resolve(
       beginsWithHost(text, hasBase: base != nil) ? "http://\(text)" : text, against: base, hosts: .idna)
@@ -17,7 +17,7 @@ enum TypedURL {
       return false
     }
     let authority = text.utf8.prefix { ![UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
-    // A text with a user and without a scheme can be another kind of URL, such as "mailto:".
+    // A text with `@` in its first part can be a URL with another scheme, such as "mailto:".
     guard !authority.contains(UInt8(ascii: "@")) else { return false }
     let end = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
     guard let colon = authority[end...].firstIndex(of: UInt8(ascii: ":")) else {

@@ -1,7 +1,7 @@
 import SluiceMessages
 
-/// The URLs that a URL with braces and brackets describes, as with curl: `{a,b}`, `[1-9]`, `[01-10:2]`, `[a-z]`. The
-/// last range changes fastest. A backslash before a brace or a bracket makes it literal.
+/// The URLs for which a URL with braces and brackets stands, as with curl: `{a,b}`, `[1-9]`, `[01-10:2]`, `[a-z]`. The
+/// last braces or brackets change fastest. A backslash before a brace or a bracket makes it literal.
 struct URLGlob: Sendable {
   private enum Part: Sendable {
     case text(String)
@@ -60,7 +60,7 @@ struct URLGlob: Sendable {
     }
   }
 
-  /// A URL, and the texts that its braces and brackets produced.
+  /// One of the URLs, and the texts that it has in place of the braces and brackets.
   subscript(index: Int) -> (url: String, values: [String]) {
     var (rest, texts) = (index, [String](repeating: "", count: parts.count))
     for position in parts.indices.reversed() {
@@ -133,7 +133,7 @@ struct URLGlob: Sendable {
       throw Fault(message: "{ has no end")
     }
 
-    /// Takes an IPv6 address, or brackets without content; nil if the brackets contain a range.
+    /// Reads an IPv6 address or empty brackets. Returns nil if the brackets contain a range.
     private mutating func literalBrackets() -> String? {
       guard let end = rest.firstIndex(of: "]") else { return nil }
       let content = rest[..<end]

@@ -15,9 +15,9 @@ struct RequestTimeline: Sendable {
     case completed(TransferTimings?)
   }
 
-  /// A stretch of time. The stretches of a timeline follow each other without gaps.
+  /// A part of the time. The parts follow each other without gaps.
   enum Stretch: Equatable {
-    /// The request stages run or wait.
+    /// The time in which the request stages run or wait.
     case requestStages(Range<Duration>)
     case hop(Hop)
     /// The wait before the next attempt.
@@ -45,7 +45,7 @@ struct RequestTimeline: Sendable {
     return reader.stretches
   }
 
-  /// Builds the stretches from the marks.
+  /// Makes the stretches from the marks.
   private struct Reader {
     var stretches: [Stretch] = []
     /// The end of the last stretch.
@@ -59,7 +59,8 @@ struct RequestTimeline: Sendable {
         close(at: time)
         open(number: 0)
       case .issued:
-        // An answered challenge has no mark, so the next hop begins where the response was received.
+        // There is no mark for an answered challenge. If a second request is issued, the next hop thus begins when the
+        // response of the previous hop was received.
         if let received = hop?.received { next(at: received) }
         hop?.issued = time
       case .received(let status, let timings):

@@ -2,7 +2,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 
-/// Says on standard error that a request will be sent again, so that a long wait does not look like a hang.
+/// Prints on standard error that a request will be sent again. Otherwise the user could take a long wait for a hang.
 enum RetryNotice {
   static func append(to configuration: inout Configuration) {
     configuration.addStage(

@@ -10,7 +10,7 @@ struct SentHead {
       String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
     }[...]
     guard let first = rest.popFirst(), let requestLine = Self.requestLine(first, mask) else {
-      // These bytes continue an earlier part of the head. None of them are shown, because they could contain a secret.
+      // These bytes continue an earlier part of the head. They are not shown, because they could contain a secret.
       lines = ["(\(bytes.count) more bytes of the head)"]
       return
     }

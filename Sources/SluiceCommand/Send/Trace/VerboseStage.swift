@@ -8,8 +8,8 @@ import SluiceSupport
 final class VerboseStage: Interceptor, Tracer {
   let capabilities: StageCapabilities = .issue
   private let mask: SecretMask
-  /// The names of fields that stages have marked as secrets, in lower case. They are needed because the bytes of a head
-  /// do not have the marks.
+  /// The names of fields that stages have marked as secrets, in lower case. They are needed because the bytes of a sent
+  /// head do not show which fields are secrets.
   private let marked = Locked<Set<String>>([])
 
   init(mask: SecretMask) { self.mask = mask }

@@ -2,7 +2,7 @@ import SluiceMessages
 import SluiceMetrics
 import SluicePipeline
 
-/// Where the time of one request went, as one bar for each phase. The times of the rows add up to the total.
+/// How long each phase of a request took, with one bar for each phase. The times of the rows add up to the total.
 struct Waterfall {
   struct Row: Equatable {
     var name: String
@@ -76,7 +76,8 @@ struct Waterfall {
       // In this phase, the engine and libcurl prepare the transfer, and the issue stages run.
       phases[0].time = rest
     } else {
-      // The hop failed before it had a connection. The phase in which it failed did not end, and was not measured.
+      // The hop failed before it had a connection. The phase that failed was not measured, because it did not end, so
+      // it gets the remaining time.
       let broken = timings.connect > .zero ? 4 : 3
       phases[broken].time += rest
       phases[broken].note = "failed"
@@ -95,8 +96,8 @@ struct Waterfall {
     var note = ""
   }
 
-  /// The phases after the request was issued. `send` is the time for a body, which follows the head. Without a body it
-  /// is 0, and the time counts as `wait`.
+  /// The phases after the request was issued. `send` is the time to send the body after the head. Without a body,
+  /// `send` is 0, and the time is part of `wait`.
   private func exchanging(_ hop: RequestTimeline.Hop) -> [Row] {
     guard let issued = hop.issued ?? hop.received else { return [] }
     let head = hop.received ?? hop.end
@@ -127,7 +128,7 @@ struct Waterfall {
     return result.attempts > 1 ? "\(status), \(result.attempts) attempts" : status
   }
 
-  /// The calls of the stages lie within the phases, so they are shown without a bar.
+  /// How often a stage was called. The stages have no bars, because their calls are parts of the phases.
   private func calls(_ stage: StageSnapshot) -> String { stage.calls == 1 ? "1 call" : "\(stage.calls) calls" }
 
   private func line(_ row: Row, of total: Duration) -> String {
