@@ -2,13 +2,15 @@ import CIDN2
 public import SluiceMessages
 
 extension HostEncoder {
-  /// IDNA2008 (RFC 5891) with the non-transitional mapping of Unicode TS 46, by libidn2, as curl does it:
-  /// `BÜCHER.example` is `xn--bcher-kva.example`, and `straße.example` is not `strasse.example`. Any thread may use it.
+  /// Converts by IDNA2008 (RFC 5891) with the non-transitional mapping of Unicode TS 46. Uses libidn2, as curl does:
+  /// `BÜCHER.example` becomes `xn--bcher-kva.example`, and `straße.example` does not become `strasse.example`. Any
+  /// thread may use it.
   public static var idna: HostEncoder { HostEncoder(IDNA.labels) }
 }
 
 private enum IDNA {
-  /// Without `IDN2_USE_STD3_ASCII_RULES`, which silently drops forbidden characters instead of refusing them.
+  /// `IDN2_USE_STD3_ASCII_RULES` is not set: with it, libidn2 silently drops forbidden characters instead of refusing
+  /// them.
   private static let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
 
   @Sendable static func labels(of host: String) throws(HostEncoder.Failure) -> String {
@@ -32,7 +34,7 @@ private enum IDNA {
     case IDN2_TOO_BIG_LABEL, IDN2_PUNYCODE_BIG_OUTPUT: "has a label of more than 63 bytes as A-label"
     case IDN2_PUNYCODE_BAD_INPUT, IDN2_INVALID_ALABEL, IDN2_UALABEL_MISMATCH, IDN2_INVALID_NONTRANSITIONAL:
       "has a label that begins with xn-- but is not an encoded name"
-    default: "is no internationalized name: \(String(cString: idn2_strerror(code.rawValue)))"
+    default: "is not an internationalized name: \(String(cString: idn2_strerror(code.rawValue)))"
     }
   }
 }

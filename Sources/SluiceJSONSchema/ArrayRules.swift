@@ -26,7 +26,7 @@ struct Contains: SchemaRule {
   func allows(_ value: JSONValue, _ checker: inout SchemaChecker) throws(JSONError) -> Bool {
     guard value.isArray else { return true }
     for item in value.elements where try checker.holds(schema, for: item) { return true }
-    return checker.fail("contains no item of the form that is required")
+    return checker.fail("contains no item of the required form")
   }
 }
 

@@ -36,7 +36,7 @@ struct Not: SchemaRule {
   let schema: Int
 
   func allows(_ value: JSONValue, _ checker: inout SchemaChecker) throws(JSONError) -> Bool {
-    try checker.holds(schema, for: value) ? checker.fail("is of a form that is excluded here") : true
+    try checker.holds(schema, for: value) ? checker.fail("has a form that is not allowed here") : true
   }
 }
 
@@ -52,7 +52,7 @@ struct Conditional: SchemaRule {
 }
 
 extension SchemaChecker {
-  /// The numbers of the first forms that fit, counted from 1, and the violations of each of the others.
+  /// The numbers of the first forms that fit, counted from 1, and the violations of each form that does not fit.
   fileprivate mutating func forms(
     _ schemas: [Int], _ value: JSONValue, atMost limit: Int
   ) throws(JSONError) -> (fitting: [Int], misfits: [[JSONSchema.Violation]]) {
@@ -85,6 +85,6 @@ extension SchemaChecker {
 }
 
 extension [JSONSchema.Violation] {
-  /// The depth of the first violation's place.
+  /// How deep in the value the first violation is.
   fileprivate var depth: Int { first?.pointer.tokens.count ?? 0 }
 }

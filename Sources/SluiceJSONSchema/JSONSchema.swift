@@ -4,7 +4,7 @@ public import SluiceJSON
 ///
 /// `format` and the `content…` keywords are annotations and refuse nothing. Numbers compare by value: 1 and 1.0 are
 /// equal, and 1.0 is an integer. `$ref` reaches the schema itself, the documents given with it, and draft-07's own
-/// schema; nothing is fetched. Patterns are ECMA 262 over code points without back-references.
+/// schema; nothing is fetched. Patterns are regular expressions of ECMA 262 over code points, without back-references.
 ///
 /// Nesting, patterns and the work of a check are limited. A value that meets a limit violates the schema.
 public final class JSONSchema: Sendable {
@@ -29,7 +29,7 @@ public final class JSONSchema: Sendable {
 
   /// One violation: its place in the value, and what was expected there.
   public struct Violation: Hashable, Sendable {
-    /// The place in the value; without tokens it is the whole value.
+    /// The place in the value; a pointer without tokens means the whole value.
     public var pointer: JSONPointer
     /// A description of what was expected there, without the place.
     public var message: String
@@ -42,8 +42,8 @@ public final class JSONSchema: Sendable {
   /// Whether the schema allows a value; cheaper than a check, because it stops at the first mistake.
   public func allows(_ value: JSONValue) -> Bool { SchemaChecker.allows(value, rules) }
 
-  /// Throws ``JSONError/Code/schemaViolation``. The error names the first violations and has the pointer of the first
-  /// one.
+  /// Throws ``JSONError/Code/schemaViolation``. The error names the first violations, and its pointer leads to the
+  /// first of them.
   public func check(_ value: JSONValue) throws(JSONError) {
     if allows(value) { return }
     let violations = violations(in: value)

@@ -52,8 +52,8 @@ extension JSONValue {
     try work.spend(1)
   }
 
-  /// -1, 0 or 1 for below, equal or above; nil unless both are numbers. Exact: a double cannot hold every 64-bit
-  /// integer.
+  /// -1, 0 or 1 if this number is below, equal to or above the other number; nil unless both are numbers. The
+  /// comparison is exact and not made in doubles, which cannot hold every 64-bit integer.
   func order(_ other: JSONValue) -> Int? {
     switch (integer, real, other.integer, other.real) {
     case (let mine?, _, let other?, _): mine < other ? -1 : mine > other ? 1 : 0

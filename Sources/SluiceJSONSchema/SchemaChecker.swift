@@ -1,11 +1,11 @@
 import SluiceJSON
 
-/// Applies rules to a value, its members and its elements. For one check, on one thread.
+/// Applies rules to a value, its members and its elements. An instance serves one check, on one thread.
 struct SchemaChecker {
   private let rules: SchemaRules
   /// Whether the caller wants the list of broken rules, and not only whether there is one.
   private let reports: Bool
-  /// The violations found; nil while a violation is not an error by itself.
+  /// The violations found so far; nil while the checker tries schemas whose violations are not errors by themselves.
   var found: [JSONSchema.Violation]?
   /// The path to the value that is being checked, if violations are reported.
   private(set) var path: [String] = []

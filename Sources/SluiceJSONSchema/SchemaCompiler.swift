@@ -3,10 +3,10 @@ import SluiceJSON
 /// Turns a schema into rules, and finds every mistake in the schema.
 struct SchemaCompiler {
   private var documents: SchemaDocuments
-  /// The schema that a schema behind a `$ref` must satisfy; nil for draft-07's own schema.
+  /// The schema of draft-07, which every schema must satisfy; nil while the schema of draft-07 itself is compiled.
   private let draft07: SchemaRules?
   private var numbers: [JSONValue.Place: Int] = [:]
-  /// The schemas by number; `level` counts the schemas and references on the way to it.
+  /// The schemas by number. `level` is the number of schemas and references on the way to the schema.
   private var schemas: [(source: JSONValue, level: Int)] = [(true, 0), (false, 0)]
   /// The level of the schema whose rules are being made.
   private var level = 0
@@ -75,7 +75,7 @@ struct SchemaCompiler {
     "propertyNames", "required", "type", "uniqueItems",
   ]
 
-  /// The rule of a keyword; nil for one that demands nothing.
+  /// The rule of a keyword; nil for a keyword that demands nothing.
   private mutating func rule(
     _ keyword: String, _ value: JSONValue, in schema: JSONValue
   ) throws(JSONError) -> (any SchemaRule)? {

@@ -30,7 +30,7 @@ struct SchemaDocuments {
     if resources[uri] == nil { resources[uri] = schema }
   }
 
-  /// Notes the base URI, `$id` and `$ref` of a schema and of everything in it that is a schema by its keyword.
+  /// Notes the base URI, `$id` and `$ref` of a schema and of every subschema that a keyword of draft-07 holds.
   private mutating func index(_ schema: JSONValue, base: SchemaURI, depth: Int = 0) throws(JSONError) {
     guard depth <= SchemaLimit.nesting else {
       throw .invalidSchema("subschemas are nested deeper than \(SchemaLimit.nesting) levels")
@@ -109,7 +109,7 @@ struct SchemaDocuments {
 }
 
 extension JSONValue {
-  /// Identifies a value, and differs from that of an equal value while both exist.
+  /// The identity of a value. Two equal values have different identities while both exist.
   typealias Place = UnsafeRawPointer
 
   var place: Place { withUnsafeJSON { UnsafeRawPointer($0) } }

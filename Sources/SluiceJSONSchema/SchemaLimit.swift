@@ -1,10 +1,10 @@
 import SluiceJSON
 import SluiceMessages
 
-/// Limits that keep a hostile schema or value from exhausting the stack or the clock. A schema beyond one is refused; a
-/// value beyond one violates its schema. The message names the limit.
+/// Limits that keep a hostile schema or value from exhausting the stack or the clock. A schema that exceeds a limit is
+/// refused; a value that exceeds a limit violates its schema. The message names the limit.
 enum SchemaLimit {
-  /// Subschemas applied inside one another, which bounds the nesting of a checked value as well.
+  /// Subschemas applied inside one another. This limit also bounds the nesting of a checked value.
   static let depth = 1000
   /// Subschemas nested in the text of a schema.
   static let nesting = 200
@@ -35,7 +35,7 @@ struct SchemaWork {
 }
 
 extension JSONError {
-  /// A schema that cannot be used. The text may repeat parts of it.
+  /// A schema that cannot be used. The text of the error may repeat parts of the schema.
   static func invalidSchema(_ message: String) -> JSONError {
     JSONError(.invalidSchema, PlainText.line(message, limitBytes: 1024))
   }

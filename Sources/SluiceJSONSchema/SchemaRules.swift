@@ -14,7 +14,8 @@ struct SchemaRules {
 
 /// The demand of one keyword of a schema, already checked and ready to be applied.
 protocol SchemaRule: Sendable {
-  /// Whether the value meets the demand. If it does not, the rule reports the reason to the checker.
+  /// Whether the value meets the demand. If the value does not meet the demand, the rule reports the reason to the
+  /// checker.
   func allows(_ value: JSONValue, _ checker: inout SchemaChecker) throws(JSONError) -> Bool
 }
 

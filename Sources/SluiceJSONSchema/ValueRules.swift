@@ -112,7 +112,7 @@ struct Size: SchemaRule {
     switch unit {
     case .items: value.isArray ? value.count : nil
     case .keys: value.isObject ? value.count : nil
-    // Code points: every byte of UTF-8 that does not continue one.
+    // Counts code points: every byte of UTF-8 that does not continue a code point.
     case .characters: value.withStringBytes { $0.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) } }
     }
   }

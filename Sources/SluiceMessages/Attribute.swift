@@ -39,7 +39,7 @@ public struct Attribute: Sendable, Hashable {
   /// The limit for a text.
   package static let textBytes = 4096
 
-  /// `http.route`: letters, digits, `.`, `_` and `-`, the first of them a letter.
+  /// A name such as `http.route`: letters, digits, `.`, `_` and `-`, with a letter at the beginning.
   public let name: String
   /// A text of at most 4096 bytes of UTF-8, a finite number, an integer or a Boolean.
   public let value: AttributeValue
@@ -59,7 +59,7 @@ public struct Attribute: Sendable, Hashable {
   /// The value as logs and results show it.
   public var shownValue: AttributeValue { isSensitive ? .text(SecretList.placeholder) : value }
 
-  /// Whether bytes are the name of an attribute.
+  /// Whether the bytes are a valid name of an attribute.
   package static func isName(_ bytes: Span<UInt8>) -> Bool {
     guard (1...nameBytes).contains(bytes.count), isLetter(bytes[0]) else { return false }
     for index in bytes.indices where !isLetter(bytes[index]) {
@@ -89,8 +89,8 @@ public struct Attribute: Sendable, Hashable {
   }
 }
 
-/// The attributes of a transaction or a log record, in the order in which their names were first set. Empty, it takes
-/// no memory.
+/// The attributes of a transaction or a log record, in the order in which their names were first set. An empty list
+/// takes no memory.
 public struct AttributeList: Sendable, Hashable {
   /// The maximum number of attributes.
   package static let maximumCount = 64
@@ -106,7 +106,7 @@ public struct AttributeList: Sendable, Hashable {
     for attribute in attributes where attribute.isValid { set(attribute) }
   }
 
-  /// The value of that name; nil without one.
+  /// The value of the attribute with that name; nil if there is none.
   public subscript(name: String) -> AttributeValue? { entries.first { $0.name == name }?.value }
 
   /// Sets an attribute. Returns false and changes nothing if there is no room for another name.

@@ -5,7 +5,8 @@ public struct Backoff: Sendable, Hashable {
   public var base: Duration
   /// The largest value of that limit.
   public var maximum: Duration
-  /// Whether each delay is exactly its limit, instead of a random time below it: for a program that sends one request.
+  /// Whether each delay is exactly its limit, instead of a random time below the limit. Meant for a program that sends
+  /// one request.
   package var isExact = false
 
   /// By default the first delay is at most 100 milliseconds, and every delay at most 20 seconds.

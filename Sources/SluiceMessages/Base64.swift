@@ -44,7 +44,8 @@ public enum Base64 {
 
   private static let padding = UInt8(ascii: "=")
   private static let alphabet = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-  /// The value of each letter, 64 for any other byte: after an OR of all values, that bit reveals an invalid byte.
+  /// The value of each letter; 64 for any other byte. The decoder combines all values with OR: if the bit for 64 is
+  /// set, a byte is invalid.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 64, count: 256)
     for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
@@ -52,9 +53,9 @@ public enum Base64 {
   }()
 }
 
-// Without checks of the indices: with them, encoding takes three times as long, and decoding ten times. The loops above
-// end with the last group of both spans. An index into a table is smaller than the table: it has six bits, or is a
-// byte.
+// The indices are not checked: checks make encoding take three times as long, and decoding ten times. The loops above
+// end with the last group of both spans. Every index into a table is smaller than the table, because the index has six
+// bits or is a byte.
 
 extension Span<UInt8> {
   /// Three bytes as one number.
@@ -67,7 +68,7 @@ extension Span<UInt8> {
 }
 
 extension MutableSpan<UInt8> {
-  /// Writes the first `count` letters of a group; the others stay as they are.
+  /// Writes the first `count` letters of a group; the other letters stay unchanged.
   @unsafe @inline(__always)
   fileprivate mutating func write(_ bits: UInt32, at group: Int, letters count: Int, of alphabet: Span<UInt8>) {
     let start = group &* 4

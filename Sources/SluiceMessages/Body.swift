@@ -69,8 +69,8 @@ public final class BodyStream: Sendable {
   /// Returns the next piece of at most `maximum` bytes; an empty piece if no data is available yet, `nil` at the end.
   /// Called on the loop of the transaction; must not block.
   package let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
-  /// Returns the trailers that replace those with which the request began. Called on the loop, once, after the end. Nil
-  /// keeps the first ones.
+  /// Returns the trailers that replace the request's trailers; nil keeps the request's trailers. Called on the loop,
+  /// once, after the last piece.
   package let trailers: (@Sendable () -> HeaderFields)?
   private let reader = Mutex<Reader?>(nil)
 
@@ -106,7 +106,7 @@ public final class BodyStream: Sendable {
     reader.withLock { $0 = new }
   }
 
-  /// Creates a stream that reads this one through `read`, and is woken when this one is.
+  /// Creates a stream that reads this stream through `read`. When this stream is woken, the new stream is woken too.
   package func mapped(
     _ read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) -> BodyStream {

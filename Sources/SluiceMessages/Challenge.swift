@@ -2,7 +2,7 @@
 public struct Challenge: Sendable, Hashable {
   /// One `name=value`; the value without its quotes.
   public struct Parameter: Sendable, Hashable {
-    /// As the server spells it; compare it without case.
+    /// As the server spells it; compare it case-insensitively.
     public let name: String
     /// Without the quotes, and without the backslashes that escape a character inside them.
     public let value: String
@@ -13,13 +13,13 @@ public struct Challenge: Sendable, Hashable {
     }
   }
 
-  /// As the server spells it; compare it without case.
+  /// As the server spells it; compare it case-insensitively.
   public let scheme: String
   /// Everything after the scheme, as the server sent it.
   public let text: String
   /// In the order of the field, at most 64 and no name twice; empty if there is a ``token68``.
   public let parameters: [Parameter]
-  /// The text that replaces parameters, for instance in `Negotiate a87421000492aa87==`.
+  /// The text that some schemes have in place of parameters, for instance in `Negotiate a87421000492aa87==`.
   public let token68: String?
 
   init(scheme: String, text: String, parameters: [Parameter], token68: String?) {
@@ -29,12 +29,12 @@ public struct Challenge: Sendable, Hashable {
     self.token68 = token68
   }
 
-  /// The value of a parameter, its name compared without case: `realm`, `nonce`, `scope`, `error`.
+  /// The value of a parameter, its name compared case-insensitively: `realm`, `nonce`, `scope`, `error`.
   public subscript(name: String) -> String? {
     parameters.first { FieldSyntax.equals($0.name.utf8.span, text: name.lowercased()) }?.value
   }
 
-  /// Whether this is the scheme, compared without case.
+  /// Whether this is the scheme, compared case-insensitively.
   public func isScheme(_ scheme: String) -> Bool {
     FieldSyntax.equals(self.scheme.utf8.span, text: scheme.lowercased())
   }

@@ -19,13 +19,13 @@ public struct ChallengeOffer: Sendable, Hashable {
 
 /// The decision about a challenge.
 public enum ChallengeDecision: Sendable, Hashable {
-  /// Leave it to the next stage or delegate. If all do, the engine uses the user and password of the URL, or keeps the
-  /// response.
+  /// Leave the challenge to the next stage or delegate. If all of them leave it, the engine uses the user and password
+  /// of the URL, or keeps the response.
   case performDefaultHandling
   /// Send again with this value of the credentials header, for instance `Bearer …`.
   case answer(String)
-  /// Send again with user and password, as Basic or Digest, whichever the challenge wants. If it wants neither, or they
-  /// were already refused, this is the default handling.
+  /// Send again with user and password, as Basic or Digest, whichever the challenge wants. If the challenge wants
+  /// neither, or if this user and password were already refused, the default handling follows.
   case credentials(user: String, password: String)
   /// End the transaction with the code `cancelled`.
   case cancel

@@ -5,19 +5,20 @@ package struct DefaultFields: OptionSet, Sendable, Hashable {
   /// Keeps bits without a meaning, which have no effect.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Replaces the general property of sets, which other modules call through a table of the protocol.
+  /// Replaces the `isEmpty` of `SetAlgebra`, which other modules can call only through the protocol's table of
+  /// functions.
   package var isEmpty: Bool { rawValue == 0 }
 
   /// `Accept: */*`.
   package static let accept = DefaultFields(rawValue: 1)
   /// `Accept-Encoding`, with the codings that the transport decodes.
   package static let acceptEncoding = DefaultFields(rawValue: 2)
-  /// `User-Agent`, with the text in the transport's settings; not sent if that is empty.
+  /// `User-Agent`, with the text in the transport's settings; not sent if this text is empty.
   package static let userAgent = DefaultFields(rawValue: 4)
   /// `Expect: 100-continue`, with a large body over HTTP/1.1.
   package static let expect = DefaultFields(rawValue: 8)
 
-  /// The field of that name, compared without case; nil for every other name.
+  /// The field of that name, compared case-insensitively; nil for every other name.
   package init?(named name: String) {
     switch name.lowercased() {
     case "accept": self = .accept

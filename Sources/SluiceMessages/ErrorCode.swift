@@ -1,4 +1,4 @@
-/// The kind of an error, for programs: compare with it, not with a message.
+/// The kind of an error, for programs. Compare codes, not messages.
 ///
 /// An extensible set: plugins fail with codes of their own, and later versions add more. Codes can be written as text:
 /// `error.code == "quota_exceeded"`.
@@ -32,7 +32,7 @@ extension ErrorCode {
   public static let invalidDocument = Self(rawValue: "invalid_document")
 }
 
-// Hops that got no whole response.
+// Hops that got no complete response.
 extension ErrorCode {
   /// The name of the host has no address, or the lookup failed.
   public static let nameLookup = Self(rawValue: "dns")
@@ -44,11 +44,11 @@ extension ErrorCode {
   public static let proxy = Self(rawValue: "proxy")
   /// The attempt took longer than its time limit.
   public static let timeout = Self(rawValue: "timeout")
-  /// The connection took longer to make than its time limit.
+  /// Connecting took longer than the time limit for it.
   public static let connectTimeout = Self(rawValue: "connect_timeout")
-  /// The peer closed or reset before the response was whole.
+  /// The peer closed or reset the connection before the response was complete.
   public static let connectionLost = Self(rawValue: "connection_lost")
-  /// What came is not HTTP.
+  /// The received bytes are not HTTP.
   public static let invalidResponse = Self(rawValue: "invalid_response")
   /// The request body is larger than `transport.maxRequestBytes`.
   public static let requestTooLarge = Self(rawValue: "request_too_large")
@@ -56,17 +56,18 @@ extension ErrorCode {
   public static let responseTooLarge = Self(rawValue: "response_too_large")
   /// The content coding could not be undone.
   public static let decoding = Self(rawValue: "decoding")
-  /// The caller cancelled the transaction, or its sink wants no more of the body. With a stage, that stage cancelled.
+  /// The caller cancelled the transaction, or its sink wants no more of the body. If the error names a stage, this
+  /// stage has cancelled the transaction.
   public static let cancelled = Self(rawValue: "cancelled")
   /// A kept connection broke before the response, or libcurl was about to send the request a second time by itself.
   public static let resent = Self(rawValue: "resent")
-  /// The server vouches that it did not process the request (RFC 9113 §8.7).
+  /// The server states that it did not process the request (RFC 9113 §8.7).
   public static let notProcessed = Self(rawValue: "not_processed")
   /// The content of a body could not be read or produced, or a collected body could not be written.
   public static let bodyFile = Self(rawValue: "body_file")
   /// No room for a file: the disk, the quota or the limit of the file size is reached.
   public static let diskFull = Self(rawValue: "disk_full")
-  /// No descriptor, no memory, no thread.
+  /// No descriptor, no memory or no thread was available.
   public static let resources = Self(rawValue: "resources")
   /// A function of an event loop was called on a thread that must not call it.
   public static let wrongThread = Self(rawValue: "wrong_thread")
@@ -78,7 +79,8 @@ extension ErrorCode {
 extension ErrorCode {
   /// The transaction's deadline passed.
   public static let deadline = Self(rawValue: "deadline")
-  /// The receiver of the response body could not take it: a full disk, a reader that has gone.
+  /// The receiver of the response body could not take the body, because the disk is full or the reader has ended, for
+  /// instance.
   public static let sink = Self(rawValue: "sink")
   /// The response is an HTTP error, or not among the accepted statuses. The error names the stage that answered in
   /// place of the server, if one did.
@@ -97,7 +99,7 @@ extension ErrorCode {
   public static let pluginDisabled = Self(rawValue: "plugin_disabled")
   /// A stage asked for another attempt, and no attempt was left.
   public static let retriesExhausted = Self(rawValue: "retries_exhausted")
-  /// The body was produced once and cannot be sent again.
+  /// The request would have to be sent again, but its body can be produced only once.
   public static let bodyNotReplayable = Self(rawValue: "body_not_replayable")
   /// A redirect led back to a request of the same attempt.
   public static let redirectLoop = Self(rawValue: "redirect_loop")

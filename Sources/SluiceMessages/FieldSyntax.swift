@@ -9,7 +9,7 @@ package enum FieldSyntax {
       if !word.isLettersDigitsHyphens, !isToken(bytes, from: index, to: index + 8) { return false }
       index += 8
     }
-    // Checks the last eight bytes, some of them again: that costs less than checking the rest byte by byte.
+    // Checks the last eight bytes, some of them twice: this costs less than checking the remaining bytes one by one.
     return last.isLettersDigitsHyphens || isToken(bytes, from: bytes.count - 8, to: bytes.count)
   }
 
@@ -70,7 +70,7 @@ package enum FieldSyntax {
   /// `Content-Length`.
   @inlinable @inline(__always)
   package static func isTransportField(_ name: Span<UInt8>) -> Bool {
-    // Bit n is set if such a field has a name of n bytes.
+    // Bit n is set if the name of one of these fields has n bytes.
     name.count < 20 && 0b1111_0100_0100_1000_0100 &>> name.count & 1 == 1 && isNamedTransportField(name)
   }
 
@@ -88,7 +88,7 @@ package enum FieldSyntax {
       || equals(name, "content-range")
   }
 
-  /// Compares without case; `lowercase` must be ASCII in lower case.
+  /// Compares case-insensitively; `lowercase` must be ASCII in lower case.
   @inlinable @inline(__always)
   package static func equals(_ bytes: Span<UInt8>, _ lowercase: StaticString) -> Bool {
     guard bytes.count == lowercase.utf8CodeUnitCount else { return false }
@@ -102,13 +102,13 @@ package enum FieldSyntax {
     areEqual(bytes, lowercase.utf8.span)
   }
 
-  /// Whether both are the same ASCII text in upper or lower case, and otherwise equal byte by byte.
+  /// Whether both are equal byte by byte, apart from upper and lower case of ASCII letters.
   @usableFromInline
   static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     guard left.count >= 8 else { return areEqualShort(left, right) }
-    // Compares from the end: the names in a message have the same beginning (`x-…`, `access-control-…`) more often than
-    // the same end.
+    // Compares from the end: the names in a message share their beginning (`x-…`, `access-control-…`) more often than
+    // their end.
     var start = left.count - 8
     while true {
       guard let ours = left.word(at: start), let theirs = right.word(at: start) else { return false }

@@ -1,6 +1,6 @@
 /// A moment as HTTP spells it (RFC 9110 §5.6.7): to the second, in UTC.
 package struct HTTPDate: Sendable, Hashable, Comparable {
-  /// Since 1970-01-01T00:00:00Z, leap seconds not counted; negative before.
+  /// The seconds since 1970-01-01T00:00:00Z, without leap seconds; negative for an earlier moment.
   package var secondsSince1970: Int64
 
   /// The moment that is `secondsSince1970` after 1970-01-01T00:00:00Z; negative for an earlier moment.

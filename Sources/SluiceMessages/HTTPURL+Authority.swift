@@ -75,7 +75,7 @@ extension HTTPURL {
     return String(decoding: name, as: UTF8.self)
   }
 
-  /// RFC 1035 §2.3.4: 255 bytes, including the length byte of each label and that of the root.
+  /// RFC 1035 §2.3.4 allows 255 bytes, including one length byte for each label and one for the root.
   private static let maximumHostBytes = 253
   private static let maximumLabelBytes = 63
 

@@ -1,7 +1,7 @@
 extension HTTPURL {
   /// Parses an absolute URL, or an IRI (RFC 3987), which is converted to a URL: `https://bücher.example/ä` is
   /// `https://xn--bcher-kva.example/%C3%A4`. Both the text and the URL may have at most 65,536 bytes.
-  /// - Parameter hosts: converts a host beyond ASCII; without an encoder such a host is refused.
+  /// - Parameter hosts: converts a non-ASCII host; without an encoder such a host is refused.
   public init(_ string: String, hosts: HostEncoder? = nil) throws(MessageError) {
     var string = string
     string.makeContiguousUTF8()
@@ -9,7 +9,7 @@ extension HTTPURL {
     try self.init(ascii: isASCII ? string : IRIReference.uri(string, hosts))
   }
 
-  /// - Parameter string: in contiguous UTF-8, its characters checked.
+  /// - Parameter string: must be contiguous UTF-8, with its characters already checked.
   private init(ascii string: String) throws(MessageError) {
     let bytes = string.utf8.span
     try Self.checkLength(bytes)
@@ -81,8 +81,8 @@ extension HTTPURL {
   /// The URL for an error message.
   static func subject(_ bytes: Span<UInt8>) -> String { "url \"\(shownReference(bytes))\"" }
 
-  /// A URL or a relative reference, valid or not, for an error message: it leaves out the parts before any @, which
-  /// could hold a password, and after ? and #, which could hold a secret.
+  /// A URL or a relative reference, valid or not, for an error message. The text before any @ is left out, because it
+  /// could hold a password, and the text after ? and #, because it could hold a secret.
   package static func shownReference(_ reference: Span<UInt8>) -> String {
     let start = reference.indices.last { reference[$0] == UInt8(ascii: "@") } ?? 0
     let end = firstIndex(in: reference, from: start) { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }

@@ -3,7 +3,7 @@ extension HTTPURL {
   /// (`X-Amz-Signature`, or `Signature` with `Expires` or `Key-Pair-Id`), Google Cloud (`X-Goog-Signature`), Azure
   /// (`sig` with `se`).
   ///
-  /// Names are compared without case and after percent-decoding.
+  /// Names are compared case-insensitively and after percent-decoding.
   package var isPresigned: Bool {
     guard let queryRange else { return false }
     let text = string.utf8.span

@@ -3,9 +3,9 @@ extension HTTPURL {
   /// Resolves the value of a `Location` field against this URL.
   ///
   /// Relative references are resolved by RFC 3986 §5, dot segments are removed, and a target without a fragment keeps
-  /// the fragment of this URL. A host beyond ASCII becomes A-labels. Servers also send spaces and bytes beyond ASCII,
-  /// which no URL may have. Each of these bytes is percent-encoded, UTF-8 or not, so the server gets back the bytes
-  /// that it sent.
+  /// the fragment of this URL. A non-ASCII host becomes A-labels. Servers also send spaces and non-ASCII bytes, which
+  /// no URL may have. Each of these bytes is percent-encoded, UTF-8 or not, so the server gets back the bytes that it
+  /// sent.
   ///
   /// The following are refused: a value that is not a URL, an empty value, schemes other than http and https, and a
   /// target with user or password, which a client must treat as an error (RFC 9110 §4.2.4). Within one origin the user
@@ -22,7 +22,7 @@ extension HTTPURL {
     return clean.origin == origin ? clean.withUserInfo(userInfo) : clean
   }
 
-  /// The text after the `#`; nil without one.
+  /// The text after the `#`; nil if the URL has no `#`.
   public var fragment: String? {
     string.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(string[string.utf8.index(after: $0)...]) }
   }
@@ -32,7 +32,7 @@ extension HTTPURL {
     string.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(string[..<$0]) } ?? string
   }
 
-  /// The same URL without user and password; the URL itself if it has none.
+  /// The same URL without user and password; this URL itself if it has neither.
   package var withoutUserInfo: HTTPURL { userInfo == nil ? self : withUserInfo(nil) }
 
   /// The URL with other credentials; `userInfo` must be percent-encoded. The unchanged URL if the result would be

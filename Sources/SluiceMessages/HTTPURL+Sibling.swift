@@ -1,6 +1,6 @@
 extension HTTPURL {
-  /// The URL of a text that is the same as this one up to the path, so that scheme, user, host and port are not read
-  /// again. Nil for any other text, valid or not: ``init(_:hosts:)`` reads it or says what is wrong with it.
+  /// The URL of a text that equals this URL up to the path. Scheme, user, host and port are not read again. Nil for any
+  /// other text, valid or not: ``init(_:hosts:)`` then reads the text or reports the mistake in it.
   package func sibling(_ bytes: Span<UInt8>) -> HTTPURL? {
     let start = pathRange.lowerBound
     guard bytes.count > start, bytes.count <= Self.maximumBytes, bytes[start] == UInt8(ascii: "/") else { return nil }

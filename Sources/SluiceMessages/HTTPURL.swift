@@ -1,9 +1,9 @@
 /// An absolute `http` or `https` URL. The check is so strict that every later reader must understand the URL in the
 /// same way.
 ///
-/// Parsed by RFC 3986; spaces, controls and backslashes are refused instead of being repaired, since two parsers that
-/// repair differently could send a secret to the wrong host. An IRI is converted by RFC 3987 first. The fragment is
-/// kept in ``string`` and never sent.
+/// The text is parsed by RFC 3986; spaces, controls and backslashes are refused instead of being repaired, since two
+/// parsers that repair differently could send a secret to the wrong host. An IRI is converted by RFC 3987 first. The
+/// fragment is kept in ``string`` and never sent.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Stored behind one reference, so that a copy of a URL, and of a request, costs one retain.
   final class Parts: Sendable {
@@ -32,7 +32,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The URL as it was given, or the URL that the given IRI was converted to; always ASCII.
   public var string: String { parts.string }
 
-  /// Where the URL leads; the port is the scheme's default if the URL names none.
+  /// Where the URL leads; the port is the scheme's default if the URL names no port.
   public var origin: Origin { parts.origin }
 
   /// Whether the URL leads to the origin. The same as comparing ``origin``, without a copy of it.
@@ -40,7 +40,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     parts.origin.port == origin.port && parts.origin.scheme == origin.scheme && parts.origin.host == origin.host
   }
 
-  /// `user:password`, still percent-encoded, if the URL has them.
+  /// `user:password`, still percent-encoded; nil if the URL has neither.
   public var userInfo: String? { parts.userInfo }
 
   var pathRange: Range<Int> { parts.pathRange }
@@ -49,7 +49,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The path, percent-encoded as given; `/` if the URL has none.
   public var path: String { pathRange.isEmpty ? "/" : text(pathRange) }
 
-  /// ``path`` as a range of the UTF-8 of a text, which takes no copy.
+  /// ``path`` as a range of the UTF-8 of a text, without a copy.
   package var pathSlice: (string: String, range: Range<Int>) { pathRange.isEmpty ? ("/", 0..<1) : (string, pathRange) }
 
   /// The text after the `?`, percent-encoded as given.
@@ -58,7 +58,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Where path and query are in the UTF-8 of ``string``. Without a path the range is empty, or begins with the `?`.
   package var targetRange: Range<Int> { pathRange.lowerBound..<(queryRange ?? pathRange).upperBound }
 
-  /// The host in lower case, without brackets and without a final dot; a name beyond ASCII as A-labels.
+  /// The host in lower case, without brackets and without a final dot; a non-ASCII name as A-labels.
   public var host: String { origin.host }
 
   /// The same as ``string``, including user and password; ``SecretList/url(_:)`` makes a form that can be shown.

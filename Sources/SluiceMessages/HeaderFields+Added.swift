@@ -2,11 +2,12 @@ extension HeaderFields {
   /// Marks every field that was not in `original` as ``Marks/addedByStage``. A field with another value counts as new.
   package mutating func markAdded(since original: HeaderFields) {
     if hasSameLines(as: original) { return }
-    // New lines are written after the others. So if these are unchanged, a field's position shows whether it is new.
+    // New lines are written after the existing ones. So if the existing lines are unchanged, a field's position shows
+    // whether the field is new.
     let isGrown = begins(withLinesOf: original)
     let oldByteCount = original.lineByteCount
     for index in indices {
-      // Of equal fields, the last ones are new.
+      // Of several equal fields, the last ones count as new.
       let isNew =
         isGrown
         ? entry(at: index).start >= oldByteCount
@@ -15,7 +16,7 @@ extension HeaderFields {
     }
   }
 
-  /// How many of the first fields are equal to a field of another list.
+  /// The number of fields at the beginning that are equal to the fields of another list at the same positions.
   private func count(of other: HeaderFields, at index: Int, upTo end: Int) -> Int {
     let name = other.buffer.span.extracting(other.nameRange(at: index))
     let value = other.buffer.span.extracting(other.valueRange(at: index))

@@ -12,7 +12,7 @@ extension HeaderFields {
   /// The ranges refer to the same block in every call; between two calls the block can grow.
   @usableFromInline
   package struct Block: Sendable {
-    /// The first ``count`` entries are fields of this head; the others are room left by an earlier head. An entry in
+    /// The first ``count`` entries are fields of this head; the entries after them are unused room. An entry in
     /// `rewritten` has a negative start: -1 means offset 0.
     @usableFromInline var entries: [Entry] = []
     /// The number of fields so far.
@@ -62,8 +62,8 @@ extension HeaderFields {
       return Array(rewritten[(-1 - last.start)...].prefix(last.nameCount))
     }
 
-    /// Appends the bytes to the value of the last field, as a continuation line does (RFC 9112 §5.2). A space comes
-    /// between the two unless one is empty. Does nothing without a field.
+    /// Appends the bytes to the value of the last field, as a continuation line does (RFC 9112 §5.2). A space separates
+    /// the two unless one of them is empty. Does nothing if there is no field yet.
     package mutating func continueLast(with value: Range<Int>, in block: Span<UInt8>) {
       guard let last else { return }
       if last.start >= 0 {
@@ -72,7 +72,7 @@ extension HeaderFields {
         rewrite(last.start..<last.start + last.nameCount, value..<value + last.valueCount, in: block)
       }
       let moved = entries[count - 1]
-      // Replaces the NUL and the LF of the last rewritten field, which ends the bytes.
+      // Overwrites the NUL and the LF of the last rewritten field, which are the last bytes.
       rewritten.removeLast(2)
       let space = moved.valueCount == 0 || value.isEmpty ? 0 : 1
       if space > 0 { rewritten.append(UInt8(ascii: " ")) }
@@ -122,7 +122,7 @@ extension HeaderFields {
 }
 
 extension HeaderFields {
-  /// Adds the lines that were written again, behind a block of that size.
+  /// Appends the lines that were written again, after a block of that size.
   private mutating func takeRewritten(_ lines: [UInt8], behind blockCount: Int) {
     buffer.append(contentsOf: lines)
     for index in indices {

@@ -53,8 +53,8 @@ extension HeaderFields {
     append(write(name, value, marks: marks))
   }
 
-  /// Appends the bytes to the value of the last field, as a continuation line does (RFC 9112 §5.2). A space comes
-  /// between the two unless one is empty. Does nothing without a field.
+  /// Appends the bytes to the value of the last field, as a continuation line does (RFC 9112 §5.2). A space separates
+  /// the two unless one of them is empty. Does nothing if there is no field yet.
   package mutating func continueLast(with value: Span<UInt8>) {
     guard !isEmpty else { return }
     let last = entry(at: count - 1)
@@ -79,7 +79,8 @@ extension HeaderFields {
     compactIfWasteful()
   }
 
-  /// Replaces every field of that name by one, at the place of the first; without such a field, adds one at the end.
+  /// Replaces all fields of that name by one field, at the place of the first. If there is no such field, adds the new
+  /// field at the end.
   package mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
     guard let index = firstIndex(named: name) else { return append(name, value, marks: marks) }
     let old = entry(at: index)
@@ -113,7 +114,7 @@ extension HeaderFields {
     compactIfWasteful()
   }
 
-  /// Removes one field, and moves those after it down by one position; `index` must be one of ``indices``.
+  /// Removes one field, and moves the fields after it down by one position; `index` must be one of ``indices``.
   package mutating func remove(at index: Int) {
     wastedBytes += entry(at: index).byteCount
     for next in index + 1..<count { setEntry(at: next - 1, entry(at: next)) }
@@ -128,9 +129,9 @@ extension HeaderFields {
     wastedBytes = 0
   }
 
-  /// Writes all fields as lines of HTTP/1.1, if all bytes of the buffer belong to fields, so that one copy is enough;
-  /// `output` must have room for ``wireByteCount``. An empty value keeps the space before it. Returns false, and writes
-  /// nothing, if fields were removed or replaced, or if they were received.
+  /// Writes all fields as lines of HTTP/1.1 with one copy. This works only if all bytes of the buffer belong to fields.
+  /// Returns false and writes nothing if fields were removed or replaced, or if they were received. An empty value
+  /// keeps the space before it. `output` must have room for ``wireByteCount``.
   package func appendLines(to output: inout OutputSpan<UInt8>) -> Bool {
     guard wastedBytes == 0 else { return false }
     let start = output.count
@@ -143,7 +144,7 @@ extension HeaderFields {
     return true
   }
 
-  /// Whether the field at a position has that name, compared without case.
+  /// Whether the field at a position has that name, compared case-insensitively.
   package func isName(at index: Int, _ name: Span<UInt8>) -> Bool {
     let entry = entry(at: index)
     return entry.nameCount == name.count && FieldSyntax.areEqual(buffer.span.extracting(nameRange(entry)), name)
@@ -164,7 +165,7 @@ extension HeaderFields {
     return entry
   }
 
-  /// Writes name and value in place of those of a line, which have the same lengths.
+  /// Overwrites the name and the value of a line with others of the same lengths.
   private mutating func overwrite(_ entry: Entry, _ name: Span<UInt8>, _ value: Span<UInt8>) {
     precondition(entry.nameCount == name.count && entry.valueCount == value.count)
     let line = lineRange(entry)

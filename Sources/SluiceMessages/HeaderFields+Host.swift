@@ -1,12 +1,12 @@
 extension HeaderFields {
-  /// Checks that there is at most one `Host`, and that it names a host (RFC 9112 §3.2): if two servers on the way read
-  /// different ones, they treat one request as a request to two hosts. Without a `Host`, the transport writes that of
-  /// the URL.
+  /// Checks that there is at most one `Host`, and that it names a host (RFC 9112 §3.2). If two servers on the way read
+  /// different `Host` fields, they treat one request as a request to two hosts. If there is no `Host`, the transport
+  /// writes the host of the URL.
   package func validateHost() throws(MessageError) {
     let name = "host".utf8.span
     guard let first = firstIndex(named: name) else { return }
     guard firstIndex(named: name, from: first + 1) == nil else {
-      throw Self.hostFailure("the request has more than one; set it once")
+      throw Self.hostFailure("the request has more than one Host; set only one")
     }
     try Self.checkHost(buffer.span.extracting(valueRange(at: first)))
   }

@@ -4,16 +4,16 @@ extension HeaderFields {
   ///
   /// - Parameters:
   ///   - entries: the bytes of entries whose places are in `lines`.
-  ///   - fieldCapacity: the number of fields for which there is room; at least that of the entries.
-  ///   - byteCapacity: the bytes of lines for which there is room; at least those of `lines`.
+  ///   - fieldCapacity: the number of fields for which there is room; at least the number of entries.
+  ///   - byteCapacity: the number of bytes for which there is room; at least the size of `lines`.
   init(entries: Span<UInt8>, fieldCapacity: Int, lines: Span<UInt8>, byteCapacity: Int) {
     let count = entries.count / Self.entrySize
     let capacity = UInt32(Swift.max(fieldCapacity, count))
     let lineOffset = Int(capacity) * Self.entrySize
     let byteCount = lineOffset + Swift.max(byteCapacity, lines.count)
-    // All empty arrays share one object, and even appending nothing would write its count.
+    // All empty arrays share one object. Even appending nothing would write the count of this object.
     guard byteCount > 0 else { return }
-    // Not `Array(capacity:initializingWith:)`, which looks up the type of the array each time.
+    // `Array(capacity:initializingWith:)` is not used, because it looks up the type of the array each time.
     buffer.append(addingCapacity: byteCount) { output in
       output.append(copying: entries)
       output.append(zeros: lineOffset - output.count)
@@ -28,15 +28,15 @@ extension HeaderFields {
   /// The offset of the first line in ``buffer``.
   @inlinable package var lineOffset: Int { Int(entryCapacity) &* Self.entrySize }
 
-  /// The bytes of all lines, including those of removed fields.
+  /// The bytes of all lines, including the lines of removed fields.
   package var lineByteCount: Int { buffer.count - lineOffset }
 
-  /// Whether the lines of both are the same, including those of removed fields. Marks are not compared.
+  /// Whether both have the same lines, including the lines of removed fields. Marks are not compared.
   package func hasSameLines(as other: HeaderFields) -> Bool {
     lineByteCount == other.lineByteCount && begins(withLinesOf: other)
   }
 
-  /// Whether the lines begin with those of another list.
+  /// Whether the lines begin with the lines of another list.
   func begins(withLinesOf other: HeaderFields) -> Bool {
     guard lineByteCount >= other.lineByteCount else { return false }
     let bytes = buffer.span.extracting(lineOffset..<lineOffset + other.lineByteCount)
@@ -50,7 +50,7 @@ extension HeaderFields {
     return unsafe buffer.span.bytes.unsafeLoadUnaligned(fromByteOffset: index &* Self.entrySize, as: Entry.self)
   }
 
-  /// Writes the entry of a field; at ``count``, that of the next field.
+  /// Writes the entry of a field. At the position ``count`` it is the entry of a new field.
   @inline(__always)
   mutating func setEntry(at index: Int, _ entry: Entry) {
     precondition(index >= 0 && index < Int(entryCapacity), "no room for such a field")

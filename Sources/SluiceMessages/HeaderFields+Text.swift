@@ -2,7 +2,7 @@
 extension HeaderFields {
   /// The value of the first field of that name; assigning replaces all fields of the name by one, `nil` removes them.
   ///
-  /// Assigning does not validate: the engine checks every message before it leaves.
+  /// Assigning does not validate: the engine checks every message before sending it.
   public subscript(name: String) -> String? {
     get { firstIndex(named: name.utf8.span).map { value(at: $0) } }
     set {
@@ -27,10 +27,10 @@ extension HeaderFields {
   /// Removes every field of that name.
   public mutating func remove(_ name: String) { remove(named: name.utf8.span) }
 
-  /// Whether there is a field of that name, compared without case.
+  /// Whether there is a field of that name, compared case-insensitively.
   public func contains(_ name: String) -> Bool { firstIndex(named: name.utf8.span) != nil }
 
-  /// The name as it was given; compare it without case.
+  /// The name as it was given; compare it case-insensitively.
   package func name(at index: Int) -> String { String(decoding: buffer[nameRange(at: index)], as: UTF8.self) }
 
   /// The value as text, with U+FFFD for bytes that are not UTF-8; `index` must be one of ``indices``.
@@ -45,7 +45,7 @@ extension HeaderFields: ExpressibleByDictionaryLiteral {
 }
 
 extension HeaderFields: Sequence {
-  /// A field as text; a name that occurs several times is several elements.
+  /// A field as text; a name that occurs several times gives several elements.
   public typealias Element = (name: String, value: String)
 
   /// Iterates over the current fields in wire order; later changes have no effect on the iterator.
@@ -60,8 +60,8 @@ extension HeaderFields: Sequence {
 }
 
 extension HeaderFields: Hashable {
-  /// Equal if both have the same fields in the same order; names are compared without case, values byte by byte. Marks
-  /// are ignored.
+  /// Equal if both have the same fields in the same order; names are compared case-insensitively, values byte by byte.
+  /// Marks are ignored.
   public static func == (left: HeaderFields, right: HeaderFields) -> Bool {
     guard left.count == right.count else { return false }
     return left.indices.allSatisfy { index in

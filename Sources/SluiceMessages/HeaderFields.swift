@@ -1,7 +1,7 @@
 /// An ordered list of HTTP fields with case-insensitive names (RFC 9110 §5.1).
 ///
 /// All fields share one buffer, in one allocation: entries that say where each field is, and after them each field as
-/// `name: value`, a NUL and a LF. C code takes lines in this form. With a CR in place of the NUL, the form is that
+/// `name: value`, a NUL and a LF. C code takes lines in this form. With a CR in place of the NUL, a line has the form
 /// of HTTP/1.1, so lines are copied unchanged. Copies are copy-on-write.
 public struct HeaderFields: Sendable {
   /// The position of one field in the buffer, and its marks.
@@ -10,7 +10,7 @@ public struct HeaderFields: Sendable {
     /// The offset from the first byte of all lines.
     @usableFromInline let start: Int
     @usableFromInline let valueCount: Int
-    /// The count and the marks share one word; otherwise a list of entries would be a third larger.
+    /// The length of the name and the marks share one word; otherwise a list of entries would be a third larger.
     @usableFromInline var nameCountAndMarks: Int
 
     @inlinable
@@ -34,7 +34,7 @@ public struct HeaderFields: Sendable {
   package struct Marks: OptionSet, Sendable, Hashable {
     /// The bits 1 (`sensitive`), 2 (`addedByStage`) and 4 (`forProxy`).
     @usableFromInline package let rawValue: UInt8
-    /// Keeps bits without a meaning, which have no effect.
+    /// Keeps unknown bits, which have no effect.
     @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A secret: dropped when a redirect leaves the origin, and redacted wherever the field is shown.
@@ -83,7 +83,7 @@ public struct HeaderFields: Sendable {
   public var count: Int { Int(fieldCount) }
   /// Whether there is no field.
   public var isEmpty: Bool { fieldCount == 0 }
-  /// The positions of the fields in wire order, from 0; removing a field moves those after it.
+  /// The positions of the fields in wire order, from 0; removing a field moves the fields after it.
   @inlinable package var indices: Range<Int> { 0..<Int(fieldCount) }
 
   /// The bytes that the fields take on the wire in HTTP/1.1, including line ends.

@@ -2,7 +2,7 @@
 /// §2.3.2.1).
 ///
 /// The conversion needs the tables of a C library, but this module, which parses URLs, uses no C library. So the caller
-/// passes an encoder to the parser. Without an encoder, a host beyond ASCII is an error.
+/// passes an encoder to the parser. Without an encoder, a non-ASCII host is an error.
 public struct HostEncoder: Sendable {
   /// Why a host cannot be converted into A-labels.
   package struct Failure: Error, Sendable, Hashable {
@@ -18,8 +18,8 @@ public struct HostEncoder: Sendable {
 
   private let convert: @Sendable (String) throws(Failure) -> String
 
-  /// - Parameter convert: gets a host with at least one character beyond ASCII, without a port. Its result is checked
-  ///   like any other host.
+  /// - Parameter convert: gets a host with at least one non-ASCII character, without a port. Its result is checked like
+  ///   any other host.
   package init(_ convert: @escaping @Sendable (_ host: String) throws(Failure) -> String) { self.convert = convert }
 
   /// The host as A-labels, for a URL. The result has only characters that a host may have, so it cannot add a port or a
@@ -34,7 +34,7 @@ public struct HostEncoder: Sendable {
     let labels = try convert(host)
     // A full-width solidus, for instance, is mapped to a slash.
     guard labels.utf8.allSatisfy(HTTPURL.isHostCharacter) else {
-      throw Failure("stands for \"\(PlainText.line(labels, limitBytes: 128))\", which is no host")
+      throw Failure("stands for \"\(PlainText.line(labels, limitBytes: 128))\", which is not a host")
     }
     return labels
   }

@@ -1,10 +1,10 @@
 /// A host on a list: `api.example.com`, `*.example.com`, or `*` for every host.
 ///
 /// `*.example.com` matches every name below `example.com` at any depth and not `example.com` itself. A pattern may have
-/// a scheme and a port (`https://api.example.com:8443`, `*:8080`), which must match then. Only the parsed origin is
-/// compared. Names are compared as text and never looked up; addresses are compared by value, and an IPv4 address
-/// matches its IPv4-mapped form too (`127.0.0.1` and `[::ffff:127.0.0.1]`), in both directions. An internationalized
-/// name is compared as A-labels, so `bücher.example` and `xn--bcher-kva.example` are one host.
+/// a scheme and a port (`https://api.example.com:8443`, `*:8080`), which must then match too. Only the parsed origin is
+/// compared. Names are compared as text and never looked up. Addresses are compared by value. An IPv4 address also
+/// matches its IPv4-mapped form, in both directions (`127.0.0.1` and `[::ffff:127.0.0.1]`). An internationalized name
+/// is compared as A-labels, so `bücher.example` and `xn--bcher-kva.example` are one host.
 public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   /// The conditions on an origin, apart from the text of its host.
   struct Rule: Sendable, Hashable {
@@ -23,7 +23,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   /// The pattern as it was given.
   public let description: String
 
-  /// - Parameter hosts: converts a name beyond ASCII; without an encoder such a name is refused.
+  /// - Parameter hosts: converts a non-ASCII name; without an encoder such a name is refused.
   public init(_ text: String, hosts: HostEncoder? = nil) throws(MessageError) {
     var rest = text[...]
     var scheme: Origin.Scheme?
@@ -82,7 +82,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     return colons > 1 && !text.contains("[") && !text.contains("://") ? "; put an IPv6 address in brackets" : ""
   }
 
-  /// Why a name beyond ASCII has no A-labels, if that is the mistake.
+  /// Why the non-ASCII name cannot be converted into A-labels; nil if the mistake is another one.
   private static func nameAdvice(_ text: String, _ hosts: HostEncoder?) -> String {
     guard let hosts else { return "; write a name beyond ASCII in its xn-- form" }
     let authority = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
@@ -113,7 +113,7 @@ extension HostPattern.Rule {
     String(decoding: origin.host.utf8.dropFirst(mappedPrefixCount(origin.host.utf8.span)), as: UTF8.self)
   }
 
-  /// The length of the `::ffff:` before an IPv4 address, in a canonical host; 0 without it.
+  /// The length of the `::ffff:` before an IPv4 address in a canonical host; 0 if the host has no `::ffff:`.
   private static func mappedPrefixCount(_ host: Span<UInt8>) -> Int {
     guard host.count >= 14, host[0] == UInt8(ascii: ":") else { return 0 }
     for (index, byte) in "::ffff:".utf8.enumerated() where host[index] != byte { return 0 }

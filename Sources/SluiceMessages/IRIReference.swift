@@ -1,5 +1,5 @@
-/// Internationalized references (RFC 3987), as URI references (§3.1): the host in A-labels, and
-/// every other byte beyond ASCII percent-encoded.
+/// Internationalized references (RFC 3987), as URI references (§3.1): the host in A-labels, and every other non-ASCII
+/// byte percent-encoded.
 enum IRIReference {
   /// Converts a text, absolute or relative, into a URI reference. Characters that no reference may have are refused.
   static func uri(_ text: String, _ hosts: HostEncoder?) throws(MessageError) -> String {
@@ -65,7 +65,7 @@ enum IRIReference {
   }
 
   /// Control characters, noncharacters, and U+FFFD, which replaces bytes that are not UTF-8: RFC 3987 §2.2 allows none
-  /// of these. Also direction marks (§4.1).
+  /// of these. Direction marks are not allowed either (§4.1).
   private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x80...0x9F, 0xFDD0...0xFDEF, 0xFFF0...0xFFFF: true

@@ -135,7 +135,7 @@ package struct JSONText: Sendable {
       guard word.isPlainJSON else { return false }
       index += 8
     }
-    // The last eight bytes again, because that costs less than the rest byte by byte.
+    // Checks the last eight bytes, some of them twice: this costs less than checking the remaining bytes one by one.
     if let word = text.word(at: text.count - 8) { return word.isPlainJSON }
     while index < text.count {
       let byte = text[index]

@@ -2,7 +2,7 @@
 package struct MediaType: Sendable, Hashable {
   /// `type/subtype`, in lower case.
   package let essence: String
-  /// The value of the `charset` parameter, as it is spelled; nil without one.
+  /// The value of the `charset` parameter, unchanged; nil if there is none.
   package let charset: String?
 
   /// Nil if the value does not begin with a type and a subtype. Malformed parameters are ignored.

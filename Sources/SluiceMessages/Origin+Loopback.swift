@@ -1,6 +1,6 @@
 extension Origin {
-  /// Whether the host is this machine: `localhost` and every name below it (RFC 6761 §6.3), for which the transport
-  /// never asks the DNS, `127.0.0.0/8` and `::1`.
+  /// Whether the host is this machine: `localhost`, a name below it (RFC 6761 §6.3), an address in `127.0.0.0/8`, or
+  /// `::1`. The transport never asks the DNS for these names.
   package var isLoopback: Bool {
     if Self.isLocalhost(host) { return true }
     return IPv4Address(host.utf8.span)?.isLoopback ?? IPv6Address(host.utf8.span)?.isLoopback ?? false

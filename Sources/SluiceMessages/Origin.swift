@@ -11,7 +11,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   /// Part of the comparison: `http` and `https` on one host and port are two origins.
   public var scheme: Scheme
   /// In lower case and without a final dot; an IPv6 address without brackets and in its canonical form (RFC 5952); a
-  /// name beyond ASCII in A-labels.
+  /// non-ASCII name in A-labels.
   public var host: String
   /// The port in use; the scheme's default if the URL named none.
   public var port: UInt16

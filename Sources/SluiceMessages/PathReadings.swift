@@ -7,9 +7,9 @@ package struct PathReadings: Sendable, Hashable {
   /// (§6.2.2.1), and dot segments removed (§5.2.4).
   package let standard: String
   /// The reading of servers that also read `%2F` and `%5C` as a slash and several slashes as one, and ignore the rest
-  /// of a segment after a `;`. Nil if that makes no difference.
+  /// of a segment after a `;`. Nil if this reading is the same as ``standard``.
   package let lenient: String?
-  /// Whether ``lenient`` had dot segments to remove, so that the readings can be in different folders.
+  /// Whether ``lenient`` had dot segments to remove, so that the two readings can lead to different folders.
   package let hasDotSegments: Bool
 
   package init(_ path: Span<UInt8>) {

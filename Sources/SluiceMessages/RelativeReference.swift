@@ -1,7 +1,7 @@
-/// Relative references (RFC 3986 §5.2): requests that name no host, and targets of redirects.
+/// Relative references (RFC 3986 §5.2): the URLs of requests that name no host, and the targets of redirects.
 package enum RelativeReference {
-  /// The URL that a text means. A text with a scheme is the URL itself; any other text is resolved against the base.
-  /// The text may be an IRI; see ``HTTPURL/init(_:hosts:)``.
+  /// The URL for a text. A text with a scheme is a URL already; any other text is resolved against the base. The text
+  /// may be an IRI; see ``HTTPURL/init(_:hosts:)``.
   package static func resolve(
     _ text: String, against base: HTTPURL?, hosts: HostEncoder? = nil
   ) throws(MessageError) -> HTTPURL {

@@ -1,13 +1,13 @@
 extension Request {
   /// Fields that are sent after the body (RFC 9110 §6.5). The transport announces their names in `Trailer`.
   ///
-  /// The request is sent in chunks, by HTTP/1.1. It must have a body, and no field that frames, routes or describes it
-  /// (RFC 9110 §6.5.1), which is checked when the request begins.
+  /// The request is sent in chunks, by HTTP/1.1. The request must have a body. No trailer may frame, route or describe
+  /// the message (RFC 9110 §6.5.1). Both are checked when the request begins.
   public var trailers: HeaderFields {
     get { sharedTrailers.fields }
     set { sharedTrailers.fields = newValue }
     _modify {
-      // Taken out, so that a change in place does not copy the fields.
+      // Takes the fields out of the storage, so that a change in place does not copy them.
       var shared = sharedTrailers
       sharedTrailers = nil
       defer { if let shared { sharedTrailers = shared } }
@@ -24,11 +24,11 @@ extension Request {
     try fields.validateTrailers()
     guard method != "HEAD" else {
       throw MessageError(
-        .invalidHeader, "trailers", "a HEAD request is sent without a body, so nothing can follow it; set headers")
+        .invalidHeader, "trailers", "a HEAD request has no body, so it cannot have trailers; set headers instead")
     }
     guard !body.isEmpty else {
       throw MessageError(
-        .invalidHeader, "trailers", "the request has no body that they could follow; give it one, or set headers")
+        .invalidHeader, "trailers", "the request has no body, so it cannot have trailers; add a body or set headers")
     }
   }
 }

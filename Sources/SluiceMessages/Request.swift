@@ -7,9 +7,9 @@ public struct Request: Sendable {
   /// Fields in the order of the wire. The transport leaves out `Content-Length` and fields of the connection (RFC 9110
   /// §7.6.1), and writes its own.
   public var headers: HeaderFields
-  /// A stream can be sent only once, so a request with one cannot be repeated.
+  /// A stream can be sent only once, so a request with a stream cannot be sent again.
   public var body: Body
-  /// The time limit for the whole transaction, including retries; `nil` uses that of the configuration.
+  /// The time limit for the whole transaction, including retries; `nil` uses the limit of the configuration.
   public var timeout: Duration?
   /// Fields that the transport must not add by itself. A field in ``headers`` is sent in any case.
   package var omittedDefaults: DefaultFields = []

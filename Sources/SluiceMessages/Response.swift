@@ -6,14 +6,15 @@ public struct Response: Sendable {
   public var headers: HeaderFields
   /// A file if the body was too large for memory.
   public var body: Body
-  /// Nil for none: few responses have any, and every copy of a response copies it.
+  /// Nil if there are no trailers: few responses have any, and every copy of a response copies this member.
   ///
-  /// Not written with `?`, which would set it to nil first; the initializer would then copy the whole response.
+  /// The type is not written with `?`: the member would then be set to nil first, and the initializer would copy the
+  /// whole response.
   private var sharedTrailers: Optional<SharedValue<HeaderFields>>
   /// The protocol version of the server; `nil` if a stage made the response.
   public var version: HTTPVersion?
 
-  /// Only the status is required. Nothing is checked; without a version it is a response that a stage made.
+  /// Only the status is required. Nothing is checked. A response without a version counts as made by a stage.
   public init(
     status: Int, headers: HeaderFields = HeaderFields(), body: Body = .empty,
     trailers: HeaderFields = HeaderFields(), version: HTTPVersion? = nil

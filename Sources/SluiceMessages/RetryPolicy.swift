@@ -11,12 +11,13 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The wait before another attempt. A longer `Retry-After` of the server is respected.
   public var backoff: Backoff
   /// Retries allowed for each transaction: 0.2 allows one for every five transactions of a loop. Each loop begins with
-  /// ten, and below ten gains one per second.
+  /// ten retries, and gains one per second while it has fewer than ten.
   public var budget: Double
-  /// Whether another attempt is made after failures of any kind, except those of stages and of the caller's own limits.
+  /// Whether another attempt is made after failures of any kind, except failures of stages and failures from the
+  /// caller's own limits.
   package var coversEveryFailure = false
-  /// The time from the beginning of the transaction after which no further attempt is decided on; nil sets no limit
-  /// besides the deadline.
+  /// How long after the beginning of the transaction another attempt can still be decided on. With nil, only the
+  /// deadline sets a limit.
   package var window: Duration?
 
   /// By default, another attempt is made only if a kept connection was already dead.

@@ -1,7 +1,7 @@
 /// The list of values that must not be shown: known secrets in URLs and header fields, and additional ones.
 ///
-/// A secret is shown as `REDACTED`. The query keys are those of signed URLs, as in OpenTelemetry's conventions for
-/// `url.full`, those of OAuth 2.0 (RFC 6749, RFC 6750), and common names of passwords and API keys.
+/// A secret is shown as `REDACTED`. The secret query keys are the keys of signed URLs (as in OpenTelemetry's
+/// conventions for `url.full`), the keys of OAuth 2.0 (RFC 6749, RFC 6750), and common names of passwords and API keys.
 package struct SecretList: Sendable, Hashable {
   /// Lower-case names of fields.
   private var headers: Set<String> = [
@@ -21,7 +21,7 @@ package struct SecretList: Sendable, Hashable {
   /// Fields whose values are URLs, which may contain secrets.
   private static let links: Set<String> = ["location", "content-location", "referer"]
 
-  /// The known secrets, and further names of fields and query parameters, all compared without case.
+  /// The known secrets, and further names of fields and query parameters, all compared case-insensitively.
   package init(headers: [String] = [], query: [String] = []) {
     self.headers.formUnion(headers.map { $0.lowercased() })
     self.query.formUnion(query.map { $0.lowercased() })
@@ -37,7 +37,7 @@ package struct SecretList: Sendable, Hashable {
   /// A URL, absolute or not, in a form that can be shown: without user, password, values of secret parameters, and
   /// fragment.
   package func url(_ url: String) -> String {
-    // The common case: no part of it can contain a secret.
+    // The common case: no part of the URL can contain a secret.
     guard Self.hasDelimiter(url.utf8.span) else { return url }
     // Searches by scalars, because a delimiter and a combining mark after it form one character.
     let sent = url.unicodeScalars.prefix { $0 != "#" }

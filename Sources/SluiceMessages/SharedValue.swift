@@ -1,6 +1,6 @@
 /// A value behind one reference, copied on write. For values that are passed on often, but seldom read or changed.
 package struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
-  /// Unchecked, because a value changes it only while it holds the only reference.
+  /// `@unchecked Sendable`: a value changes this storage only while it holds the only reference to it.
   private final class Storage: @unchecked Sendable {
     var value: Value
 
@@ -37,7 +37,7 @@ extension SharedValue<HeaderFields>? {
     get { self?.value ?? HeaderFields() }
     set { self = newValue.isEmpty ? nil : SharedValue(newValue) }
     _modify {
-      // Taken out, so that a change in place does not copy them.
+      // Takes the fields out of the storage, so that a change in place does not copy them.
       var fields = take()?.value ?? HeaderFields()
       defer { if !fields.isEmpty { self = SharedValue(fields) } }
       yield &fields

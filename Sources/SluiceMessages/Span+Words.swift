@@ -48,12 +48,12 @@ extension Span where Element == UInt8 {
       unsafe output.storeBytes(of: word.asciiLowercased.littleEndian, toByteOffset: index, as: UInt64.self)
       index += 8
     }
-    // Writes some of the last eight bytes again, because that costs less than the rest byte by byte.
+    // Writes the last eight bytes, some of them twice: this costs less than writing the remaining bytes one by one.
     unsafe output.storeBytes(of: last.asciiLowercased.littleEndian, toByteOffset: count - 8, as: UInt64.self)
   }
 
-  /// All of four to eight bytes, those in the middle twice: the first four in the lower half, the last four in the
-  /// upper one. Nil for another count.
+  /// All bytes of a span of four to eight bytes: the first four in the lower half, the last four in the upper half.
+  /// Bytes in the middle occur in both. Nil for any other count.
   @inline(__always)
   var shortWord: UInt64? {
     guard count >= 4, count <= 8 else { return nil }
@@ -65,7 +65,7 @@ extension Span where Element == UInt8 {
 }
 
 extension UInt64 {
-  /// The position, from the lowest on, of the first of eight bytes that is less than `limit`; nil if there is none.
+  /// The position of the first of eight bytes, from the lowest on, that is less than `limit`; nil if there is none.
   /// `limit` is at most 128.
   @inlinable @inline(__always)
   package func firstByte(below limit: UInt8) -> Int? {
@@ -73,7 +73,7 @@ extension UInt64 {
     return found == 0 ? nil : found.trailingZeroBitCount / 8
   }
 
-  /// Whether one of the eight bytes is a control character, a tab too, or DEL.
+  /// Whether one of the eight bytes is a control character, including a tab and DEL.
   @inline(__always)
   var hasControl: Bool {
     let isBelowSpace = self &- Self.ones &* 0x20

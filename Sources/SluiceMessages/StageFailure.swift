@@ -29,7 +29,7 @@ public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String { message }
 }
 
-/// Thrown by a stage: start the next attempt, from the original request.
+/// A stage throws it to start the next attempt, from the original request.
 ///
 /// The configuration limits the number of attempts; after that the transaction fails with `retries_exhausted`.
 public struct RetryRequestError: Error, Sendable, Hashable {

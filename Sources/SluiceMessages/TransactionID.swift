@@ -17,7 +17,8 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
     self.low = low
   }
 
-  /// Takes two numbers from the generator; the id is as hard to guess, and as unique, as these are random.
+  /// Takes two numbers from the generator. The better their randomness, the harder the id is to guess, and the less
+  /// likely it occurs twice.
   package init(using generator: inout some RandomNumberGenerator) {
     self.init(randomHigh: generator.next(), randomLow: generator.next())
   }

@@ -29,7 +29,7 @@ public struct TransferTimings: Sendable, Hashable {
         engine: engine, bytesSent: bytesSent, bytesReceived: bytesReceived))
   }
 
-  /// The phases as they are stored. A `Duration` takes twice the room, and longer to compute.
+  /// The phases as they are stored. A `Duration` takes twice as much memory, and computing with it takes longer.
   package var nanoseconds: Nanoseconds { fields.value.nanoseconds }
 
   /// The time before the transport could begin: waiting for the name look-up and for a free connection.
@@ -57,19 +57,19 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.nanoseconds.tlsHandshake = newValue.nanoseconds }
   }
 
-  /// From the first byte out to the last byte out, or to the first byte in if that comes earlier.
+  /// From the first byte sent to the last byte sent, or to the first byte received if it comes earlier.
   public var send: Duration {
     get { Duration(nanoseconds: fields.value.nanoseconds.send) }
     set { fields.value.nanoseconds.send = newValue.nanoseconds }
   }
 
-  /// From the last byte out to the first byte in.
+  /// From the last byte sent to the first byte received.
   public var wait: Duration {
     get { Duration(nanoseconds: fields.value.nanoseconds.wait) }
     set { fields.value.nanoseconds.wait = newValue.nanoseconds }
   }
 
-  /// From the first byte in to the end of the transfer.
+  /// From the first byte received to the end of the transfer.
   public var receive: Duration {
     get { Duration(nanoseconds: fields.value.nanoseconds.receive) }
     set { fields.value.nanoseconds.receive = newValue.nanoseconds }

@@ -1,8 +1,8 @@
-/// A body together with its media type. A message that gets it also gets a fitting `content-type`.
+/// A body together with its media type. A message that gets such a body also gets its `content-type`.
 ///
 /// `TypedBody.json(_:)` of SluiceJSON creates one from a value.
 public struct TypedBody: Sendable {
-  /// Sent unchanged: whether its content has the media type is not checked.
+  /// Sent unchanged. Nothing checks whether the content fits the media type.
   public var body: Body
   /// The value for the `content-type` of the message.
   public var contentType: String

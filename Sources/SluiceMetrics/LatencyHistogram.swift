@@ -10,7 +10,7 @@ package final class LatencyHistogram: Sendable {
 
   package init() { buckets = InlineArray { _ in Atomic(0) } }
 
-  /// Counts one duration; from the one thread that owns the histogram.
+  /// Counts one duration. Call it only on the one thread that owns the histogram.
   @inline(__always)
   package func record(nanoseconds: UInt64) {
     let index = LatencyBuckets.index(of: nanoseconds)

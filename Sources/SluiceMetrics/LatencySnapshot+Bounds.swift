@@ -7,9 +7,9 @@ extension LatencySnapshot {
   /// The counts between bounds, which are in seconds and in ascending order. The result has one more element than
   /// `bounds`.
   ///
-  /// The element at `i` counts durations above bound `i - 1` and up to bound `i`, the last one those above every bound;
-  /// they are not cumulative, and their sum is ``count``. A duration within 1/16 of a bound may be counted on its other
-  /// side.
+  /// The element at `i` counts durations above bound `i - 1` and up to bound `i`, and the last element counts durations
+  /// above every bound. The counts are not cumulative, and their sum is ``count``. A duration within 1/16 of a bound
+  /// may be counted on the other side of this bound.
   package func counts(withinSeconds bounds: [Double]) -> [UInt64] {
     var result = [UInt64](repeating: 0, count: bounds.count + 1)
     var slot = 0

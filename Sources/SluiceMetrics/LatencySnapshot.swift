@@ -26,7 +26,8 @@ public struct LatencySnapshot: Sendable, Hashable {
   /// The duration that a fraction of all durations did not exceed, with an error of at most 1/32; 0 if nothing was
   /// recorded.
   ///
-  /// Never more than ``maximum``. For a fraction of 1 or more it is ``maximum``; for 0 or less the shortest duration.
+  /// Never more than ``maximum``. For a fraction of 1 or more the result is ``maximum``; for 0 or less it is the
+  /// shortest duration.
   package func quantile(_ fraction: Double) -> UInt64 {
     guard count > 0 else { return 0 }
     guard fraction < 1 else { return maximum }

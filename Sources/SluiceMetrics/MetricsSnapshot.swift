@@ -48,15 +48,15 @@ public struct MetricsSnapshot: Sendable, Hashable {
 
   package subscript(status: StatusClass) -> UInt64 { statuses[status] ?? 0 }
 
-  /// The counts of a stage in one phase; nil if it is not in that phase.
+  /// The counts of a stage in one phase; nil if the stage is not in that phase.
   package func stage(_ phase: StagePhase, _ name: String) -> StageSnapshot? {
     stages.first { $0.phase == phase && $0.name == name }
   }
 
   package func tracer(_ name: String) -> TracerSnapshot? { tracers.first { $0.name == name } }
 
-  /// Adds the counts of other loops; stages and tracers are matched by phase and name; new ones are added at the end of
-  /// their phase.
+  /// Adds the counts of other loops; stages and tracers are matched by phase and name. Stages and tracers that are new
+  /// are added at the end of their phase.
   package mutating func merge(_ other: MetricsSnapshot) {
     begun &+= other.begun
     outcomes.merge(other.outcomes, uniquingKeysWith: &+)

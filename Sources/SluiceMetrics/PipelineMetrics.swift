@@ -32,7 +32,8 @@ package final class PipelineMetrics: Sendable {
     let tracers: [String]
   }
 
-  /// - Parameters: the names of the lists, each in its order; the failure phase uses the positions of `responseStages`.
+  /// - Parameters: the names of each list, in the order of the list. The failure phase uses the positions of
+  ///   `responseStages`.
   package init(
     requestStages: [String], issueStages: [String], responseStages: [String], hopStages: [String] = [],
     tracers: [String]
@@ -150,7 +151,7 @@ extension PipelineMetrics {
     var snapshot = MetricsSnapshot()
     for (index, outcome) in OutcomeClass.allCases.enumerated() { snapshot.outcomes[outcome] = outcomes[index].value }
     for (index, status) in StatusClass.allCases.enumerated() { snapshot.statuses[status] = statuses[index].value }
-    // Read after the ends, so that there are never more ends than begins.
+    // Read after the counts of ended transactions, so that a snapshot never has more ended than begun transactions.
     snapshot.begun = begun.value
     snapshot.duration = duration.snapshot()
     snapshot.attempts = attempts.value

@@ -8,7 +8,7 @@ package struct SingleWriterCounter: ~Copyable, Sendable {
 
   package init() {}
 
-  /// Adds to the count; from the one thread that owns it.
+  /// Adds to the count. Call it only on the one thread that owns the counter.
   @inline(__always)
   package func add(_ amount: UInt64 = 1) {
     stored.store(stored.load(ordering: .relaxed) &+ amount, ordering: .relaxed)

@@ -3,7 +3,8 @@ package struct StageSnapshot: Sendable, Hashable {
   package let phase: StagePhase
   /// The name of the instance in the configuration.
   package let name: String
-  /// The time spent in the stage's own calls, in nanoseconds, one entry for each call; without the time of suspensions.
+  /// The time spent in the stage's own calls, in nanoseconds, one entry for each call. The time of suspensions is not
+  /// included.
   package private(set) var time: LatencySnapshot
   /// Broken rules, without timeouts.
   package private(set) var faults: UInt64

@@ -46,8 +46,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("http://good.example／.evil.example/", "which is no host"),
-    ("http://good.example＠evil.example/", "which is no host"),
+    ("http://good.example／.evil.example/", "which is not a host"),
+    ("http://good.example＠evil.example/", "which is not a host"),
     ("http://a．．b/", "two dots"), ("http://\u{AD}/", "names no host"), ("http://ß.example/", "is not known"),
     ("http://ü%41.example/", "ASCII character"), ("http://[ü]/", "IPv6"), ("http://h:８０/", "port"),
     ("http://a@b@bücher.example/", "two @"), ("http://" + String(repeating: "ü", count: 600), "1200 bytes"),

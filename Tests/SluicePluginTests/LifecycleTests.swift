@@ -74,7 +74,7 @@ struct LifecycleTests {
     }
     _ = scriptedEntry(nil, 1, nil)
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance.call { export(Second.self, nil, 1, $0) } }
-    #expect(refusal?.message == "the library exports Scripted already; one library is one plugin")
+    #expect(refusal?.message == "the library already exports Scripted; a library can export only one plugin")
   }
 
   @Test(arguments: [

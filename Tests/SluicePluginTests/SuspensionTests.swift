@@ -164,7 +164,7 @@ struct SuspensionTests {
     let exchange = StubExchange()
     exchange.mayBeSuspended = false
     #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_FAIL))
-    #expect(exchange.failure?.message == "the stage waited for something where it cannot be suspended")
+    #expect(exchange.failure?.message == "the stage had to wait in a call that cannot be suspended")
     try await ended.wait()
   }
 

@@ -11,8 +11,8 @@ struct ArrayContainer: UnkeyedDecodingContainer {
   var count: Int? { decoder.value.count }
   var isAtEnd: Bool { currentIndex >= decoder.value.count }
 
-  /// The decoder of the next element. The index moves on even if reading the element fails, since a failure ends the
-  /// whole decoding.
+  /// The decoder of the next element. The index advances even if reading the element fails. This does no harm, because
+  /// a failure ends the whole decoding.
   private mutating func next() throws -> ValueDecoder {
     let key = IndexKey(currentIndex)
     guard let element = decoder.value[currentIndex] else {

@@ -2,7 +2,7 @@ import SluiceMessages
 
 /// Why a JSON value could not be read as a Swift type, and where in the value.
 public struct JSONDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Keys and indices from the top, as in `servers[2].name`; empty for the value itself.
+  /// The path of keys and indices from the top, as in `servers[2].name`; empty if the error concerns the value itself.
   public var keyPath: String
   /// What was expected and what was found.
   public var message: String

@@ -1,7 +1,7 @@
 /// What to do with members for which a type has no coding key.
 public enum UnknownKeys: Sendable {
   case ignored
-  /// Throw an error that names the first one. For configurations, where an unknown key is a misspelling.
+  /// Throw an error that names the first unknown key. For configurations, where an unknown key is a misspelling.
   case refused
 }
 
@@ -32,7 +32,7 @@ extension JSONValue: Decodable {
 }
 
 extension JSONDecodingError {
-  /// Converts the errors of the standard library's own types into the same form.
+  /// Converts a `DecodingError`, which types of the standard library throw.
   init(_ error: DecodingError) {
     switch error {
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):

@@ -26,7 +26,7 @@ struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try member(key).unkeyedContainer()
   }
 
-  /// A superclass shares the object of its subclass.
+  /// A superclass reads its members from the object of its subclass.
   func superDecoder() throws -> any Decoder {
     ValueDecoder(value: decoder.value, codingPath: codingPath, unknownKeys: .ignored)
   }

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// One value of a decoding, and the path that leads to it.
+/// A value that is being decoded, and the path to it from the top.
 struct ValueDecoder: Decoder {
   let value: JSONValue
   let codingPath: [any CodingKey]

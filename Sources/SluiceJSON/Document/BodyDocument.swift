@@ -27,8 +27,8 @@ package enum BodyDocument {
 
   /// Puts the body into a document that has none yet, or parses the text in the document.
   ///
-  /// Content that does not parse, or that has a duplicate key, U+0000 or a number out of range, stays text, so that
-  /// nothing is lost, and is marked `unreadable`. A body that a stage has set stays unchanged, except that text or
+  /// Content that does not parse, or that has a duplicate key, U+0000 or a number out of range, stays text and is
+  /// marked `unreadable`, so that nothing is lost. A body that a stage has set stays unchanged, except that text or
   /// base64 can become `json`.
   package static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) {
     guard filling != .none else { return }
@@ -83,7 +83,8 @@ package enum BodyDocument {
     }
   }
 
-  /// Puts the parsed content into the form, or the reason why it cannot be parsed.
+  /// Adds `json` to the body's object, or `unreadable` with the reason why the content cannot be parsed. Returns
+  /// whether it can be parsed.
   private static func parse(_ bytes: UnsafeRawBufferPointer, into form: JSONValue) -> Bool {
     do {
       form["json"] = try JSONValue(parsing: bytes, options: .rejectDuplicates)

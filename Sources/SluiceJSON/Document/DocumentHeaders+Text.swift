@@ -1,7 +1,7 @@
-// Fields as text, for code where a Swift string is at hand anyway.
+// Fields as text, for code that works with Swift strings anyway.
 extension DocumentHeaders {
-  /// The first value of a field; bytes that are not UTF-8 are shown with U+FFFD. Assigning replaces all its lines, nil
-  /// removes them.
+  /// The first value of a field; bytes that are not UTF-8 are shown with U+FFFD. Assigning a text replaces all lines of
+  /// the field; assigning nil removes them.
   package subscript(name: String) -> String? {
     get { Self.withBytes(name) { value(named: $0) }.map { String(decoding: $0.bytes, as: UTF8.self) } }
     nonmutating set {
@@ -15,7 +15,7 @@ extension DocumentHeaders {
     }
   }
 
-  /// The value of the field's line with that number, counted from 0; otherwise like ``subscript(_:)``.
+  /// The value of one line of the field, counted from 0, as text in the same form as ``subscript(_:)`` gives it.
   func value(named name: String, line: Int) -> String? {
     Self.withBytes(name) { value(named: $0, at: line) }.map { String(decoding: $0.bytes, as: UTF8.self) }
   }

@@ -4,8 +4,8 @@ import SluiceMessages
 /// The fields of a live document, read and changed in place, without converting the message.
 ///
 /// Callers may give names in any case; the document has them in lower case. Values go in and out as bytes: a plain
-/// string costs no copy, `{"base64": "…"}` is decoded. If a plugin left something that is not a field value, it counts
-/// as absent here and is refused when the document is read back.
+/// string costs no copy, `{"base64": "…"}` is decoded. A value that a plugin left and that is not a field value counts
+/// as absent here, and is refused when the document is read back.
 package struct DocumentHeaders {
   private let document: JSONValue
   private let section: StaticString
@@ -37,14 +37,14 @@ package struct DocumentHeaders {
     value(named: name, at: 0)
   }
 
-  /// The value of the field's line with that number, counted from 0.
+  /// The value of one line of the field, counted from 0.
   package func value(named name: UnsafeBufferPointer<UInt8>, at line: Int) -> Value? {
     guard let fields else { return nil }
     let entry = Self.withLowercased(name) { json_object_getn(fields, $0, $1) }
     return entry.flatMap { Self.line($0, line) }.flatMap(Self.value)
   }
 
-  /// The field at a position; each line of a repeated name counts. Nil past the end.
+  /// The field at a position; each line of a repeated name has its own position. Nil past the end.
   package func field(at index: Int) -> (name: UnsafeBufferPointer<UInt8>, value: Value)? {
     guard let fields else { return nil }
     var rest = index
@@ -61,7 +61,7 @@ package struct DocumentHeaders {
     return nil
   }
 
-  /// The number of fields; each line of a repeated name counts.
+  /// The number of fields; each line of a repeated name counts as one.
   package var count: Int {
     guard let fields else { return 0 }
     var count = 0
@@ -79,7 +79,8 @@ package struct DocumentHeaders {
     _ = replace(name, with: value)
   }
 
-  /// Like ``set(_:to:)``; returns the old value, which keeps texts alive that the caller has lent to a plugin.
+  /// Like ``set(_:to:)``, and returns the old value. As long as the caller keeps the old value, texts of it that were
+  /// lent to a plugin stay valid.
   package func replace(_ name: UnsafeBufferPointer<UInt8>, with value: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     let fields = fieldsMadeWhenAbsent()
     let made = Self.made(value)
@@ -95,12 +96,12 @@ package struct DocumentHeaders {
     Self.append(Self.made(value), named: name, to: fieldsMadeWhenAbsent())
   }
 
-  /// Removes every line of the field; false if it had none.
+  /// Removes every line of the field; false if there was no line.
   @discardableResult
   package func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool { take(name) != nil }
 
-  /// Removes every line of the field and returns them, which keeps texts alive that the caller has lent to a plugin;
-  /// nil if there were no lines.
+  /// Removes every line of the field and returns the lines; nil if there were none. As long as the caller keeps the
+  /// lines, texts of them that were lent to a plugin stay valid.
   package func take(_ name: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     guard let fields else { return nil }
     return Self.withLowercased(name) { key, count in

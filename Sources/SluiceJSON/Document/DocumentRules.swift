@@ -41,7 +41,7 @@ struct DocumentPart {
     MessageError(.invalidDocument, PlainText.quote("\(path.appending(key))"), reason)
   }
 
-  /// Refuses every key except these, if the rules demand that.
+  /// Refuses every key that is not in `known`, if the rules refuse unknown keys.
   func allowKeys(_ known: [String]) throws(MessageError) {
     guard rules.contains(.knownKeysOnly) else { return }
     for (key, _) in json.members where !known.contains(key) {

@@ -46,7 +46,7 @@ enum DocumentText {
       index &+= 8
     }
     if index < raw.count, raw.count >= 8 {
-      // The last eight bytes again, because that costs less than the rest byte by byte.
+      // Checks the last eight bytes, some of them twice: this costs less than checking the remaining bytes one by one.
       seen |= raw.loadUnaligned(fromByteOffset: raw.count &- 8, as: UInt64.self)
       index = raw.count
     }

@@ -87,8 +87,8 @@ extension HeaderFields {
     }
   }
 
-  /// Searches first after the field that was found last: if the order has not changed, a message with many lines is
-  /// compared line by line.
+  /// Begins the search after the field that was found last. If the order of the fields has not changed, each search
+  /// then ends at its first comparison.
   private func marks(
     of name: Span<UInt8>, _ value: Span<UInt8>, expectedAt expected: inout Int, otherwise added: Marks
   ) -> Marks {

@@ -1,7 +1,7 @@
 import SluiceMessages
 
 extension JSONBytes {
-  /// Appends what ``ResponseDocument`` makes of a response.
+  /// Appends the document that ``ResponseDocument`` makes of a response.
   mutating func append(_ response: Response) throws(JSONError) {
     write("{\"status\":")
     append(response.status)
@@ -15,10 +15,10 @@ extension JSONBytes {
     write("}")
   }
 
-  /// With more fields than this, finding those of one name takes longer than building the document.
+  /// With more fields than this, searching for the lines of each name takes longer than building the document.
   private static let maximumFields = 64
 
-  /// Appends what ``HeadersDocument`` makes of fields.
+  /// Appends the object that ``HeadersDocument`` makes of fields.
   mutating func append(_ fields: HeaderFields) throws(JSONError) {
     guard fields.count <= Self.maximumFields else { return try append(HeadersDocument.make(fields)) }
     write("{")
@@ -37,14 +37,15 @@ extension JSONBytes {
     write("}")
   }
 
-  /// One bit for a name: names that are equal without case have the same bit.
+  /// One bit for a name. Names that differ only in upper and lower case have the same bit.
   @inline(__always)
   private static func kind(_ name: UnsafeBufferPointer<UInt8>) -> UInt64 {
     guard let first = name.first, let last = name.last else { return 1 }
     return 1 &<< (UInt64(name.count) &* 7 ^ UInt64(first | 0x20) ^ UInt64(last | 0x20) &* 5)
   }
 
-  /// The bits that several fields have. A name whose bit is not among them occurs once, so no search for it is needed.
+  /// The bits that more than one field has. A name without such a bit occurs once, so no search for further lines is
+  /// needed.
   private static func repeatedKinds(_ fields: HeaderFields, _ buffer: UnsafeBufferPointer<UInt8>) -> UInt64 {
     var seen: UInt64 = 0
     var repeated: UInt64 = 0
@@ -76,7 +77,7 @@ extension JSONBytes {
     if Self.isText(value) { append(quoting: value) } else { append(base64: value) }
   }
 
-  /// The member of a body, with a comma before it; nothing for a body without a form.
+  /// Appends a comma and the member of a body. Appends nothing for a body that has no form in a document.
   private mutating func append(body: Body) throws(JSONError) {
     guard case .bytes(let bytes) = body, !bytes.isEmpty else {
       guard let document = BodyDocument.make(body, parsing: false) else { return }

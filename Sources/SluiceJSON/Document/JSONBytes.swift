@@ -1,10 +1,10 @@
 import Glibc
 package import SluiceMessages
 
-/// JSON text that is written straight into bytes, without values of jansson, and spelled as jansson spells it: compact,
-/// characters beyond ASCII as they are, `\uXXXX` in upper case for controls without a short form.
+/// JSON text that is written directly into bytes, without jansson values. The spelling is jansson's: compact, non-ASCII
+/// characters unchanged, and `\uXXXX` with upper-case digits for controls that have no short form.
 package struct JSONBytes: ~Copyable {
-  /// A buffer of its own, because appending to an array checks it each time.
+  /// A raw buffer, because an array checks its storage at each append.
   private var start: UnsafeMutableRawPointer
   private var capacity: Int
   /// The number of bytes that were written.
@@ -17,18 +17,18 @@ package struct JSONBytes: ~Copyable {
 
   deinit { start.deallocate() }
 
-  /// A copy of what was written.
+  /// A copy of the written bytes.
   var bytes: [UInt8] { [UInt8](UnsafeRawBufferPointer(start: start, count: count)) }
 
-  /// Lends what was written.
+  /// Lends the written bytes.
   package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     body(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// Removes what was written after the first `count` bytes.
+  /// Keeps the first `count` bytes and removes the bytes after them.
   package mutating func truncate(to count: Int) { self.count = min(count, self.count) }
 
-  /// Removes everything, and keeps at most that much memory for what follows.
+  /// Removes all bytes. Keeps at most `kept` bytes of memory for the next text, but always at least 64.
   package mutating func removeAll(keepingCapacity kept: Int) {
     count = 0
     guard capacity > kept else { return }
@@ -69,7 +69,7 @@ package struct JSONBytes: ~Copyable {
     } while rest > 0
   }
 
-  /// Milliseconds with at most three decimals and at least one: jansson spells 1.93 with 17 digits.
+  /// Milliseconds with one to three decimals. jansson would spell 1.93 with 17 digits.
   mutating func append(milliseconds duration: Duration) {
     let (seconds, attoseconds) = duration.components
     guard (0..<1_000_000_000).contains(seconds), attoseconds % 1_000_000_000 == 0 else {
@@ -116,7 +116,7 @@ package struct JSONBytes: ~Copyable {
       appendEscaped(source, index..<end)
       index = end
     }
-    // The escaped text has left room.
+    // `appendEscaped` reserves room for this quote too.
     put(UInt8(ascii: "\""))
   }
 
@@ -134,7 +134,8 @@ package struct JSONBytes: ~Copyable {
       count &+= 8
     }
     if source.count >= 8 {
-      // The last eight bytes again, because that costs less than the rest byte by byte.
+      // Converts the last eight bytes, some of them twice: this costs less than converting the remaining bytes one by
+      // one.
       let word = source.loadUnaligned(fromByteOffset: source.count &- 8, as: UInt64.self)
       count &+= source.count &- index
       start.storeBytes(of: word.asciiLowercased, toByteOffset: count &- 8, as: UInt64.self)
@@ -150,7 +151,8 @@ package struct JSONBytes: ~Copyable {
 
   // MARK: Escapes
 
-  /// Room is made for one block of this size at a time, in case each byte takes six.
+  /// Text is escaped in blocks of at most this many bytes. Room is reserved for one block, at six bytes for each of its
+  /// bytes.
   private static let blockBytes = 1024
 
   private mutating func appendEscaped(_ source: UnsafeRawBufferPointer, _ range: Range<Int>) {
@@ -175,7 +177,7 @@ package struct JSONBytes: ~Copyable {
     let rest = range.upperBound &- index
     guard rest > 0 else { return }
     if range.upperBound >= 8 {
-      // The last eight bytes, without those that are already written, filled up with spaces.
+      // The last eight bytes, in which spaces replace the bytes that are already written.
       let last = source.loadUnaligned(fromByteOffset: range.upperBound &- 8, as: UInt64.self)
       let shift = UInt64(64 &- rest &* 8)
       let word = UInt64(littleEndian: last) &>> shift | 0x2020_2020_2020_2020 &<< (64 &- shift)
@@ -191,8 +193,8 @@ package struct JSONBytes: ~Copyable {
     }
   }
 
-  /// The highest bit of the first of eight bytes that is a control, a quote or a backslash; 0 without one. Bits of
-  /// later bytes may be wrong.
+  /// Marks the first of eight bytes that is a control, a quote or a backslash, by the highest bit of this byte. Returns
+  /// 0 if there is no such byte. Bits of later bytes may be wrong.
   @inline(__always)
   private static func escapes(in littleEndian: UInt64) -> UInt64 {
     let word = UInt64(littleEndian: littleEndian)

@@ -2,15 +2,15 @@ package import SluiceMessages
 
 /// A request line of the usual form, read in one pass over its bytes without a document.
 ///
-/// Reads only what cannot be misread: members that a request line has, each at most once, strings in ASCII without
-/// escapes, ids that are spelled as a result spells them. For any other line, valid or not, it is nil, and
-/// ``RequestLine`` reads the line or says what is wrong with it.
+/// Reads only a line that cannot be misread: each member of a request line occurs at most once, strings are ASCII
+/// without escapes, and the id is spelled as a result spells it. For any other line, valid or not, the initializer
+/// returns nil. ``RequestLine`` then reads the line, or reports the mistake in it.
 package struct PlainRequestLine {
-  /// Nil without one.
+  /// Nil if the line has no id.
   package let id: ResultID?
   package private(set) var request: Request
 
-  /// - Parameter sibling: the URL of an earlier line: a URL with the same beginning takes less time.
+  /// - Parameter sibling: the URL of an earlier line. Reading takes less time if both URLs have the same beginning.
   package init?(_ text: UnsafeRawBufferPointer, sibling: HTTPURL? = nil) {
     var scanner = PlainScanner(text)
     var members = Members()
@@ -33,7 +33,7 @@ package struct PlainRequestLine {
     id = members.id.map { ResultID(text: Array($0)) }
   }
 
-  /// Reads a URL that begins with `http://` or `https://` in lower case, so that no base URL plays a part.
+  /// Reads a URL that begins with `http://` or `https://` in lower case. Such a URL needs no base URL.
   private static func absolute(_ url: UnsafeBufferPointer<UInt8>) -> HTTPURL? {
     guard PlainScanner.begins(url, with: "http://") || PlainScanner.begins(url, with: "https://") else { return nil }
     return try? HTTPURL(string(url))
@@ -44,7 +44,7 @@ package struct PlainRequestLine {
 
 /// The values of the members, as parts of the line.
 private struct Members {
-  /// With its quotes, if it is a string.
+  /// The id; a string includes its quotes.
   var id: UnsafeBufferPointer<UInt8>?
   var method: UnsafeBufferPointer<UInt8>?
   var url: UnsafeBufferPointer<UInt8>?
@@ -54,11 +54,11 @@ private struct Members {
   var body: UnsafeBufferPointer<UInt8>?
 }
 
-/// Reads JSON without escapes. Each function returns nil or false if there is something else.
+/// Reads JSON without escapes. Each function returns nil or false if the text at this place is something else.
 private struct PlainScanner {
   private let text: UnsafeBufferPointer<UInt8>
   private var index = 0
-  /// The search for duplicate names takes longer with each header.
+  /// A limit, because the search for duplicate names takes longer with each header.
   private static let maximumHeaders = 32
 
   init(_ text: UnsafeRawBufferPointer) { self.text = text.assumingMemoryBound(to: UInt8.self) }

@@ -7,7 +7,7 @@ package import SluiceMessages
 /// `trailers` is present only if the request has trailers.
 ///
 /// The document contains everything of ``HeaderFields`` and ``Body`` except the marks of fields and a streamed body;
-/// ``update(_:from:bodyWasFilled:added:hosts:)`` keeps those two.
+/// ``update(_:from:bodyWasFilled:added:hosts:)`` keeps the marks and the streamed body.
 package enum RequestDocument {
   static let keys = ["method", "url", "headers", "body", "trailers"]
 
@@ -24,7 +24,7 @@ package enum RequestDocument {
 
   /// Reads a request document. Only `url` is required; the default method is GET. A `json` body without a content type
   /// gets `application/json`.
-  /// - Parameter hosts: converts the host of a `url` beyond ASCII; without an encoder such a host is refused.
+  /// - Parameter hosts: converts a non-ASCII host in `url`; without an encoder such a host is refused.
   package static func read(
     _ document: JSONValue, rules: DocumentRules, hosts: HostEncoder? = nil
   ) throws(MessageError) -> Request {
@@ -53,7 +53,8 @@ package enum RequestDocument {
   /// Unknown keys are ignored. If the document is no longer a valid request, this fails and does not change the
   /// request.
   /// - Parameters:
-  ///   - bodyWasFilled: whether the document got its body; if not, a missing `body` leaves the body alone.
+  ///   - bodyWasFilled: whether the body was put into the document. If it was not, a missing `body` does not change the
+  ///     request's body.
   ///   - added: the marks of new fields.
   ///   - hosts: as for ``read(_:rules:hosts:)``.
   package static func update(

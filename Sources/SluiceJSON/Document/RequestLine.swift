@@ -2,12 +2,12 @@ package import SluiceMessages
 
 /// One line of input: a request document with an optional `id` (any JSON scalar) and `timeout`.
 package struct RequestLine: Sendable {
-  /// Connects the result with this line; kept as it was given.
+  /// The result carries this id, unchanged, so that the caller can match it with the line.
   package var id: JSONValue?
   package var request: Request
 
   /// Reads a document strictly: unknown keys are refused by name.
-  /// - Parameter hosts: converts the host of a `url` beyond ASCII; without an encoder such a host is refused.
+  /// - Parameter hosts: converts a non-ASCII host in `url`; without an encoder such a host is refused.
   package init(
     _ document: JSONValue, rules: DocumentRules = .line, hosts: HostEncoder? = nil
   ) throws(MessageError) {

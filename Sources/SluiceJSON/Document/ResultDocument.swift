@@ -32,7 +32,7 @@ package struct ResultDocument {
   package var id: ResultID
   /// The number of the request line; nil for a request that came from elsewhere.
   package var lineNumber: Int?
-  /// Its body must be in memory, because a file is removed with the result.
+  /// The body must be in memory: a body in a file is removed together with the result.
   package var response: Response?
   package var failure: Failure?
   /// The number of attempts; 0 for a line that was not a request.
@@ -73,7 +73,7 @@ package struct ResultDocument {
     return line.bytes
   }
 
-  /// Enough for a line without its response.
+  /// The usual size of a line without its response.
   private static let usualBytes = 256
 }
 
@@ -85,9 +85,9 @@ extension JSONBytes {
     case given(String)
   }
 
-  /// A ``ResultDocument`` on one line, with its line feed. Written straight into bytes: a tree of values, or a copy of
-  /// the response, would cost more than everything else in a short result. After a failure, part of the line is
-  /// written.
+  /// A ``ResultDocument`` on one line, with its line feed. It is written directly into bytes: for a short result, a
+  /// tree of values or a copy of the response would cost more than all other steps. If this fails, a part of the line
+  /// has been written.
   package mutating func append(
     resultOf id: ResultID, line: Int?, response: Response?, failure: ResultDocument.Failure?, attempts: Int,
     duration: Duration, requestID: RequestID?, attributes: JSONValue?, metadata: JSONValue?, explanation: JSONValue?

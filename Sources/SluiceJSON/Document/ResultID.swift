@@ -8,6 +8,6 @@ package struct ResultID: Sendable, Hashable {
   /// The number of a line.
   package init(line: Int) { text = Array("\(line)".utf8) }
 
-  /// Null for a value that cannot be written, which parsing never gives.
+  /// `null` if the value cannot be written as JSON. A parsed value can always be written.
   package init(_ value: JSONValue) { text = (try? value.serialized()) ?? Array("null".utf8) }
 }

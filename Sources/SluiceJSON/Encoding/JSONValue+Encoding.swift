@@ -34,7 +34,7 @@ final class EncodedPlace {
     attach(value)
   }
 
-  /// The object or array at this place, or a new one.
+  /// The object or array at this place; a new one if there is none.
   func container(_ kind: JSONValue.Kind, _ make: () -> JSONValue) -> JSONValue {
     if let value, value.kind == kind { return value }
     let made = make()

@@ -10,8 +10,9 @@ package struct JSONLocator {
     self.text = text
   }
 
-  /// The position of the member's key, the array's element, or the whole value. If the pointer leads further than the
-  /// text, it is the position of the last value on the way. Of equal keys the last one counts, as in parsing.
+  /// The position of the member's key, the array's element, or the whole value. If the text does not have the value,
+  /// returns the position of the last value on the way there. If a key occurs twice, the last one counts, as in
+  /// parsing.
   package func position(of pointer: JSONPointer) -> JSONPosition {
     var scanner = self
     scanner.skipSpace()

@@ -1,6 +1,6 @@
 import CJansson
 
-/// Options with which a parser is more or less strict than RFC 8259.
+/// Options that make the parser more or less strict than RFC 8259.
 public struct JSONParsingOptions: OptionSet, Sendable {
   /// The bits of jansson's decoding flags.
   public let rawValue: Int32
@@ -8,11 +8,11 @@ public struct JSONParsingOptions: OptionSet, Sendable {
   /// Takes jansson's bits. Bits without a name here are passed on to jansson.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// Refuses an object that has a key twice. Otherwise the last one counts.
+  /// Refuses an object that has a key twice. Without this option, the last member with the key counts.
   public static let rejectDuplicates = JSONParsingOptions(rawValue: JSON_REJECT_DUPLICATES)
   /// Accepts only an object or an array at the top.
   public static let containersOnly = JSONParsingOptions(rawValue: JSON_DECODE_ANY)
-  /// Accepts `\u0000` in strings (never in keys). C code sees such a string end there.
+  /// Accepts `\u0000` in strings (never in keys). C code reads such a string only up to this character.
   public static let allowNUL = JSONParsingOptions(rawValue: JSON_ALLOW_NUL)
 
   /// `containersOnly` uses the bit of the jansson flag that means the opposite.

@@ -10,9 +10,9 @@ public struct JSONWritingOptions: OptionSet, Sendable {
 
   /// Sorts members by the bytes of their keys, so that equal values give the same text.
   public static let sorted = JSONWritingOptions(rawValue: JSON_SORT_KEYS)
-  /// Two spaces for each level, one member or element to a line.
+  /// Indents by two spaces for each level, and writes each member or element on its own line.
   public static let indented = JSONWritingOptions(rawValue: 2)
-  /// Writes `\uXXXX` for every character beyond ASCII.
+  /// Writes `\uXXXX` for every non-ASCII character.
   public static let ascii = JSONWritingOptions(rawValue: JSON_ENSURE_ASCII)
 
   var janssonFlags: Int {
@@ -34,7 +34,8 @@ extension JSONValue {
     try checkNesting()
     let flags = options.janssonFlags
     var needed = 512
-    // jansson returns the size of the text, so only a long text needs a second round.
+    // jansson returns the size of the text. So a second call is needed only for a text that does not fit into the first
+    // buffer.
     for _ in 0..<2 {
       let capacity = needed
       let text = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in

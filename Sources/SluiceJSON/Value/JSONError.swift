@@ -8,7 +8,7 @@ public struct JSONError: Error, Hashable, Sendable {
     /// Accepts any text; this module uses the codes below.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The text is not JSON (RFC 8259), and no other code says why.
+    /// The text is not JSON (RFC 8259), for a reason that has no code of its own.
     public static let syntax = Code(rawValue: "syntax")
     /// The text ends before the value does.
     public static let truncated = Code(rawValue: "truncated")

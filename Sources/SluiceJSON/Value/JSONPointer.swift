@@ -2,10 +2,10 @@ import SluiceMessages
 
 /// A path into a JSON value (RFC 6901): keys and indices, or none for the whole value.
 public struct JSONPointer: Hashable, Sendable {
-  /// Keys and indices in plain spelling, `~1` and `~0` undone.
+  /// Keys and indices, with `~1` and `~0` decoded.
   public var tokens: [String]
 
-  /// A pointer from keys and indices in plain spelling; without any it leads to the whole value.
+  /// A pointer from unescaped keys and indices; an empty list means the whole value.
   public init(tokens: [String] = []) {
     self.tokens = tokens
   }

@@ -1,9 +1,9 @@
 import CJansson
 
-/// Releases references. `json_decref` recurses without a limit into everything that is released with a value, so this
-/// code takes a value that is nested too deep apart level by level.
+/// Releases references. `json_decref` recurses without a limit into everything that is released with a value. So this
+/// code empties a deeply nested value level by level, before it releases the value.
 enum JSONRelease {
-  /// A value with more levels than this is taken apart. Messages have few.
+  /// A value with more levels than this is released level by level. Messages have few levels.
   private static let levelsAtOnce = 32
 
   @inline(__always)
@@ -14,9 +14,9 @@ enum JSONRelease {
     json_decref(json)
   }
 
-  /// Whether everything that is released with a container has at most that many levels, itself included. No other
-  /// thread can reach it, so it is safe to inspect. A part that others also hold is not inspected and makes the result
-  /// false, because this release may drop its last reference.
+  /// Whether everything that is released with a container has at most `levels` levels, the container included. No other
+  /// thread can reach these values, so it is safe to inspect them. A nested container that has further references is
+  /// not inspected. It makes the result false, because this release may still drop its last reference.
   private static func isFlat(_ container: UnsafeMutablePointer<json_t>, levels: Int) -> Bool {
     if container.pointee.type == JSON_ARRAY {
       for index in 0..<json_array_size(container) {
@@ -50,7 +50,7 @@ enum JSONRelease {
     }
   }
 
-  /// Takes a reference to each child, so that it survives when its container is emptied.
+  /// Takes a reference to each nested container, so that it survives when the outer container is emptied.
   private static func moveContainers(
     of container: UnsafeMutablePointer<json_t>, to pending: inout [UnsafeMutablePointer<json_t>]
   ) {

@@ -10,7 +10,7 @@ extension JSONValue {
     }
   }
 
-  /// The attributes as an object, secrets redacted; nil without any.
+  /// The attributes as an object, with secrets redacted; nil if there are none.
   package static func shown(_ attributes: AttributeList) -> JSONValue? {
     guard !attributes.isEmpty else { return nil }
     let object = JSONValue.object()

@@ -20,7 +20,7 @@ extension JSONValue {
   /// Sets a member; false if this is not an object, or if it would directly contain itself.
   @discardableResult
   public func set(_ value: JSONValue, forKey key: String) -> Bool {
-    // Kept until after the call, because jansson would release nested values by recursion.
+    // Keeps the replaced container until after the call, because jansson would release nested values by recursion.
     let replaced = container(forKey: key)
     defer { withExtendedLifetime(replaced) {} }
     // The call takes over the reference even when it fails.

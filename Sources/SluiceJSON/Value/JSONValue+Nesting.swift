@@ -1,13 +1,13 @@
 import CJansson
 
 extension JSONValue {
-  /// How deep arrays and objects may nest: the same depth that jansson's parser accepts in a text. jansson's other
-  /// functions recurse without a limit (at this depth writing takes 630 KB of stack), so the depth of a value from C
-  /// code is measured first.
+  /// How deep arrays and objects may nest. jansson's parser accepts the same depth in a text. Its other functions
+  /// recurse without a limit: at this depth, writing takes 630 KB of stack. So the depth of a value from C code is
+  /// measured first.
   package static let depthLimit = 2048
 
-  /// How often arrays and objects may occur again in one value. If a value contains the same array twice, and that
-  /// array contains another one twice, and so on, a few arrays make a text of exponential size.
+  /// How often arrays and objects may occur again in one value. If a value contains an array twice, this array contains
+  /// another array twice, and so on, then a few arrays make a text of exponential size.
   package static let repetitionLimit = 1 << 18
 
   /// Throws when the value cannot be written as JSON, or not safely: it is nested deeper than `depth` levels, contains
@@ -70,13 +70,13 @@ struct JSONWalk {
 
   init(_ json: UnsafeMutablePointer<json_t>) { first = json }
 
-  /// How many containers are open, including the one that was returned last.
+  /// How many containers are open, including the container that was returned last.
   var depth: Int { levels.count }
 
-  /// Whether a container is open twice: it contains itself.
+  /// Whether a container is open twice, which means that it contains itself.
   var isCircular: Bool { Set(levels.map(\.container)).count < levels.count }
 
-  /// The next value; the first one is the value itself.
+  /// The next value; the first call returns the value itself.
   mutating func next() -> UnsafeMutablePointer<json_t>? {
     if let first {
       self.first = nil

@@ -3,8 +3,8 @@ public import CJansson
 /// A JSON value. It owns one reference to a `json_t` and releases it when the last Swift reference goes away.
 ///
 /// Reference semantics, as in jansson: a member that was read is the member itself, and changing it changes the
-/// document. Use ``deepCopy()`` for an independent value. Getting a member costs one small allocation; code that is
-/// measured in nanoseconds uses `withUnsafeJSON(_:)`.
+/// document. Use ``deepCopy()`` for an independent value. Getting a member costs one small allocation; code in which
+/// nanoseconds matter uses `withUnsafeJSON(_:)`.
 ///
 /// Text is always UTF-8. A string may hold U+0000 only when it was made here or parsed with
 /// ``JSONParsingOptions/allowNUL``: C code would read such a string as ending there.
@@ -35,7 +35,7 @@ public final class JSONValue: @unchecked Sendable {
     try withExtendedLifetime(self) { () throws(Failure) -> Result in try body(json) }
   }
 
-  /// A new reference for C code that takes one over; it must be released with `json_decref`.
+  /// A new reference for C code that takes over a reference. It must be released with `json_decref`.
   package func retainedUnsafeJSON() -> UnsafeMutablePointer<json_t> {
     json_incref(json)
   }

@@ -5,8 +5,8 @@ import SluiceSupport
 import Synchronization
 
 /// An event loop without a thread and without a descriptor: it runs inside the calls of the threads that enter it, one
-/// thread at a time. For a host inside a program that was not written for it, which may close every descriptor, fork,
-/// and has no thread to give.
+/// thread at a time. It serves a host inside a program that was not written for Sluice. Such a program may close every
+/// descriptor or fork, and it has no thread to run a loop.
 ///
 ///     loop.enter()
 ///     begin()                                          // on the loop
@@ -16,19 +16,20 @@ import Synchronization
 /// What is posted from elsewhere runs when a thread enters, waits or leaves. Timers fire at these times too; to fire
 /// them in between, a thread must enter at ``nextDeadline``, which ``onWork`` reports.
 ///
-/// Unchecked because the mutex protects what belongs to the loop, and the inbox has a lock of its own.
+/// `@unchecked Sendable`: the mutex protects the loop's own state, and the inbox has a lock of its own.
 package final class CallerLoop: EventLoop, @unchecked Sendable {
   package let index: Int
   package var random = RandomBits()
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// The thread that is inside; 0 for none.
+  /// The thread that is inside; 0 if no thread is.
   private let owner = Atomic<UInt64>(0)
   private let inbox = Monitor(Inbox())
   private let hasPosted = Atomic<Bool>(false)
   private var local: [Job] = []
   private var timers = TimerQueue()
-  /// Called by the thread that leaves while a timer is armed, with the time at which a thread must enter; and by a
-  /// thread that posts while no thread is inside, with the time of the post. Set before the first thread enters.
+  /// Called with the time at which a thread must enter. A thread that leaves while a timer is armed calls it with the
+  /// timer's deadline. A thread that posts while no thread is inside calls it with the current time. Set before the
+  /// first thread enters.
   package var onWork: ((Instant) -> Void)?
 
   /// In a structure, because a generic container would wrap a bare function once more on each access.
@@ -38,11 +39,11 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
 
   private struct Inbox {
     var jobs: [Job] = []
-    /// How often the jobs were taken; from this, a waiting thread learns that another thread has done its work.
+    /// How often the jobs were taken. A change tells a waiting thread that another thread has run the posted jobs.
     var takes = 0
   }
 
-  /// How many rounds of work that adds new work run in one call.
+  /// The maximum number of rounds in one call: each round runs the work that the round before it has added.
   private static let roundsPerCall = 8
 
   package init(index: Int) {
@@ -60,7 +61,8 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
   package func post(_ job: @escaping @Sendable () -> Void) {
     if isCurrent { return local.append(Job(run: job)) }
     inbox.update { $0.jobs.append(Job(run: job)) }
-    // In one memory order with `leave`, so that at least one of the two threads sees what the other has stored.
+    // Sequentially consistent, as in `leave`, so that at least one of the two threads sees the value that the other has
+    // stored.
     hasPosted.store(true, ordering: .sequentiallyConsistent)
     if owner.load(ordering: .sequentiallyConsistent) == 0 { onWork?(now) }
   }
@@ -86,7 +88,8 @@ extension CallerLoop {
   /// Whether no thread is inside; the answer may be out of date at once.
   package var isFree: Bool { owner.load(ordering: .relaxed) == 0 }
 
-  /// Makes the calling thread that of the loop, and waits for another one to leave. Must not be called inside.
+  /// Makes the calling thread the thread that runs the loop. Waits until the thread that is inside has left. Must not
+  /// be called by the thread that is inside.
   package func enter() {
     pthread_mutex_lock(mutex)
     didEnter()
@@ -110,12 +113,12 @@ extension CallerLoop {
     if let deadline = timers.nextDeadline { onWork?(deadline) }
     owner.store(0, ordering: .sequentiallyConsistent)
     pthread_mutex_unlock(mutex)
-    // Work was posted after the last look into the inbox, by a thread that still saw this one inside.
+    // A thread may have posted after the inbox was last read and before `owner` was cleared. It did not call `onWork`.
     if hasPosted.load(ordering: .sequentiallyConsistent) { onWork?(now) }
   }
 
-  /// Lets other threads in until the condition holds, or the time has come; runs what they post and the timers that are
-  /// due. Returns whether the condition holds. Only the thread inside may call it.
+  /// Lets other threads in until the condition holds or `limit` is reached. Meanwhile runs posted work and due timers.
+  /// Returns whether the condition holds. Only the thread inside may call it.
   package func wait(until limit: Instant, for condition: () -> Bool) -> Bool {
     runWork()
     while !condition() {

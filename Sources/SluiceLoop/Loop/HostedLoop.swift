@@ -12,11 +12,12 @@ import Synchronization
 ///     var waited = pollfd(fd: loop.descriptor, events: Int16(POLLIN), revents: 0)
 ///     repeat { poll(&waited, 1, -1) } while try loop.turn()
 ///
-/// The descriptor is readable when the loop has something to do: a socket is ready, a timer is due, another thread has
-/// posted. Wait for it level-triggered, and call ``turn()`` when it is readable. A turn at another time does no harm.
+/// The descriptor is readable when the loop has something to do: a socket is ready, a timer is due, or another thread
+/// has posted work. Wait for it level-triggered, and call ``turn()`` when it is readable. A turn at another time does
+/// no harm.
 ///
-/// One thread at a time runs the loop: the first that calls ``turn()``, until it calls ``handOver()``. It must do that,
-/// or ``close(within:)``, before it ends; otherwise no other thread can take the loop.
+/// One thread at a time runs the loop: the first that calls ``turn()``, until it calls ``handOver()``. This thread must
+/// call ``handOver()`` or ``close(within:)`` before it ends; otherwise no other thread can take the loop.
 public final class HostedLoop: Sendable {
   /// Runs transactions, posted work, timers and tasks, all inside ``turn()``.
   package let loop: Loop
@@ -31,7 +32,7 @@ public final class HostedLoop: Sendable {
     loop = try Loop(index: index, hosting: hosting)
   }
 
-  /// An epoll descriptor. Use it only to wait for it. It is closed when the loop is released.
+  /// An epoll descriptor. Use the descriptor only to wait for it. The descriptor is closed when the loop is released.
   public var descriptor: Int32 { loop.poller.descriptor }
 
   /// Runs what is ready, without waiting. It runs callbacks of sockets, timers that are due, posted work, steps of
@@ -39,7 +40,7 @@ public final class HostedLoop: Sendable {
   ///
   /// - Returns: false when the loop has ended. Do not wait for the descriptor after that.
   /// - Throws: ``TransportError`` with the code `wrong_thread` if another thread has the loop, or if the caller is
-  ///   itself called by a loop. Nothing has run then.
+  ///   itself called by a loop. In both cases nothing has run.
   public func turn() throws(TransportError) -> Bool {
     try checkIsOutside("turn")
     guard hosting.claim() else {
@@ -52,8 +53,8 @@ public final class HostedLoop: Sendable {
 
   /// Lets another thread call ``turn()``. Only the thread that has the loop may call this, between two turns.
   ///
-  /// - Throws: ``TransportError`` with the code `wrong_thread` on any other thread or inside a turn; nothing has
-  ///   changed then.
+  /// - Throws: ``TransportError`` with the code `wrong_thread` on any other thread or inside a turn; the call has then
+  ///   changed nothing.
   public func handOver() throws(TransportError) {
     try checkIsOutside("handOver")
     guard hosting.release() else {
@@ -62,7 +63,7 @@ public final class HostedLoop: Sendable {
   }
 
   /// Ends the loop: transfers are cancelled, and what was posted runs. If the calling thread has the loop, or no thread
-  /// has it, this call ends the loop. Otherwise the thread that has it ends it in its next turn.
+  /// has it, this call ends the loop. Otherwise the thread that has the loop ends it in its next turn.
   ///
   /// - Parameter limit: the time limit for the end. Posted work that has not begun by then is dropped. A call that does
   ///   not return is not interrupted.

@@ -17,6 +17,6 @@ struct LocalWork {
   /// - Parameter room: the array from ``takeAll()``, emptied by the caller.
   mutating func recycle(_ room: consuming [LoopWork]) { running = room }
 
-  /// An array with more capacity is not kept.
+  /// An array with more capacity than this is not kept.
   static let keptCapacity = 4096
 }

@@ -6,9 +6,9 @@ import SluiceSupport
 import Synchronization
 
 extension Loop {
-  /// Ends the loop: transfers are cancelled, queued work runs, the thread is joined. From any thread but the loop's
-  /// own; a second call waits for the first. A hosted loop ends in its next turn, or in this call if no other thread
-  /// runs it.
+  /// Ends the loop: transfers are cancelled, queued work runs, the thread is joined. May be called on any thread except
+  /// the loop's own. A second call waits for the first. A hosted loop ends in its next turn, or in this call if no
+  /// other thread runs it.
   package func shutdown() { _ = shutdown(within: nil) }
 
   /// Like ``shutdown()``, but waits at most `limit` for the thread. Returns false if the thread is in a call that does
@@ -34,7 +34,7 @@ extension Loop {
     return true
   }
 
-  /// No thread joins this one: its resources are freed when it ends.
+  /// Detaches the thread: no other thread joins it, and its resources are freed when it ends.
   private func leaveBehind() {
     thread.withLock { thread in
       thread?.detach()
@@ -49,8 +49,8 @@ extension Loop {
     }
   }
 
-  /// Called when code on the thread has ended it, such as `pthread_exit` in a stage: this loop runs nothing afterwards.
-  /// Runs on that thread, which is about to end.
+  /// Called when code on the loop's thread ends this thread, such as `pthread_exit` in a stage. The loop runs nothing
+  /// afterwards. Called on the thread that is about to end.
   func threadDidEnd() {
     repeat {
       inbox.takeAll { drop([$0]) }
@@ -68,7 +68,8 @@ extension Loop {
       life.update { $0 = .ended }
     }
     guard let started else {
-      throw TransportError(.resources, "event loop: no thread: \(SystemError.text(errno))", isBeforeSending: true)
+      throw TransportError(
+        .resources, "event loop: cannot start a thread: \(SystemError.text(errno))", isBeforeSending: true)
     }
     thread.withLock { $0 = started }
   }

@@ -5,7 +5,8 @@ import Synchronization
 
 // One turn: events, timers, the inbox, the loop's own work, and what its sources do at the end.
 extension Loop {
-  /// How many rounds of work that adds new work run within a turn before the loop checks descriptors again.
+  /// The maximum number of rounds in a turn before the loop checks descriptors again. Each round runs the work that the
+  /// round before it has added.
   private static let roundsPerTurn = 8
 
   func run() {
@@ -81,7 +82,7 @@ extension Loop {
     case until(Instant)
   }
 
-  /// Marks the loop as asleep, unless it has something to do. The memory order against ``LoopInbox/push(_:)`` makes
+  /// Marks the loop as asleep, unless it has something to do. The memory order here and in ``LoopInbox/push(_:)`` makes
   /// sure that no wake-up is lost.
   func prepareToSleep() -> Sleep {
     if !local.isEmpty || sources.contains(where: { $0.hasWork }) { return .none }
@@ -102,7 +103,8 @@ extension Loop {
   }
 
   /// Cancels transfers and runs the queued work; afterwards nothing runs on this loop.
-  /// - Parameter deadline: work that is still queued then is dropped, tasks continue elsewhere, and this returns false.
+  /// - Parameter deadline: work that is still queued at this time is dropped, tasks continue on the global executor,
+  ///   and the result is false.
   @discardableResult
   func end(by deadline: Instant = .distantFuture) -> Bool {
     for source in sources { source.loopWillEnd() }

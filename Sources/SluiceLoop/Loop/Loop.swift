@@ -50,7 +50,7 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     self.hosting = hosting
     poller = try Poller(hasAlarm: hosting != nil)
     turnBegan = Self.now
-    // The first work then wakes the thread that waits for the descriptor.
+    // A hosted loop begins asleep, so that the first work wakes the thread that waits for the descriptor.
     isAsleep.store(hosting != nil, ordering: .relaxed)
   }
 
@@ -108,8 +108,8 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// The time of the clock that all loops use. For code that has a loop only as a member of another object: asking here
-  /// retains nothing.
+  /// The time of the clock that all loops use. Code that reaches a loop only through another object reads the time
+  /// here, without retaining the loop.
   package static var now: Instant {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

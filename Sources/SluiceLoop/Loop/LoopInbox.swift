@@ -1,8 +1,9 @@
 import Synchronization
 
-/// Carries work to a loop from other threads: many threads may push; the loop takes everything at once. Without locks.
+/// Carries work to a loop from other threads: many threads may push; the loop takes everything at once.
 ///
-/// A linked stack whose head is exchanged; taking reverses it, so that the work of one producer keeps its order.
+/// It is a linked stack without locks. Taking exchanges its head and reverses the stack, so that the work of one
+/// producer keeps its order.
 struct LoopInbox: ~Copyable, @unchecked Sendable {
   // Sendable: a node belongs to its pusher until the compare-and-swap, then to the thread that takes the stack.
   private struct Node {

@@ -10,7 +10,7 @@ package struct Poller: ~Copyable {
 
   private let poll: Int32
   private let wakeUp: Int32
-  /// -1 without one.
+  /// The timerfd; -1 if the set has none.
   private let alarm: Int32
   private let events: UnsafeMutablePointer<epoll_event>
 
@@ -58,7 +58,7 @@ package struct Poller: ~Copyable {
     _ = write(wakeUp, &one, 8)
   }
 
-  /// Makes the set ready at that time, which replaces the earlier one; nil for never.
+  /// Makes the set readable at that time, which replaces the time of an earlier call. With nil it never does.
   func setAlarm(at deadline: Instant?) {
     var time = itimerspec()
     // A value of zero would switch the timer off, so a deadline of zero becomes one nanosecond.

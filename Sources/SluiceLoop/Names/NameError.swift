@@ -18,8 +18,8 @@ package struct NameError: Error, Sendable, Hashable {
     self.reason = reason
   }
 
-  /// How long later questions for the name get this failure without a look-up. Short, so that a repaired name works
-  /// soon; zero if no look-up was made.
+  /// How long later questions for the name get this failure without a look-up. This time is short, so that a repaired
+  /// name works soon; it is zero if no look-up was made.
   var memory: Duration {
     switch kind {
     case .noAddress: .seconds(1)

@@ -11,8 +11,8 @@ import SluiceSupport
 ///                              └─────────────────────────────────┘
 ///
 /// Each name gets a thread at once, up to a limit; beyond it, names wait in the order of their questions. Names whose
-/// last look-up was slow must not take all threads and wait in a line of their own, so that they cannot stall the
-/// others.
+/// last look-up was slow wait in a line of their own and may use only some of the threads, so that they cannot stall
+/// the other names.
 struct NameLookUps<Reply> {
   struct Limits {
     /// Look-ups at the same time.
@@ -38,8 +38,8 @@ struct NameLookUps<Reply> {
 
   /// A look-up that takes at least this long is slow.
   static var slowness: Duration { .seconds(1) }
-  /// How long a name counts as slow. Longer than an address is used; otherwise the name would be forgotten before its
-  /// next look-up.
+  /// How long a name counts as slow. This must be longer than the time for which an address is used; otherwise the name
+  /// would be forgotten before its next look-up.
   static var slownessMemory: Duration { .seconds(600) }
 
   private let limits: Limits
@@ -61,8 +61,8 @@ struct NameLookUps<Reply> {
     slowNames = ExpiringTable(limit: limits.rememberedNames)
   }
 
-  /// Asks for a name. After `needsThread` the caller starts a thread, which calls ``next(at:)``; if the caller cannot,
-  /// it calls ``threadDidNotStart()``. The reply is kept, except after `failed`.
+  /// Asks for a name. After `needsThread` the caller starts a thread, which calls ``next(at:)``; if no thread can be
+  /// started, the caller calls ``threadDidNotStart()``. The reply is kept, except after `failed`.
   mutating func ask(_ name: String, _ reply: Reply, at now: Instant) -> Asked {
     if replies[name] != nil {
       replies[name]?.append(reply)
@@ -81,7 +81,7 @@ struct NameLookUps<Reply> {
   /// The name that a thread looks up next; after nil the thread must end.
   mutating func next(at now: Instant) -> String? {
     let maySlow = !slowLine.isEmpty && slowUnderWay < limits.slowThreads
-    // In turns, so that neither line waits for the other to become empty.
+    // Takes names from the two lines in turn, so that neither line waits for the other to become empty.
     let isSlow = maySlow && (isSlowNext || line.isEmpty)
     guard let name = isSlow ? slowLine.popFirst() : line.popFirst() else {
       threads -= 1
@@ -106,8 +106,8 @@ struct NameLookUps<Reply> {
     return replies.removeValue(forKey: name) ?? []
   }
 
-  /// The replies to call with a failure. These are all replies if this was the only thread; otherwise none, because the
-  /// other threads look up the names that wait.
+  /// The replies to call with a failure: all replies if this was the only thread, and otherwise none, because the other
+  /// threads look up the names that wait.
   mutating func threadDidNotStart() -> [Reply] {
     threads -= 1
     guard threads == 0 else { return [] }

@@ -47,7 +47,7 @@ struct BodyFlow: Sendable {
     var isHeld = false
     /// on_end was called.
     var hasEnded = false
-    /// The original piece of a suspended call; empty if the call wrote something in its place.
+    /// The original piece of a suspended call; empty if the call wrote other bytes in its place.
     var held: [UInt8] = []
   }
 

@@ -1,8 +1,9 @@
 public import SluiceMessages
 
-/// Gets a response body piece by piece, so that it is not collected. Called on the loop of the transaction.
+/// Gets a response body piece by piece, so that the body is not collected in memory. Called on the loop of the
+/// transaction.
 ///
-/// The sink gets nothing if a stage wants the whole body; the body is then in the result.
+/// If a stage wants the whole body, the sink gets no pieces, and the body is in the result.
 public protocol BodySink: AnyObject, Sendable {
   /// The head has arrived. Called before any piece, and again for each further attempt, in which the body starts again.
   /// - Parameter head: the response with an empty body.

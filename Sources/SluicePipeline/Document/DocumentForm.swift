@@ -2,7 +2,7 @@ package import SluiceMessages
 
 /// The JSON document of a message; a module that knows JSON creates it for a stage.
 package protocol MessageDocument: AnyObject {
-  /// Turns the document back into a request; what the document does not hold is taken from `original`.
+  /// Turns the document back into a request. Takes the parts that a document cannot hold from `original`.
   func request(from original: Request) throws(MessageError) -> Request
   /// Turns the document back into a response.
   func response(from original: Response) throws(MessageError) -> Response
@@ -12,9 +12,9 @@ package protocol MessageDocument: AnyObject {
   var failure: MessageError? { get }
 }
 
-/// A document beside the native form of a message, and which of the two is the truth.
+/// A document beside the native form of a message, and which of the two is current.
 ///
-/// A class, because few exchanges have a document: the others keep only an empty reference.
+/// It is a class, because few exchanges have a document: the others keep only an empty reference.
 package final class DocumentForm {
   package let document: any MessageDocument
   /// True once a stage has asked for the document in order to write it; from then on the native form is out of date

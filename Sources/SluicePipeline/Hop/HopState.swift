@@ -16,9 +16,10 @@ final class HopState {
   var status = 0
   private var visited: Set<String> = []
 
-  /// Notes the source and the target of a redirect; false if the next request would repeat an earlier one.
+  /// Notes the source and the target of a redirect. Returns false if the next request would repeat an earlier request.
   ///
-  /// A response that sets a cookie can change the answer to the same request, so earlier requests are forgotten.
+  /// A response that sets a cookie can change the answer to the same request. So after such a response, earlier
+  /// requests are forgotten.
   func isNew(_ redirect: Redirect, from request: Request, _ response: Response) -> Bool {
     if response.headers.contains("set-cookie") {
       visited = []

@@ -3,7 +3,7 @@ struct HopTrace: Equatable {
   static let none = HopTrace(isBegun: false, began: Instant(nanoseconds: 0))
 
   private let isBegun: Bool
-  /// When the hop began; measured only if a tracer gets its end.
+  /// When the hop began; measured only if a tracer gets the hop's `didEndHop`.
   let began: Instant
   /// The transfer has ended, and the `didReceive` of its response was not reported yet.
   var isEnded = false

@@ -1,11 +1,11 @@
 package import SluiceMessages
 
 extension Redirect {
-  /// The redirect that the response asks for. Nil if it is not a redirect, or has no `Location`, so that the user must
-  /// choose (RFC 9110 §15.4).
+  /// The redirect that the response asks for. Nil if the response is not a redirect, or has no `Location`, so that the
+  /// user must choose (RFC 9110 §15.4).
   ///
-  /// Throws if a `Location` cannot be followed, or if two of them differ: no standard says which one counts.
-  /// - Parameter hosts: converts a host beyond ASCII; without an encoder such a host is refused.
+  /// Throws if a `Location` cannot be followed, or if two `Location` fields differ: no standard says which one counts.
+  /// - Parameter hosts: converts a non-ASCII host; without an encoder such a host is refused.
   package init?(
     _ response: Response, to request: Request, hosts: HostEncoder? = nil
   ) throws(RedirectRefusal) {
@@ -55,7 +55,7 @@ extension Redirect {
 public struct RedirectSettings: Sendable, Hashable {
   /// The maximum number of redirects in one attempt; with 0 the redirect itself is the response.
   public var maximum: Int
-  /// Names of headers, in lower case, that are sent to another origin although they would be removed.
+  /// Names of headers, in lower case, that are sent to another origin too, although they would otherwise be removed.
   package var kept: [String]
   /// Names of headers, in lower case, that always count as secret and are not sent to another origin unless they are
   /// ``kept``.

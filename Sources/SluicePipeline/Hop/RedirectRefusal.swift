@@ -4,7 +4,7 @@ package struct RedirectRefusal: Error, Sendable, Hashable, CustomStringConvertib
   /// The values of `Location` in a form that can be shown: without user, password, query and fragment. Two values if
   /// they differ.
   package let locations: [String]
-  /// The mistake in these values.
+  /// What is wrong with these values.
   package let reason: String
 
   init(_ status: Int, _ locations: [String], _ reason: String) {

@@ -64,7 +64,7 @@ package struct JournalSettings: Sendable {
   }
 }
 
-/// The part of a passing body that the journal remembers.
+/// The part of a streamed body that the journal remembers.
 struct BodyDigest {
   private var count = 0
   private var hash = MessageHash()

@@ -17,7 +17,7 @@ struct MessageState {
 }
 
 extension JournalSettings {
-  /// A response as the changes from an empty message to it.
+  /// A response, written as the changes that turn an empty message into this response.
   package func changes(making response: Response) -> [StageChange] {
     MessageState(response: response).changes(since: MessageState(), self)
   }

@@ -10,10 +10,10 @@ import SluiceMessages
 ///       did_validate_response ─ did_extract ─ did_validate_payload
 ///     did_complete
 ///
-/// A `did_end_span` can come anywhere between the first and the last event. If a transaction ends early, the events
-/// from some point up to `did_complete` are missing, but never an event that a later one needs before it. The log must
-/// have every kind of event: a tracer that gets only some kinds sees gaps in the sequence. Memory grows only with the
-/// number of open transactions.
+/// A `did_end_span` can come anywhere between the first and the last event. If a transaction ends early, all events
+/// between some point and `did_complete` are missing. An event never appears without the events that must come before
+/// it. The log must have every kind of event: a tracer that gets only some kinds sees gaps in the sequence. Memory
+/// grows only with the number of open transactions.
 package struct LedgerChecker: Sendable {
   /// The number of ended transactions that are remembered, to distinguish their late events from events of unknown
   /// transactions.
@@ -47,7 +47,7 @@ package struct LedgerChecker: Sendable {
   }
 
   /// Checks that every transaction has ended, at the end of the log.
-  /// - Throws: if a transaction has no end; the error names the one that began first.
+  /// - Throws: if a transaction has no end. The error names the first such transaction.
   package func finish() throws(LedgerViolation) {
     guard let (id, first) = open.min(by: { $0.value.line < $1.value.line }) else { return }
     let others = open.count == 1 ? "" : ", nor have \(open.count - 1) other transactions"

@@ -5,21 +5,21 @@ struct OpenHop: Sendable {
   let number: Int
   /// The earliest time at which the hop can have begun; its phases must fit into the time since then.
   var started: Instant
-  /// The time of its `didIssue`; nil before it.
+  /// The time of the hop's `didIssue`; nil before this event.
   var issued: Instant?
-  /// Its place in a trace, from its `didIssue`.
+  /// The hop's place in a trace, from the hop's `didIssue`.
   var trace: HopTraceContext?
-  /// Its `didEndHop` has come.
+  /// The hop's `didEndHop` has come.
   var isEnded = false
-  /// Its `didEndHop` has an error.
+  /// The hop's `didEndHop` has an error.
   var hasFailed = false
-  /// The status of its `didReceive`; 0 before that.
+  /// The status of the hop's `didReceive`; 0 before this event.
   var status = 0
-  /// Its `willRedirect` has come.
+  /// The hop's `willRedirect` has come.
   var isRedirected = false
-  /// The server did not process its request, so the request can be sent again.
+  /// The server did not process the hop's request, so the request can be sent again.
   var isRefused = false
-  /// Its `didReceive` or its `didEndHop` had timings.
+  /// The hop's `didReceive` or its `didEndHop` had timings.
   var hasTimings = false
 
   init(_ number: Int, at started: Instant) {
@@ -38,7 +38,7 @@ struct OpenHop: Sendable {
   /// was not processed.
   var leadsOn: Bool { isRedirected || isRefused || isChallenged }
 
-  /// Whether its head decided the next step, so that a later loss of the connection does not fail the attempt.
+  /// Whether the hop's head decided the next step, so that a later loss of the connection does not fail the attempt.
   var isDecidedByHead: Bool { mayRedirect || isChallenged }
 
   private var isChallenged: Bool { status == 401 || status == 407 }

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-// Checks of an event that change no state.
+// Checks of an event. They change no state.
 extension OpenTransaction {
   /// The tolerance for phases: libcurl rounds each phase, and reads the clock itself.
   private static let tolerance = Duration.milliseconds(1)
@@ -46,7 +46,8 @@ extension OpenTransaction {
     }
   }
 
-  /// The status must be that of the hop's `didReceive`, unless the event says that a stage has changed it.
+  /// The status must be equal to the status of the hop's `didReceive`, unless the event says that a stage has changed
+  /// it.
   func checkStatus(of entry: LedgerEntry) throws(LedgerBreach) {
     let name = entry.kind.name
     switch entry.kind {
@@ -61,7 +62,7 @@ extension OpenTransaction {
     case .didEndHop where hop.isAnswered || !hop.isIssued:
       guard entry.status == hop.status, entry.receivedStatus == nil else { throw mismatch(entry) }
     case .didEndHop where entry.status != 0:
-      // The head came, but too little of the body for a did_receive.
+      // The head arrived, but too little of the body for a did_receive.
       guard (200...999).contains(entry.status), entry.receivedStatus == 0 else { throw mismatch(entry) }
     case .didReceive, .didEndHop, .willRedirect, .willRetry, .didValidateResponse, .didExtract, .didValidatePayload,
       .didComplete:
@@ -69,7 +70,7 @@ extension OpenTransaction {
       guard entry.receivedStatus != entry.status else {
         throw LedgerBreach(
           .status,
-          "\(name) has receivedStatus \(entry.status), which is its status; expected it only beside another status")
+          "\(name) has receivedStatus \(entry.status), which equals its status; expected it only if they differ")
       }
       // The status does not change after validation, or after the decision for another attempt.
       let last = validated.count > 0 ? validated.status : pendingRetry?.status ?? entry.status
@@ -118,12 +119,12 @@ extension OpenTransaction {
       throw LedgerBreach(
         .timing,
         "did_end_hop says the hop took \(LedgerBreach.text(entry.duration)); expected \(LedgerBreach.text(shortest)) to "
-          + "\(LedgerBreach.text(longest)), since that is when it can have begun")
+          + "\(LedgerBreach.text(longest)), as the events at its beginning allow")
     }
     guard entry.timings != nil || !hop.hasTimings else {
       throw LedgerBreach(.timing, "did_end_hop has no timings; expected them, since its did_receive had them")
     }
-    try checkPhases(of: entry, in: entry.duration, "which it says the hop took")
+    try checkPhases(of: entry, in: entry.duration, "the duration of the hop in this event")
   }
 
   /// The hop's place in a trace: before its `didIssue` the caller's context defines it, and afterwards the sent

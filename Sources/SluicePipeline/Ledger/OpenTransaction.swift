@@ -20,7 +20,7 @@ struct OpenTransaction: Sendable {
   /// The request of the attempt, from its `didConfigure` on; nil if the next event can name another request.
   private(set) var request: (method: String, url: String)?
   private(set) var isConfigured = false
-  /// The timings of the last `didEndHop`; nil before the first one, or if it has none.
+  /// The timings of the last `didEndHop`; nil before the first `didEndHop`, and if the last one has no timings.
   private(set) var lastTimings: TransferTimings?
   /// The transaction's place in a trace, from the caller.
   let callerTrace: HopTraceContext
@@ -207,7 +207,7 @@ struct OpenTransaction: Sendable {
   private mutating func retry(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
     try requireEndOfHop(entry)
-    // The error is that of a hop. A retry that a stage asked for need not have an error.
+    // The error belongs to a hop. A retry that a stage asked for need not have an error.
     if entry.errorCode != nil {
       try require(hop.isEnded, entry, "did_end_hop of hop \(hop.number) before it, since it has an error")
     }

@@ -16,8 +16,8 @@ package struct Instant: Sendable, Hashable, Comparable {
     instant.advanced(byNanoseconds: duration.nanoseconds)
   }
 
-  /// For constant durations: a `Duration` holds 128 bits of attoseconds, and converting it into nanoseconds takes
-  /// longer than reading the clock. Also saturates.
+  /// Use it for constant durations: a `Duration` holds 128 bits of attoseconds, and converting it into nanoseconds
+  /// takes longer than reading the clock. Also saturates.
   func advanced(byNanoseconds count: UInt64) -> Instant {
     let (sum, overflows) = nanoseconds.addingReportingOverflow(count)
     return overflows ? .distantFuture : Instant(nanoseconds: sum)

@@ -13,7 +13,7 @@ extension TransactionMachine {
     var stages = 0
     /// Whether the body can be sent in the next hop.
     var isReplayable = true
-    /// Why a redirect cannot be followed. If it is set, no stage is called.
+    /// Why a redirect cannot be followed. If there is such a failure, no stage is called.
     var failure: TransactionError?
   }
 
@@ -67,7 +67,7 @@ extension TransactionMachine {
     return .beginHop
   }
 
-  /// The response is handled like any other; its `didReceive` was already reported.
+  /// The redirect or challenge is handled like any other response, except that its `didReceive` was already reported.
   private mutating func takeResponse() -> Action {
     crossing = nil
     if !isOnWire, let failure { return failureStage(0, failure) }

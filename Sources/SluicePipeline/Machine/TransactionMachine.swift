@@ -60,8 +60,8 @@ struct TransactionMachine: Sendable {
     /// The server did not process the request, which is sent again after a pause.
     case resendNotice(Duration)
     case waitingToResend
-    /// The hop is no longer needed. The next step waits until the hop has ended, so that the hop's events are not taken
-    /// for those of the next one.
+    /// The hop is no longer needed. The next step waits until the hop has ended, so that its events are not mistaken
+    /// for events of the next hop.
     case endingHop(Next)
     case validating
     case done
@@ -92,14 +92,15 @@ struct TransactionMachine: Sendable {
   private(set) var streamsBody: Bool
   /// A stage streams the body of the response.
   var streamsOwnBody = false
-  /// How often a request was sent again because the server had not processed it.
+  /// How often the request was sent again because the server had not processed it.
   private(set) var resends = 0
 
-  /// The maximum number of times that a request is sent again; after one more refusal it fails.
+  /// The maximum number of times that a request is sent again. After one more refusal the request fails.
   static let maximumResends = 100
-  /// How often a request is sent again without a pause: a server that closes a connection accepts it on the next one.
+  /// How often a request is sent again without a pause: a server that closes a connection usually accepts the request
+  /// on the next connection.
   static let promptResends = 5
-  /// The first pause; each one is twice as long as the one before, up to ``longestPause``.
+  /// The first pause. Each further pause is twice as long as the one before, up to ``longestPause``.
   private static let firstPause = Duration.milliseconds(10)
   private static let longestPause = Duration.milliseconds(250)
 
@@ -110,11 +111,11 @@ struct TransactionMachine: Sendable {
 
   enum Event: Sendable {
     case begin
-    /// The called stage of a list and all after it have answered, and none has decided anything.
+    /// The called stage and all stages after it in the list have answered, and none of them has made a decision.
     case proceeded
     /// A stage has answered, at once or by resuming.
     case answered(Verdict, stage: String)
-    /// An action that has no answer is done.
+    /// An action without an answer has been performed.
     case done
     case head
     /// The head is a redirect that can be followed, or a challenge that can be answered.
@@ -122,7 +123,7 @@ struct TransactionMachine: Sendable {
     case ended(TransactionError?)
     /// The hop has ended. The server has stated that it did not process the request, so the request can be sent again.
     case refused(TransactionError)
-    /// The next stage must wait until the body is whole and has passed through the stages before it.
+    /// The next stage must wait until the body is complete and has passed through the stages before it.
     case bodyWanted
     case bodyPassed
     case retryDelayPassed
@@ -132,7 +133,7 @@ struct TransactionMachine: Sendable {
     case retryDenied(TransactionError?)
     /// An attempt took too long.
     case attemptTimedOut(TransactionError)
-    /// The whole transaction must end: cancelled, past its deadline, shut down.
+    /// The whole transaction must end, because it was cancelled, its deadline has passed, or the engine shuts down.
     case abort(TransactionError)
   }
 
@@ -155,7 +156,7 @@ struct TransactionMachine: Sendable {
     case beginResend
     /// Set what happens to the response body; answers the head or continues after a hold.
     case receive(BodyDisposition)
-    /// End the transfer early; its end follows.
+    /// End the transfer early; ``Event/ended`` follows.
     case cutTransfer
     /// Set the retry timer.
     case waitToRetry(Duration)
@@ -163,8 +164,8 @@ struct TransactionMachine: Sendable {
     case considerRetry(TransactionError?)
     /// Take the original request again for the next attempt.
     case beginAttempt(Int)
-    /// Pass the body through the stages before a position that have not seen it, and gather it; ``Event/bodyPassed``
-    /// follows.
+    /// Pass the body through those stages before a position that have not seen the body yet, and gather the body.
+    /// ``Event/bodyPassed`` follows.
     case passRequestBody(before: Int)
     case passResponseBody(before: Int)
     case validate
@@ -212,7 +213,7 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  /// The stages of a list before this one were called and decided nothing; the next answer comes from this one.
+  /// The stages before this stage in the list were called and decided nothing; the next answer comes from this stage.
   mutating func reach(stage index: Int) {
     switch phase {
     case .requestStage: phase = .requestStage(index)
@@ -223,7 +224,7 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  /// Sets what the stages want of the response body that is about to arrive.
+  /// Sets what the stages need from the response body that is about to arrive.
   mutating func decideBody(isWanted: Bool, streams: Bool) {
     wantsBody = isWanted
     streamsBody = streams
@@ -255,7 +256,7 @@ struct TransactionMachine: Sendable {
   }
 }
 
-// The next steps.
+// The next step after each phase.
 extension TransactionMachine {
   /// Like ``Event/done``.
   mutating func performed() -> Action {
@@ -309,7 +310,7 @@ extension TransactionMachine {
     return .receive(streamsBody ? .stream : .collect)
   }
 
-  /// Passes the body through the remaining stages, so that every stage sees it, wherever the body comes from.
+  /// Passes the body through the remaining stages, so that every stage sees it, no matter where the body comes from.
   private mutating func passRest() -> Action {
     guard plan.passesBody || streamsOwnBody else {
       phase = .validating

@@ -73,8 +73,8 @@ public struct PathGlob: Sendable, Hashable {
     return index == path.count
   }
 
-  /// Follows every position that the parts so far can have reached, so that no pattern takes more than parts × bytes
-  /// steps.
+  /// Keeps all positions that the parts so far can have reached. So no pattern takes more than (number of parts) ×
+  /// (number of bytes) steps.
   private func follow(_ path: Span<UInt8>, from start: Int, parts first: Int) -> Bool {
     var reached = PositionSet(upTo: path.count)
     reached[start] = true
@@ -90,8 +90,8 @@ public struct PathGlob: Sendable, Hashable {
     return reached[path.count]
   }
 
-  /// Moves every position past the text if the text follows there; from the last to the first, so that no new position
-  /// is read.
+  /// Moves every position past the text if the text follows there. Begins with the last position, so that no moved
+  /// position is read again.
   private static func step(over text: [UInt8], in path: Span<UInt8>, _ reached: inout PositionSet) {
     var position = path.count
     while position >= 0 {

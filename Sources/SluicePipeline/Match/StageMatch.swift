@@ -6,11 +6,11 @@ public import SluiceMessages
 /// read a path in two ways, one matching reading is enough, so that no spelling gets a request past a stage. The sent
 /// URL does not change.
 public struct StageMatch: Sendable, Hashable {
-  /// One of them must match the scheme, host and port of the hop's URL. Empty matches every host.
+  /// One of these patterns must match the scheme, host and port of the hop's URL. An empty list matches every host.
   public var hosts: [HostPattern]
   /// Case-sensitive.
   public var methods: [String]
-  /// One of them must match the path. Empty matches every path.
+  /// One of these patterns must match the path. An empty list matches every path.
   public var paths: [PathGlob]
 
   /// Without arguments the match holds for every request.
@@ -35,8 +35,9 @@ public struct StageMatch: Sendable, Hashable {
     }
   }
 
-  /// The readings of the request's path, if the match holds for only one of them and dot segments make them different
-  /// folders. Such a spelling is useful only to make a stage be called, or not be called, for another path.
+  /// The readings of the request's path, if the match holds for only one of them and dot segments make them lead to
+  /// different folders; otherwise nil. The only use of such a path is to make the engine call a stage, or not call it,
+  /// for the wrong path.
   func disputedReadings(of request: Request) -> PathReadings? {
     guard !paths.isEmpty, isForTarget(request.method, request.url) else { return nil }
     return request.url.withPath { path in

@@ -13,7 +13,7 @@ final class ExchangeRecorder: @unchecked Sendable {
   private var readBytes = 0
   private var hasReadRequest = false
 
-  /// - Parameter time: the wall clock's, when the transaction began.
+  /// - Parameter time: the wall-clock time at which the transaction began.
   init(
     _ request: Request, _ parent: ParentContext, at time: Duration, _ transport: any Transport,
     _ options: TransferOptions
@@ -26,7 +26,7 @@ final class ExchangeRecorder: @unchecked Sendable {
     if case .stream = request.body { exchange.isRequestStreamed = true }
   }
 
-  /// The request body for the transaction. A body that is produced only once is gathered while it is read.
+  /// The request body for the transaction. A body that can be produced only once is gathered while it is read.
   func tapped(_ body: Body) -> Body {
     guard case .stream(let stream) = body else { return body }
     let requestBody = RecordedBody(transport.makeBodyGatherer(options))
@@ -36,7 +36,7 @@ final class ExchangeRecorder: @unchecked Sendable {
     return .stream(tapped)
   }
 
-  /// The reader gets a piece, or the end, as soon as the disk has caught up.
+  /// Gives the reader the next piece, or the end, as soon as the disk has caught up.
   private func read(_ stream: BodyStream, _ maximum: Int) throws -> [UInt8]? {
     if isBehind { return [] }
     if let piece = heldPiece.take() { return piece }

@@ -6,9 +6,9 @@ package import SluiceTraceContext
 ///
 /// It contains secrets unchanged, like the request itself.
 public struct RecordedExchange: Sendable {
-  /// The request as the caller gave it. Of a streamed body, it has the part that was read.
+  /// The request as the caller gave it. If its body was streamed, it has the part of the body that was read.
   package var request: Request
-  /// Whether the body was produced only once, so that it cannot be sent a second time.
+  /// Whether the body cannot be sent a second time, because it could be produced only once.
   package var isRequestStreamed = false
   /// False if the request's body, or a part of it, was not recorded.
   package var isRequestWhole = true

@@ -30,7 +30,8 @@ public struct TransactionResult: Sendable {
 
   /// The UUID of the transaction; the same in all attempts.
   public var id: TransactionID { record.id }
-  /// The value of the header that `requestId.header` names in the configuration; without the header the UUID as text.
+  /// The value of the header that `requestId.header` names in the configuration; the UUID as text if the request has no
+  /// such header.
   public var requestID: String { record.givenID.text ?? record.id.description }
 
   /// The ``requestID`` if it came from a header; nil if it is the UUID.
@@ -72,7 +73,7 @@ public struct TransactionResult: Sendable {
   /// The request as the last hop sent it, changed by stages and redirects; nil if nothing was sent.
   public var issuedRequest: Request? { record.issuedRequest }
 
-  /// What stages have set on the transaction. Secrets among them are marked, but not redacted.
+  /// The attributes that stages have set on the transaction. Secrets among them are marked, but not redacted.
   public var attributes: AttributeList { record.attributes }
 
   /// For each issued hop, why each header was sent or not; nil unless the request wanted an explanation.
@@ -84,7 +85,7 @@ public struct TransactionResult: Sendable {
   /// The request with the answers from the wire; nil unless the request wanted a recording.
   public var recording: RecordedExchange? { record.notes?.exchange }
 
-  /// How the transaction ended. It is cancelled if ``error`` has that code and names no stage.
+  /// How the transaction ended. The outcome is *cancelled* if ``error`` has the code `cancelled` and names no stage.
   public var outcome: TransactionOutcome { TransactionOutcome(error) }
 }
 
@@ -105,7 +106,7 @@ final class ResultRecord: @unchecked Sendable {
   var timings: TransferTimings?
   /// The headers that the last hop has sent.
   var issuedHeaders: HeaderFields?
-  /// The rest of what the last hop has sent; nil if it is that of the original request.
+  /// The method, URL, body and trailers that the last hop has sent; nil if they are those of the original request.
   var changedRequest: Request?
   var attributes = AttributeList()
   var explanation: [HopExplanation]?
@@ -161,7 +162,8 @@ final class ResultRecord: @unchecked Sendable {
 }
 
 extension ResultRecord {
-  /// Notes what a hop sends, except its headers. Reads the request in place, because passing the request would copy it.
+  /// Notes which request a hop sends, except its headers. Reads the request in place, because passing the request would
+  /// copy it.
   @inline(__always)
   func noteSent(_ request: inout Request) {
     if !Self.isSent(&request, like: &originalRequest) {
@@ -199,7 +201,7 @@ extension ResultRecord {
 
 /// The request id of a request, as its header gives it.
 enum GivenRequestID: Sendable {
-  /// Nil if the id is the transaction's.
+  /// Nil if no header gives an id, so that the transaction's own id counts.
   case text(String?)
   /// The headers, which nobody has yet searched for the named field.
   case unread(HeaderFields, named: String)

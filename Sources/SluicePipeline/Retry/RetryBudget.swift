@@ -2,8 +2,9 @@ import SluiceMessages
 
 /// Limits the policy's retries to a share of the transactions, so that a server in trouble does not get more work.
 ///
-/// A bucket of one loop: every transaction adds `ratio`, every retry takes one. It begins with ``floor``, and below
-/// that it gains one per second. So of n transactions in t seconds at most n × ratio + floor + t are retried.
+/// It works as a bucket that one loop owns: every transaction adds `ratio` retries, and every retry takes one. The
+/// bucket begins with ``floor`` retries; while it holds fewer, it gains one per second. So of n transactions in t
+/// seconds at most n × ratio + floor + t are retried.
 struct RetryBudget: Sendable {
   static let floor = 10.0
   /// The capacity of the bucket.

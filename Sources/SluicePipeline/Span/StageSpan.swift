@@ -1,13 +1,14 @@
 package import SluiceMessages
 package import SluiceTraceContext
 
-/// A part of a transaction's work that a stage measures: a span below that of a hop.
+/// A part of a transaction's work that a stage measures: a child of the hop's span.
 package struct StageSpan: Sendable, Hashable {
   package let name: String
   package let kind: SpanKind
   /// The stage that began it, by its name in the configuration.
   package let stage: String
-  /// The trace of the hop, otherwise of the caller, otherwise the one that the transaction begins.
+  /// The trace of the hop; if it has none, the trace of the caller; if there is neither, the trace that the transaction
+  /// begins.
   package internal(set) var traceID: TraceID
   /// Never 0.
   package let id: UInt64
@@ -41,7 +42,7 @@ package struct StageSpan: Sendable, Hashable {
   }
 }
 
-/// A span of one transaction that has not ended. Never dereferenced, so a stale handle is harmless.
+/// Names an open span of one transaction. It is never dereferenced, so a stale handle is harmless.
 package struct SpanHandle: Sendable, Hashable {
   package let slot: UInt32
   package let generation: UInt32

@@ -1,7 +1,7 @@
 /// The right to resume a suspended call, once. A value that is never dereferenced, so a stale or forged token is
 /// harmless.
 package struct SuspensionToken: Sendable, Hashable {
-  /// The loop's index in the upper 8 bits, the slot in that loop's table below.
+  /// The loop's index in the upper 8 bits, and the slot in that loop's table in the lower bits.
   package let slot: UInt32
   package let generation: UInt32
   package let nonce: UInt64

@@ -33,7 +33,7 @@ package final class HandshakeQuestion: @unchecked Sendable {
       transaction.loop.arm(timer, at: transaction.loop.now + deadline, for: self)
     }
     let withdraw = observer.decide(self, transaction.exchange)
-    // By now the delegate may have answered, and another one may have been asked.
+    // By now the delegate may have answered, and another delegate may have been asked.
     if !isDecided, answer != nil, self.asked === asked { self.withdraw = withdraw }
   }
 
@@ -103,7 +103,7 @@ extension HandshakeQuestion: LoopTimerTarget {
 }
 
 extension Transaction {
-  /// Which challenges of a handshake the transaction's delegates answer; nil for none.
+  /// Which challenges of a handshake the transaction's delegates answer; nil if they answer none.
   var handshakePolicy: HandshakePolicy? {
     .merge(delegate?.observer?.handshakePolicy, pipeline.delegate?.observer?.handshakePolicy)
   }

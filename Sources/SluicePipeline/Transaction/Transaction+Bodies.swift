@@ -188,7 +188,7 @@ extension Transaction {
     if let count = source.byteCount, count < 0 {
       throw TransactionError(
         code: .bodyFile,
-        message: "the request body announces a length of \(count) bytes; announce 0 or more, or nothing",
+        message: "the request body announces a length of \(count) bytes; announce 0 or more, or no length",
         isBeforeSending: true)
     }
     let slot = PassageSlot()
@@ -210,7 +210,7 @@ extension Transaction {
     exchange.nativeRequest.body = .stream(reader)
   }
 
-  /// Whether there is no body; read in place.
+  /// Whether there is no body. Reads the body in place, without a copy.
   private static func isEmpty(_ request: inout Request) -> Bool {
     if case .empty = request.body { true } else { false }
   }
@@ -228,7 +228,7 @@ extension Transaction {
     setPassage(BodyPassage(self, .response, stages, from: .wire, to: .gatherer(gatherer)))
   }
 
-  /// Called when the wire has delivered the whole body; the bytes that stages still hold flow on.
+  /// Called when the wire has delivered the whole body. Bytes that stages still hold are then passed on.
   ///
   /// - Returns: nil if it must wait for a stage or the sink.
   func wireEnded() -> TransactionMachine.Event? {
@@ -279,8 +279,8 @@ extension Transaction {
 
   var openPassages: [BodyPassage] { [requestPassage, responsePassage].compactMap(\.self) }
 
-  /// While a body waits for a stage, the sink or the caller's stream, the clock of the attempt stops: that time is not
-  /// the server's.
+  /// While a body waits for a stage, the sink or the caller's stream, the clock of the attempt stops, because the
+  /// server does not cause this delay.
   func bodyHoldChanged() {
     let isHeld = requestPassage?.isHeld == true || responsePassage?.isHeld == true
     if isHeld {

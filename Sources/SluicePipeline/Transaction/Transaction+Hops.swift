@@ -22,8 +22,8 @@ extension Transaction {
   /// The body of this hop before stages change its pieces.
   var hopBody: Body { unroutedBody ?? exchange.nativeRequest.body }
 
-  /// Asks the stages from a position on. All stages get a challenge before any stage gets the next one; the engine's
-  /// responder is asked last.
+  /// Asks the stages from a position on. All stages get a challenge before any stage gets the next challenge; the
+  /// engine's responder is asked last.
   func callHopStages(from first: Int) -> TransactionMachine.Event? {
     guard let hops else { return .answered(.proceed, stage: "") }
     let bindings = pipeline.hopStages + delegates
@@ -67,7 +67,7 @@ extension Transaction {
     return verdict
   }
 
-  /// Makes the request of the next hop from that of the previous one.
+  /// Makes the request of the next hop from the request of the previous hop.
   func beginHop() {
     guard let hops else { return }
     restoreBody()

@@ -10,7 +10,7 @@ extension Transaction {
     armTimer()
   }
 
-  /// A byte has moved, or the caller reads on. ``idleDeadline`` is moved only when it passes.
+  /// A byte has moved, or the caller has continued to read. ``idleDeadline`` is moved only when it passes.
   func noteActivity() {
     if idleDeadline != .distantFuture { lastActivity = loop.now }
   }

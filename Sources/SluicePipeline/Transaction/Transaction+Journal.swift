@@ -89,7 +89,7 @@ extension Request {
 }
 
 extension Exchange {
-  /// The messages as they are now, from whichever form is the truth; neither form is changed.
+  /// The messages as they are now, from the form that is current; neither form is changed.
   fileprivate var messages: MessageState {
     var state = MessageState(request: nativeRequest, response: nativeResponse)
     if let form = requestDocument, form.isTruth { state.request = try? form.document.request(from: nativeRequest) }

@@ -31,7 +31,7 @@ extension Transaction {
     tell { $0.transaction(exchange.id, didReceiveInformational: status, headers) }
   }
 
-  /// Tells the delegates that a hop ends: its transfer has ended or is about to be cancelled.
+  /// Tells the delegates that a hop ends: the transfer of the hop has ended or is about to be cancelled.
   func tellHopEnd(_ timings: TransferTimings, _ connection: ConnectionFacts?, _ error: TransactionError?) {
     let metrics = HopMetrics(
       attempt: exchange.attempt, hop: exchange.hop, method: exchange.nativeRequest.method,

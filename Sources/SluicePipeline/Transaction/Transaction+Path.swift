@@ -1,8 +1,8 @@
 import SluiceMessages
 
 extension Transaction {
-  /// Refuses a request whose path is in different folders for different servers, if a stage's match holds for only one
-  /// of them: the engine cannot decide whether to call the stage.
+  /// Refuses a request whose path leads to different folders on different servers, if a stage's match holds for only
+  /// one of these readings. In this case the engine cannot decide whether to call the stage.
   func checkPath() throws(TransactionError) {
     let request = exchange.nativeRequest
     guard !request.url.withPath({ PathReadings.isPlain($0) }) else { return }

@@ -9,11 +9,11 @@ final class RareState {
   var handshakeQuestion: HandshakeQuestion?
   /// Why a stage, a delegate or a sink ended the hop.
   var hopFailure: TransactionError?
-  /// The body whose stage is being called.
+  /// The passage of the body for which a stage is being called.
   var callingPassage: BodyPassage?
   /// Why the policy makes another attempt; nil if a stage asked for it.
   var retryReason: TransactionError?
-  /// Why the policy makes no other attempt although it wanted one.
+  /// Why the policy makes no other attempt, although it wanted to make one.
   var retryNote: String?
   /// The original request body if stages change its pieces, for a hop that needs it again.
   var unroutedBody: Body?
@@ -76,7 +76,8 @@ extension Transaction {
     set { rareState(toKeep: newValue)?.hops = newValue }
   }
 
-  /// The object that keeps a value, created for the first one; nil if there is nothing to keep and nothing to forget.
+  /// The object that keeps a value, created when the first value is set. Nil if there is no object yet and the value is
+  /// nil.
   private func rareState<Value>(toKeep value: borrowing Value?) -> RareState? {
     if rareState == nil, value != nil { rareState = RareState() }
     return rareState

@@ -3,7 +3,7 @@ import SluiceMetrics
 
 // Redirects (RFC 9110 §15.4).
 extension Transaction {
-  /// The consequence of a head with a redirect; nil if it is the response.
+  /// The consequence of a head with a redirect; nil if the redirect itself is the response.
   func redirected(_ head: Response) -> TransactionMachine.Crossing? {
     let settings = redirectSettings
     guard settings.maximum > 0 else { return nil }
@@ -49,7 +49,7 @@ extension Transaction {
     guard !redirect.keepsBody || hopBody.isReplayable else {
       return TransactionError(
         code: .bodyNotReplayable,
-        message: "\(answer(redirect)), which wants the request body again, and it can be produced only"
+        message: "\(answer(redirect)), which needs the request body again, but the body can be produced only"
           + " once; send it from memory or a file, or do not follow redirects"
           + " (set \(pipeline.settings.names.maximumRedirects) to 0)")
     }

@@ -28,13 +28,14 @@ extension Transaction {
     return .retryGranted(delay)
   }
 
-  /// Whether the failure is that of a kept connection that no other request uses. The budget protects servers in
-  /// trouble, so it does not apply. Each attempt has at most one such retry, since the next one gets a new connection.
+  /// Whether a kept connection failed that no other request uses. The budget protects servers in trouble, so it does
+  /// not apply to such a failure. Each attempt has at most one such retry, since the next attempt gets a new
+  /// connection.
   private func isRepeatForFree(_ failure: TransactionError?) -> Bool {
     failure?.code == .resent && !usesFreshConnection
   }
 
-  /// The request was never sent over the dead connection, so the first time there is no need to wait.
+  /// The request was never sent over the dead connection, so the first retry of this kind need not wait.
   private func retryDelay(_ policy: RetryPolicy, _ failure: TransactionError?) -> Duration {
     if failure?.code == .resent, exchange.attempt == 0 { return .zero }
     let delay = policy.backoff.delay(after: exchange.attempt, using: &environment.loop.random)
@@ -59,7 +60,7 @@ extension Transaction {
   /// Notes that the request may already have had an effect, which a retry would repeat.
   func noteIssue() {
     guard machine.plan.retriesByPolicy, !hasSentUnrepeatable else { return }
-    // Read in place: the policy would be copied for each hop.
+    // Read in place: otherwise the policy would be copied for each hop.
     if let own = options?.value.retry {
       hasSentUnrepeatable = !own.methods.contains(exchange.nativeRequest.method)
     } else {
@@ -72,7 +73,8 @@ extension Transaction {
     if error.isBeforeSending, exchange.hop == 0 { hasSentUnrepeatable = false }
   }
 
-  /// The failure for a stage's retry verdict whose wait would exceed the transaction's deadline; nil if there is time.
+  /// The failure of a stage's retry verdict that asks for a wait beyond the transaction's deadline; nil if there is
+  /// time for the wait.
   func failureOfWait(_ delay: Duration) -> StageFailure? {
     guard delay > .zero else { return nil }
     let now = loop.now

@@ -20,7 +20,7 @@ extension Transaction {
     }
   }
 
-  /// Performs one action. Returns the action that follows at once, or `.wait` if the next one comes later.
+  /// Performs one action. Returns the action that follows at once, or `.wait` if the next action comes later.
   ///
   /// Handles the actions of every transaction; most of them only need to be performed.
   @inline(__always)
@@ -187,8 +187,8 @@ extension Transaction {
     return options
   }
 
-  /// Sets what happens to the body: as the answer to the head if the transport is waiting for it, otherwise after a
-  /// hold.
+  /// Sets what happens to the body: as the answer to the head if the transport is waiting for this answer, otherwise
+  /// after a hold.
   private func receive(_ wanted: BodyDisposition) -> TransactionMachine.Action {
     do { try exchange.settleResponse() } catch { return machine.handle(.abort(error)) }
     renewAttemptDeadline()

@@ -1,7 +1,7 @@
 // What tracers are told about the spans of stages.
 extension Transaction {
-  /// Reports the spans that stages have ended. Call it before attempt, hop or trace change, because events contain
-  /// them.
+  /// Reports the spans that stages have ended. Call it before the attempt, the hop or the trace changes, because events
+  /// contain all three.
   func tellSpans() {
     guard let entries = exchange.spans?.takeEnded(), !entries.isEmpty else { return }
     clock = loop.now

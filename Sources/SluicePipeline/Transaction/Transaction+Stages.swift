@@ -125,7 +125,7 @@ extension Transaction {
     if case .crossingStage = machine.phase, case .retry = verdict {
       return answer(.fault(Self.retriedWhileCrossing), binding)
     }
-    // Another stage may have caused the failure, so it is not skipped.
+    // Another stage may have left the invalid document. So the failure policy of this stage does not apply.
     if let failure = exchange.documentFailure { return .abort(failure) }
     if case .gatherBody = verdict {
       guard case .requestStage(let index) = machine.phase else {
@@ -199,8 +199,8 @@ extension Transaction {
 
   /// A suspended stage has missed its deadline, or its call ends for another reason.
   func stageTimedOut(_ reason: String? = nil) {
-    // The deadline is cleared in any case; otherwise the timer would be due again at once, endlessly. If a token does
-    // not expire, it was already resumed: that resumption is in the loop's inbox, which runs after the timers.
+    // The deadline is cleared in any case; otherwise the timer would be due again at once, endlessly. A token that
+    // cannot be expired was already resumed: its resumption is in the loop's inbox, which runs after the timers.
     stageDeadline = .distantFuture
     guard let binding = current, let token, environment.suspensions.expire(token) else { return }
     self.token = nil

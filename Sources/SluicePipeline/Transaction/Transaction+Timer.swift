@@ -1,21 +1,21 @@
 import SluiceMessages
 
 extension Transaction: LoopTimerTarget {
-  /// Sets the one timer to the nearest of the deadlines. A timer that fires too early is set again, which is cheaper
-  /// than moving it with each phase.
+  /// Sets the one timer to the nearest of the deadlines. A timer that fires too early is set again. This is cheaper
+  /// than moving the timer with each phase.
   func armTimer() {
-    // The timer of an ended transaction can already belong to another one.
+    // The timer of an ended transaction can already belong to another transaction.
     if machine.isDone { return }
     var nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, min(retryAt, idleDeadline)))
     if let requestPassage { nearest = min(nearest, requestPassage.nextDeadline) }
     if let responsePassage { nearest = min(nearest, responsePassage.nextDeadline) }
     guard nearest != .distantFuture else { return }
     guard timer.isArmed, timer.deadline <= nearest else { return loop.arm(timer, at: nearest, for: self) }
-    // An earlier transaction may have armed it.
+    // An earlier transaction may have armed the timer.
     if timer.target == nil { timer.target = self }
   }
 
-  /// Limits the rest of an attempt whose limit passed while the attempt waited for a stage.
+  /// Limits the remaining time of an attempt whose limit passed while the attempt waited for a stage.
   func renewAttemptDeadline() {
     guard attemptDeadline == .distantFuture, attemptRest == nil else { return }
     attemptDeadline = loop.now.advanced(byNanoseconds: attemptNanoseconds)

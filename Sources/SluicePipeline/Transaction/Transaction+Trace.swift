@@ -30,7 +30,7 @@ extension Transaction {
         finalTimings: kind == .didReceive ? result.timings : nil))
   }
 
-  /// The transfer has ended. If the `didReceive` of its response was not reported yet, it comes first.
+  /// The transfer has ended. If the `didReceive` of the response was not reported yet, it is reported first.
   func noteHopEnd(_ error: TransactionError?) {
     if error == nil, receivedStatus == 0 { openHop.isEnded = true } else { emitHopEnd(error) }
   }
@@ -117,7 +117,7 @@ extension Transaction {
   }
 
   /// Reads the clock once before the tracers and once after each. The next step continues from the last reading, so
-  /// that a tracer's time is not counted as a stage's.
+  /// that the time of a tracer is not counted as time of a stage.
   private func recordMeasured(_ event: TraceEvent) {
     var before = loop.now
     for index in pipeline.tracers.indices {

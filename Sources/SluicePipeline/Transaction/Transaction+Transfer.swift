@@ -25,8 +25,8 @@ extension Transaction: TransferObserver {
   }
 
   private func changeIssued(_ headers: inout HeaderFields) -> TransactionError? {
-    // Stages change this list in place. It is shared with the request, so the first change would copy it, and later
-    // changes could reallocate it.
+    // Stages change this list in place. The list is shared with the request, so the first change would copy the list,
+    // and later changes could reallocate it.
     exchange.issueHeaders = environment.spareMemory.copy(of: headers)
     headers = HeaderFields()
     let failure = callIssueStages()
@@ -34,8 +34,8 @@ extension Transaction: TransferObserver {
     return failure
   }
 
-  /// Whether the fields can have a `Host` other than that of the request that was checked. A transport can also have
-  /// changed the fields; then their lines differ from those of the original request.
+  /// Whether the `Host` in the fields can differ from the `Host` that was checked with the request. A transport can
+  /// also have changed the fields; then the lines differ from the lines of the original request.
   private func mayHaveOtherHost(_ fields: borrowing HeaderFields) -> Bool {
     pipeline.changesRequests || hop > 0 || !fields.hasSameLines(as: result.originalRequest.headers)
   }
@@ -221,7 +221,8 @@ extension Transaction: TransferObserver {
     if let sent = issued.take() { result.issuedHeaders = sent.headers }
   }
 
-  /// The sending of the request has ended. If a stage made its body fail, that failure is why the hop ended.
+  /// The sending of the request has ended. If a stage made the request body fail, the hop ended because of this
+  /// failure.
   private func noteRequestFailure() {
     if requestPassage != nil, exchange.issued != nil { noteTrailers() }
     if case .failed(let error, cause: nil) = requestPassage?.outcome, hopFailure == nil { hopFailure = error }

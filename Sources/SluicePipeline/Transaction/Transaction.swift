@@ -31,7 +31,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
   /// The object that is told when the transaction ends.
   package var holder: (any TransactionHolder)?
   private var completion: Finish?
-  /// Its timer, and the slot that decides which thread gives the result.
+  /// The transaction's timer, and the slot that decides which thread gives the result.
   let seat: TransactionSeat
   private var answerNumber: UInt64 = 0
 
@@ -49,17 +49,17 @@ package final class Transaction: Exchange, @unchecked Sendable {
   /// The position in each list up to which the stages that see pieces have seen the body of this attempt.
   var requestPassedTo = 0
   var responsePassedTo = 0
-  /// Whether every response stage has seen the response and its body; only then can the caller get all of it.
+  /// Whether every response stage has seen the response and its body; only then can the caller get all of the body.
   var hasPassedResponseStages = false
   /// Whether a request of this attempt may have reached a server and must not be sent twice.
   var hasSentUnrepeatable = false
-  /// Whether the previous attempt used a kept connection that was dead: others may be dead too.
+  /// Whether the previous attempt used a kept connection that was dead: other kept connections may be dead too.
   var usesFreshConnection = false
   /// State that few transactions have; nil until it is needed.
   var rareState: RareState?
   /// The number of events so far, including events that no tracer got.
   var eventCount = 0
-  /// The status in the hop's `didReceive`; 0 before it.
+  /// The status in the hop's `didReceive`; 0 before this event.
   var receivedStatus = 0
 
   // The stage that is being called, or was suspended.
@@ -67,23 +67,23 @@ package final class Transaction: Exchange, @unchecked Sendable {
   var token: SuspensionToken?
   /// The place that took the token.
   var tokenPlace: StagePlace?
-  /// The last reading of the clock in this run of the machine: the next stage begins when the previous one ends, and
-  /// events that follow from one another have the same time.
+  /// The last reading of the clock in this run of the machine. A stage begins at the time at which the previous stage
+  /// ended, and events that follow from one another have the same time.
   var clock: Instant?
 
   // The deadlines that share one timer.
   var attemptDeadline = Instant.distantFuture
-  /// When the hop fails if no byte moves until then; moved lazily, see ``lastActivity``.
+  /// The time at which the hop fails if no byte has moved by then. It is updated lazily, see ``lastActivity``.
   var idleDeadline = Instant.distantFuture
-  /// When a byte last moved, or the caller last read on.
+  /// When a byte last moved, or when the caller last continued to read.
   var lastActivity = Instant.distantFuture
   /// The nanoseconds left to the attempt while its clock is stopped.
   var attemptRest: UInt64?
   var stageDeadline = Instant.distantFuture
   var retryAt = Instant.distantFuture
 
-  /// A function in a struct: Swift stores an optional function in a generic form, which costs an allocation to store
-  /// it, one to call it, and a copy of its argument.
+  /// The function is in a struct, because Swift stores an optional function in a generic form. This form costs an
+  /// allocation to store the function, another one to call it, and a copy of its argument.
   private struct Finish {
     let call: Completion
   }
@@ -197,7 +197,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
 
   /// The end: releases everything, then reports the result.
   func finish(_ failure: TransactionError?) {
-    // Runs after the result was reported: then the objects that the pipeline keeps alive can end.
+    // Runs after the result was reported. From then on, the objects that the pipeline keeps alive can end.
     defer { pipeline.giveBackLease(on: loop.index) }
     withdrawTokens()
     if notes != nil { finishNotes() }
@@ -226,7 +226,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
     holder = nil
     let isAnswered = !seat.answer.close(answerNumber)
     environment.leave(seat, isAnswered: isAnswered)
-    // Another thread has given the result while this loop stood still.
+    // Another thread has given the result while this loop was blocked.
     guard !isAnswered else { return environment.countStalled(-1) }
     guard let completion = completion.take() else { return }
     result.givenID = takeGivenRequestID()
@@ -266,7 +266,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
 
   /// If a transaction fails, its caller does not get a body that a later stage could have changed.
   private func withholdBody() {
-    // The stream was not read, and will not be.
+    // The stream was not read, and will not be read.
     if machine.streamsOwnBody, exchange.hasStreamedResponse { exchange.setResponseBody(.empty) }
     guard !hasPassedResponseStages, !pipeline.responseStages.isEmpty, exchange.nativeResponse != nil else { return }
     exchange.nativeResponse?.body = .empty

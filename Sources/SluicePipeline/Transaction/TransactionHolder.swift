@@ -1,4 +1,5 @@
-/// An object that keeps a reference to a running transaction, to cancel it, and must release the reference at its end.
+/// An object that keeps a reference to a running transaction, to cancel it, and must release the reference when the
+/// transaction ends.
 ///
 /// A sink keeps the object with which it cancels and resumes its transaction, and the transaction keeps its sink.
 /// Without the release, they would keep each other alive permanently.

@@ -29,8 +29,8 @@ package struct HandshakePolicy: Sendable, Hashable {
   package struct Scope: Sendable, Hashable {
     /// The number of the client; 0 for the engine.
     package var client: UInt64
-    /// Whether a delegate of the call itself answers. Its answers do not hold for calls that leave everything to the
-    /// delegates of the client or the engine.
+    /// Whether a delegate of the call itself answers. The answers of such a delegate do not apply to calls that leave
+    /// everything to the delegates of the client or the engine.
     package var isOfCall: Bool
 
     package init(client: UInt64, isOfCall: Bool) {
@@ -61,7 +61,7 @@ package struct HandshakePolicy: Sendable, Hashable {
     }
   }
 
-  /// Combines both policies. The scope is that of the first.
+  /// Combines both policies. The result has the scope of the first policy.
   static func merge(_ first: HandshakePolicy?, _ second: HandshakePolicy?) -> HandshakePolicy? {
     guard var merged = first ?? second, first != nil, let second else { return first ?? second }
     merged.decidesTrust = merged.decidesTrust || second.decidesTrust

@@ -10,7 +10,7 @@ public struct ServerTrust: Sendable, Hashable {
   public let certificates: [[UInt8]]
   /// SHA-256 of the SubjectPublicKeyInfo of the server's own certificate, as pins name keys (RFC 7469 §2.4).
   public let keyHash: [UInt8]
-  /// Why the certificate is not valid for the host and the trusted authorities; nil if it is.
+  /// Why the certificate is not valid for the host and the trusted authorities; nil if it is valid.
   public let failure: String?
 
   package init(host: String, port: UInt16, certificates: [[UInt8]], keyHash: [UInt8], failure: String?) {

@@ -15,7 +15,7 @@ package struct SocketSettings: Sendable, Hashable {
 
   package enum AddressFamily: Sendable { case any, ipv4, ipv6 }
 
-  /// Leads connections from one place to another.
+  /// Makes connections for one place lead to another place.
   package struct Detour: Sendable, Hashable {
     /// Nil fits every host, or every port.
     package var host: String?
@@ -57,7 +57,7 @@ package struct SocketSettings: Sendable, Hashable {
     return Place(host: detour?.toHost ?? place.host, port: detour?.toPort ?? place.port)
   }
 
-  /// The addresses that a place was given; nil if it is looked up.
+  /// The addresses that the settings give for a place; nil if its name is looked up.
   package func addresses(of place: Place) -> [String]? {
     addresses[place] ?? addresses[Place(host: "", port: place.port)]
   }

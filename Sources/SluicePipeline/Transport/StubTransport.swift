@@ -5,8 +5,8 @@ package import SluiceMessages
 package final class StubTransport: Transport {
   /// The result of a hop.
   package enum Reply: Sendable {
-    /// A response whose body comes in these pieces, or at once; then the trailers, or a failure, which is not reported
-    /// if the body is not wanted. A 103 response comes first for each of the hints.
+    /// A response whose body comes in these pieces, or at once. After the body come the trailers, or a failure. The
+    /// failure is not reported if the body is not wanted. A 103 response comes first for each of the hints.
     case response(
       Response, pieces: [[UInt8]] = [], failure: TransportError? = nil, hints: [HeaderFields] = [])
     /// The head and these pieces; then nothing until the transfer is cancelled.
@@ -31,7 +31,7 @@ package final class StubTransport: Transport {
   package private(set) var options: [TransferOptions] = []
 
   /// - Parameters:
-  ///   - files: a transport that handles everything except the wire.
+  ///   - files: the transport that reads and writes the files of bodies.
   ///   - readsBodies: whether the body of a request is read to its end before it is answered.
   package init(
     loop: any EventLoop, files: (any Transport)? = nil, readsBodies: Bool = false,

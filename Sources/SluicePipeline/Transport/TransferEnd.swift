@@ -6,7 +6,7 @@ package struct TransferEnd: Sendable {
   package var error: TransportError?
   /// The collected body; ``Body/empty`` if it was streamed or discarded.
   package var body: Body
-  /// Nil for none.
+  /// Nil if there are no trailers.
   package var trailers: HeaderFields?
   package var timings: TransferTimings
   /// The connection facts; nil unless they are wanted (``TransferOptions/collectsConnection``).

@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-/// Carries hops over the wire. Each loop has one; everything here is called on that loop.
+/// Carries hops over the wire. Each loop has its own transport, and everything here is called on that loop.
 ///
 ///     start ──► willIssue ──► didReceiveHead ──► didReceive… ──► didEnd
 ///       │  (connected; headers    (final head)     (streamed      (exactly once,
@@ -34,7 +34,7 @@ extension Transport {
 }
 
 /// Takes the pieces of a body and returns the whole body, in memory or in a file. Confined to the loop; never blocks
-/// it.
+/// the loop.
 package protocol BodyGatherer: AnyObject {
   /// Called when the caller should repeat a call that could not finish. On the loop, never from within a call of this
   /// protocol.
@@ -62,7 +62,7 @@ package struct TransferOptions: Sendable {
   package var spillBytes: Int
   /// Whether the user and password of the URL are sent as Basic before the server asks for them.
   package var sendsBasicUnasked: Bool
-  /// Whether a new connection is made, instead of using a kept one.
+  /// Whether a new connection is made, instead of using a kept connection.
   package var wantsFreshConnection = false
   /// How often a server has refused the request without processing it.
   package var refusals = 0
@@ -72,17 +72,17 @@ package struct TransferOptions: Sendable {
   package var tellsProgress = false
   /// Whether the transport collects facts about the connection, even if nobody else in the process wants them.
   package var wantsConnection = false
-  /// Which challenges of a handshake the observer answers; nil for none. The hop goes only over connections that were
-  /// made for the same policy.
+  /// Which challenges of a handshake the observer answers; nil if it answers none. The hop goes only over connections
+  /// that were made for the same policy.
   package var handshake: HandshakePolicy?
   /// Whether the body is decoded, if the settings of the transport want that too.
   package var decodesContent = true
   /// Whether a large body may wait for a 100 response.
   package var expectsContinue = true
-  /// The place in the line for a connection.
+  /// The priority of the hop while it waits for a connection.
   package var priority = RequestOptions.Priority.normal
-  /// Whether the request has options that concern its connection: a client certificate or a Unix socket. They stay in
-  /// the request, so that these options are copied bit by bit.
+  /// Whether the request has options that concern its connection: a client certificate or a Unix socket. The
+  /// certificate and the socket stay in the request, so that these transfer options can be copied bit by bit.
   package var hasRoute = false
   /// Whether a redirect has led to another origin, which does not get the client certificate of the request.
   package var isElsewhere = false
@@ -131,7 +131,7 @@ package protocol Transfer: AnyObject {
   /// (``TransferOptions/collectsConnection``).
   var connection: ConnectionFacts? { get }
 
-  /// Whether it sends the trailers that a streamed body has at its end (``BodyStream/trailers``).
+  /// Whether the transport sends the trailers that a streamed body has at its end (``BodyStream/trailers``).
   var sendsTrailers: Bool { get }
 }
 
@@ -147,12 +147,11 @@ extension Transfer {
 
 /// Gets the events of a hop. Called on the loop, partly from inside the wire library: no call may block.
 package protocol TransferObserver: AnyObject {
-  /// The connection is established and nothing was sent. Only at this moment can the headers of this hop be set.
+  /// The connection is established and nothing was sent. The headers of this hop can be set only at this moment.
   ///
-  /// Called exactly once for a transfer that connects, and again after each
-  /// ``transferDidContinue(after:with:_:)``. The library may want to send again by itself (a reused
-  /// connection died, a second round of authentication). The transport aborts that and ends with
-  /// ``ErrorCode/resent``.
+  /// Called exactly once for a transfer that connects, and again after each ``transferDidContinue(after:with:_:)``. The
+  /// library may want to send again by itself (a reused connection died, a second round of authentication). The
+  /// transport aborts such a second sending, and the hop ends with ``ErrorCode/resent``.
   /// - Parameter headers: the fields of the request as they will be sent; changes last for this hop.
   /// - Returns: false ends the transfer with ``ErrorCode/cancelled``.
   func transferWillIssue(_ headers: inout HeaderFields) -> Bool
@@ -164,14 +163,14 @@ package protocol TransferObserver: AnyObject {
   ///   interest in the connection.
   func transferDidMeet(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void)
 
-  /// The transport begins the next hop by itself, because a program decides about it and not the pipeline;
+  /// The transport begins the next hop by itself, because the program, and not the pipeline, decides about it;
   /// ``transferWillIssue(_:)`` follows.
   ///
   /// - Parameters:
   ///   - head: the response to the hop that has ended: a redirect, or a challenge that was answered. Nil if there was
-  ///     none, and the same request is sent again.
+  ///     no response and the same request is sent again.
   ///   - next: the request of the next hop.
-  ///   - timings: those of the hop that has ended.
+  ///   - timings: the timings of the hop that has ended.
   func transferDidContinue(after head: consuming Response?, with next: consuming Request, _ timings: TransferTimings)
 
   /// An informational (1xx) response.
@@ -183,7 +182,7 @@ package protocol TransferObserver: AnyObject {
   /// A piece of a streamed body, decoded.
   func transferDidReceive(_ piece: [UInt8]) -> BodyProgress
 
-  /// This much of the request body has left; called only if ``TransferOptions/tellsProgress`` is set, and only with a
+  /// This much of the request body was sent; called only if ``TransferOptions/tellsProgress`` is set, and only with a
   /// greater number than before.
   func transferDidSend(bodyBytes count: Int, of total: Int?)
 
@@ -212,7 +211,7 @@ package enum BodyDisposition: Sendable, Hashable {
   /// Delivered piece by piece to ``TransferObserver/transferDidReceive(_:)``.
   case stream
   /// A short body is read and discarded, so that the connection can be used again; otherwise the transfer is ended
-  /// early. In both cases it ends as a success.
+  /// early. In both cases the transfer ends as a success.
   case discard
   /// Nothing is read until ``Transfer/proceed(_:)``.
   case hold
@@ -221,7 +220,7 @@ package enum BodyDisposition: Sendable, Hashable {
 /// Whether more of a streamed body is wanted now.
 public enum BodyProgress: Sendable, Hashable {
   case proceed
-  /// The piece was taken; neither another one nor a successful end comes before `resumeReceiving()` is called.
+  /// The piece was taken; neither another piece nor a successful end comes before `resumeReceiving()` is called.
   case pause
   /// No more pieces are wanted: ends the transfer as cancelled.
   case stop

@@ -13,17 +13,17 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     var detail: Detail?
   }
 
-  /// What happened, where the code does not say it.
+  /// What exactly happened, for codes that have several causes.
   package enum Detail: Sendable, Hashable {
     /// With `tls`: the server's certificate is not trusted.
     case certificate
-    /// With `tls`: the server's public key is not one of those that the settings name.
+    /// With `tls`: the server's public key is not among the keys that the settings name.
     case publicKey
     /// With `tls`: the client certificate or its key cannot be used.
     case ownCertificate
-    /// With `connection_lost`: not a byte of the response had come.
+    /// With `connection_lost`: no byte of the response had arrived.
     case noResponse
-    /// With `connection_lost`: the head of the response had come.
+    /// With `connection_lost`: the head of the response had arrived.
     case partialResponse
   }
 
@@ -61,13 +61,13 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   }
 
   /// Whether sending the request again cannot repeat an effect: no byte of it can have reached the server, or the
-  /// server has stated that it did not process it.
+  /// server has stated that it did not process the request.
   public var isBeforeSending: Bool {
     get { parts.value.isBeforeSending }
     set { parts.value.isBeforeSending = newValue }
   }
 
-  /// Nil where nothing more is known.
+  /// Nil if nothing more is known.
   package var detail: Detail? {
     get { parts.value.detail }
     set { parts.value.detail = newValue }

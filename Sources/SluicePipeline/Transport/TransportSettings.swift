@@ -11,32 +11,35 @@ public struct TransportSettings: Sendable {
   /// The number of event loops; each has its own thread and connections.
   public var loops = 1
   /// The maximum number of connections to one origin over all loops; each loop gets an equal share, at least one. Nil
-  /// sets no limit. Connections for a client certificate, a Unix socket or their own delegates are counted separately.
+  /// sets no limit. Connections of requests that have a client certificate, a Unix socket or delegates of their own are
+  /// counted separately.
   public var maximumConnectionsPerHost: Int?
-  /// The highest version spoken. ``HTTPVersion/http2`` is offered only over TLS; clear text uses HTTP/1.1.
+  /// The highest version of HTTP that is used. ``HTTPVersion/http2`` is offered only over TLS; clear text uses
+  /// HTTP/1.1.
   public var httpVersion = HTTPVersion.http2
   /// Whether `http:` servers are assumed to speak HTTP/2, without asking them (RFC 9113 §3.3).
   public var assumesHTTP2 = false
-  /// A request body that is known to be longer fails with ``ErrorCode/requestTooLarge`` before anything is
-  /// sent. Nil limits only bodies that are held: those in memory, and those that a stage wants whole. A file or a
-  /// stream that is sent unchanged has no limit then.
+  /// A request body that is known to be longer fails with ``ErrorCode/requestTooLarge`` before anything is sent. Nil
+  /// limits only bodies that are held: bodies in memory, and bodies that a stage wants whole. A file or a stream that
+  /// is sent unchanged then has no limit.
   public var maximumRequestBytes: Int?
   /// A longer response body fails with ``ErrorCode/responseTooLarge``. Nil limits only collected bodies; a
   /// streamed body has no limit then.
   public var maximumResponseBytes: Int?
   /// A longer collected body goes to an unnamed temporary file in `TMPDIR`, or in `/tmp`.
   public var spillBytes = 1_048_576
-  /// URL of a proxy (`http`, `https`, `socks4`, `socks5`, `socks5h`). Nil takes it from the environment as curl does
-  /// (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`); with an empty text no proxy is used.
+  /// URL of a proxy (`http`, `https`, `socks4`, `socks5`, `socks5h`). Nil takes the proxy from the environment as curl
+  /// does (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`); with an empty text no proxy is used.
   public var proxy: String?
-  /// The path of a Unix socket to which every request goes, independent of its URL, and without a proxy. Nil for none.
+  /// The path of a Unix socket to which every request goes, independent of its URL, and without a proxy. Nil if there
+  /// is no such socket.
   public var unixSocket: String?
-  /// By default the system's authorities are trusted, and no client certificate is shown.
+  /// By default the system's authorities are trusted, and no client certificate is sent.
   public var tls = TLSSettings()
   /// Whether response bodies are decoded, and `Accept-Encoding` is added to requests that do not have it. The headers
   /// `Content-Encoding` and `Content-Length` stay as received.
   public var decodesContent = true
-  /// The value of `User-Agent`, unless the request has one; nil or empty sends none.
+  /// The value of `User-Agent`, unless the request has this header. With nil or an empty text, none is added.
   public var userAgent: String?
   /// How much of a response is accepted besides its body.
   public var responseLimits = ResponseLimits()
@@ -48,18 +51,18 @@ public struct TransportSettings: Sendable {
   package var pingLimit = Duration.seconds(2)
   /// The names of these settings in errors.
   package var names = SettingNames()
-  /// Called with every request head as it is written, including those to proxies, for requests whose options have
+  /// Called with every request head as it is written, including heads for proxies, for requests whose options have
   /// ``SluicePipeline/TransferOptions/tellsHead``; nil costs nothing. Called on the loop, in part from inside libcurl:
   /// it must not block. The head contains secrets, and the fields that the transport adds.
   package var onSentHead: (@Sendable ([UInt8]) -> Void)?
 
-  /// The defaults of a configuration without `transport`, but without a `User-Agent`.
+  /// The defaults of a configuration without `transport`, except that no `User-Agent` is sent.
   package init() {}
 
   /// The default limit for a body that is held, in memory or in a file of the engine.
   package static let defaultHeldBytes = 67_108_864
 
-  /// The limit for request bodies in memory, and for those that a stage wants whole: 64 MiB by default.
+  /// The limit for request bodies in memory, and for request bodies that a stage wants whole: 64 MiB by default.
   package var maximumHeldRequestBytes: Int { maximumRequestBytes ?? Self.defaultHeldBytes }
   /// The limit for files and streams that are sent unchanged: none by default.
   package var maximumStreamedRequestBytes: Int { maximumRequestBytes ?? .max }
@@ -79,7 +82,7 @@ public struct TransportSettings: Sendable {
 
 /// How much of a response is accepted besides its body; more fails with ``ErrorCode/invalidResponse``.
 ///
-/// Libcurl has limits of its own for chunk extensions and for a line, and at most 300 KiB for a head.
+/// Libcurl has limits of its own for chunk extensions and for a line, and accepts at most 300 KiB for a head.
 public struct ResponseLimits: Sendable, Hashable {
   /// Bytes of one head, including its line ends; also of the trailers of one response.
   public var maximumHeadBytes = 262_144
@@ -98,7 +101,7 @@ public struct ResponseLimits: Sendable, Hashable {
 public struct TLSSettings: Sendable, Hashable {
   /// Certificates of the authorities to trust instead of the system's.
   public var ca: String?
-  /// The client certificate; nil shows none.
+  /// The client certificate; nil if none is sent.
   public var certificate: String?
   /// The private key of ``certificate``; nil if that file contains it too.
   public var key: String?
@@ -114,7 +117,7 @@ public struct TLSSettings: Sendable, Hashable {
   /// accepts any key.
   package var keyHashes: Set<[UInt8]> = []
 
-  /// Reads no file. An engine refuses a file that cannot be read when it starts.
+  /// Reads no file. When an engine starts, it refuses a file that cannot be read.
   package init(ca: String? = nil, certificate: String? = nil, key: String? = nil, verify: Bool = true) {
     self.ca = ca
     self.certificate = certificate

@@ -1,16 +1,17 @@
 package import SluiceMessages
 
-/// Checks that a response must pass before its transaction counts as a success, in addition to those of the settings.
+/// Checks that a response must pass before its transaction counts as a success, in addition to the checks of the
+/// settings.
 ///
 ///     status or validate ─ didValidateResponse ─ extract ─ didExtract ─ validatePayload ─ didValidatePayload ─ success
 ///
 /// Each function is called at most once for a transaction, on its loop, with the final response and its body, and must
-/// not block. If one throws, its error is that of the transaction, whose result keeps the response.
+/// not block. If a function throws, the transaction fails with its error, and the result keeps the response.
 package final class ResponseChecks: Sendable {
   /// Checks the response in place of the accepted statuses; throws if it is not a success.
   package typealias Validate = @Sendable (Response) throws(TransactionError) -> Void
-  /// Makes the payload of the response to a request of that method; nil if the response has no content by definition,
-  /// which counts as extracted and is not validated.
+  /// Makes the payload of the response to a request of that method. Returns nil if the response has no content by
+  /// definition: this counts as extracted, and no payload is validated.
   package typealias Extract = @Sendable (Response, _ method: String) throws(TransactionError) -> (any Sendable)?
   /// Checks the payload that ``Extract`` made; throws if it is not valid.
   package typealias ValidatePayload = @Sendable (any Sendable) throws(TransactionError) -> Void

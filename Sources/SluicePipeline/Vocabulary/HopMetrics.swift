@@ -1,10 +1,11 @@
 public import SluiceMessages
 
-/// What is known about a hop at its end: one request that the transport has begun, with its response if it got one.
+/// What is known about a hop at its end: one request that the transport has begun, with its response, if there was one.
 public struct HopMetrics: Sendable, Hashable {
   /// The number of the attempt; 0 is the first.
   public let attempt: Int
-  /// The number of the hop in its attempt; 0 is the first, and each redirect and each answer to a challenge is another.
+  /// The number of the hop in its attempt; 0 is the first. Each redirect and each answer to a challenge begins another
+  /// hop.
   public let hop: Int
   /// The method of the request.
   public let method: String

@@ -8,7 +8,7 @@ package enum PieceVerdict: Sendable, Hashable {
   case taken
   /// Like ``taken``, and no further piece comes until the token is resumed.
   case suspended
-  /// The stage's own decision, whatever its failure policy.
+  /// The stage has decided to fail the transaction. Its failure policy has no influence.
   case fail(StageFailure)
   /// The stage broke a rule; its failure policy decides what follows.
   case fault(StageFailure)

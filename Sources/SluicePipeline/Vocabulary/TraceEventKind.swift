@@ -1,4 +1,4 @@
-/// What an entry of the ledger records; the numbers are those of the C interface.
+/// What an entry of the ledger records. The numbers are the same as in the C interface.
 package enum TraceEventKind: UInt32, Sendable, Hashable {
   case willExecute = 1
   case didConfigure = 2
@@ -12,6 +12,6 @@ package enum TraceEventKind: UInt32, Sendable, Hashable {
   case willRetry = 10
   case willRedirect = 11
   case didEndHop = 12
-  /// A span that a stage began; before the next event.
+  /// A span that a stage began has ended. Comes before the next event of the transaction.
   case didEndSpan = 13
 }

@@ -17,7 +17,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     parts = SharedValue(Parts(code: code, message: message, stage: stage, isBeforeSending: isBeforeSending))
   }
 
-  /// One of the constants of ``ErrorCode``, or a stage's own.
+  /// One of the constants of ``ErrorCode``, or a code that a stage has chosen.
   public var code: ErrorCode {
     get { parts.value.code }
     set { parts.value.code = newValue }
@@ -29,8 +29,8 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     set { parts.value.message = newValue }
   }
 
-  /// The stage at fault, or the stage whose own answer is the failure; nil if it was the server, the transport, the
-  /// request or the caller.
+  /// The stage at fault, or the stage whose own answer is the failure; nil if the server, the transport, the request or
+  /// the caller is at fault.
   public var stage: String? {
     get { parts.value.stage }
     set { parts.value.stage = newValue }
@@ -42,7 +42,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     set { parts.value.isBeforeSending = newValue }
   }
 
-  /// Nil where nothing more is known, and for errors that are not those of a transport.
+  /// Nil if nothing more is known, and for errors that do not come from a transport.
   package var detail: TransportError.Detail? {
     get { parts.value.detail }
     set { parts.value.detail = newValue }

@@ -1,13 +1,13 @@
 import CSluice
 public import SluiceMessages
 
-/// Typed values on a transaction, which its other stages and tracers see, and which results, the event log and log records
-/// show (`sluice.attributes/1`, a draft).
+/// Typed values on a transaction, which its other stages and tracers see, and which results, the event log and log
+/// records show (`sluice.attributes/1`, a draft).
 ///
-/// They exist until the end of the transaction, over all attempts and hops; the last value set for a name counts. Names
-/// are like `http.route`: 1 to 128 letters, digits, `.`, `_` and `-`, the first of them a letter. A transaction has at
-/// most 64 attributes, and a text at most 4096 bytes. They can be used as long as the ``StageRequest`` of the same
-/// call. A host without the table has no attributes.
+/// The values exist until the end of the transaction, over all attempts and hops; the last value set for a name counts.
+/// Names are like `http.route`: 1 to 128 letters, digits, `.`, `_` and `-`, the first of them a letter. A transaction
+/// has at most 64 attributes, and a text at most 4096 bytes. The attributes can be used as long as the ``StageRequest``
+/// of the same call can be used. A host without the table has no attributes.
 public struct TransactionAttributes: Sendable {
   /// nil for a delegate of the program, which has no attributes.
   let call: ExchangeCall?
@@ -71,7 +71,8 @@ public struct TransactionAttributes: Sendable {
 
 /// Two values are equal if they belong to the same call.
 extension TransactionAttributes: Hashable {
-  /// Compares the calls by identity, not the values. Two values without a call, such as those of delegates, are equal.
+  /// Compares the calls by identity, not the values. Two values without a call, such as the values that delegates get,
+  /// are equal.
   public static func == (left: TransactionAttributes, right: TransactionAttributes) -> Bool { left.call === right.call }
 
   /// Hashes the identity of the call, not the values.

@@ -19,7 +19,7 @@ extension BodyInterceptor {
 /// Changes the pieces of one body. Its methods are called one after the other, on the loop of the transaction; while a
 /// method awaits, no further piece comes.
 public protocol BodyTransform: AnyObject {
-  /// Takes a piece, and returns the bytes that replace it; return none if nothing can be passed on yet.
+  /// Takes a piece, and returns the bytes that replace it; return no bytes if nothing can be passed on yet.
   func transform(_ piece: [UInt8]) async throws -> [UInt8]
 
   /// The body has ended; returns the bytes that follow.
@@ -62,6 +62,6 @@ public struct PassingBody: Sendable {
   public let request: StageRequest
   /// nil for a request body.
   public let response: StageResponse?
-  /// The facts of the transaction; its attempt and hop say which passage of the body this is.
+  /// The facts of the transaction. The attempt and the hop in them say which passage of the body this is.
   public let context: RequestContext
 }

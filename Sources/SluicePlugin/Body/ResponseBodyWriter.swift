@@ -21,9 +21,10 @@ extension StageResponse {
   ///       for line in lines { try await writer.write(Array("\(line)\n".utf8)) }
   ///     }
   ///
-  /// The closure runs on the loop of the transaction, after the call has returned. The body ends when it returns; what
-  /// it throws ends the transaction. Its task is cancelled when the transaction ends early. The deadline of the
-  /// transaction bounds the whole body. The call fails if the host has no streams, or refuses one here.
+  /// The closure runs on the loop of the transaction, after the call has returned. The body ends when the closure
+  /// returns. An error that the closure throws ends the transaction. The task of the closure is cancelled when the
+  /// transaction ends early. The deadline of the transaction bounds the whole body. The call fails if the host has no
+  /// streams, or refuses one here.
   ///
   /// - Parameter byteCount: how many bytes will follow; nil if this is not known. A body of another length fails the
   ///   transaction.
@@ -53,7 +54,7 @@ final class ProducedBody: Sendable {
 
   private init(_ link: HostLink) { self.link = link }
 
-  /// Opens a stream inside the call, and starts the task that writes it. [inside the call]
+  /// Opens a stream inside the call, and starts the task that writes to the stream. [inside the call]
   static func open(
     _ call: ExchangeCall, _ byteCount: Int?,
     _ produce: @escaping @Sendable (ResponseBodyWriter) async throws -> Void
@@ -150,8 +151,8 @@ final class ProducedBody: Sendable {
     }
   }
 
-  /// The host reports that the stream takes bytes again, or that it is closed. The second report comes once, as the
-  /// last one.
+  /// The host reports that the stream takes bytes again, or that it is closed. The report that the stream is closed
+  /// comes once, as the last report.
   private static func tell(_ context: UnsafeMutableRawPointer?, _ event: sluice_stream_event) {
     guard let context else { return }
     let reference = Unmanaged<ProducedBody>.fromOpaque(context)

@@ -4,8 +4,8 @@ extension StageRequest {
   /// bodies of all other transactions still stream.
   ///
   /// With `response`, this stage's response interceptor is called with the whole body. With `request`, if the whole
-  /// body is not available yet, the request interceptor is called again when it is, unless it has returned with a
-  /// response. If the host refuses, the call fails.
+  /// body is not available yet, the request interceptor is called again when the body is complete, unless the
+  /// interceptor has returned with a response. If the host refuses, the call fails.
   public func wantBody(of side: BodySide) {
     call.attempt { () throws(StageFailure) in try call.wantBody(side.message) }
   }

@@ -56,7 +56,7 @@ class ExchangeCall: @unchecked Sendable {
 
   private func complain() {
     guard mayComplain.exchange(false, ordering: .relaxed) else { return }
-    link.log(.warning, "a request or response was used outside of its call or thread; that had no effect")
+    link.log(.warning, "a request or response was used outside of its call or thread; the access had no effect")
   }
 
   /// Performs a write; true if the host did it, false if the target does not exist.

@@ -1,7 +1,7 @@
 import SluiceSupport
 
 /// Runs the remaining jobs of tasks when the host accepts no more, on a thread that ends when no job is left. It does
-/// not use threads of Swift's runtime, because a plugin must not start those in its host program.
+/// not use threads of Swift's runtime, because a plugin must not start such threads in its host program.
 enum RemainingJobs {
   private struct Piece {
     let job: UnownedJob

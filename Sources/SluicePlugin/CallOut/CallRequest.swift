@@ -11,7 +11,7 @@ public struct CallRequest: Sendable {
   public var headers: [(name: String, value: String)]
   /// The content, sent as it is. Empty means no body.
   public var body: [UInt8]
-  /// The time limit for the whole response; nil means the host's, `transport.timeout` of the configuration.
+  /// The time limit for the whole response; nil means the host's time limit, `transport.timeout` of the configuration.
   public var timeout: Duration?
   /// A longer response is an error; nil means the host's limit.
   public var maximumResponseBytes: Int?

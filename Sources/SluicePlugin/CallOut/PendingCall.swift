@@ -99,7 +99,8 @@ private func completeCall(_ context: UnsafeMutableRawPointer?, _ result: UnsafeP
 }
 
 extension StageFailure {
-  fileprivate static let unsupported = StageFailure(code: "unsupported", message: "this host makes no call-outs")
+  fileprivate static let unsupported = StageFailure(
+    code: "unsupported", message: "this host does not support call-outs")
   fileprivate static let ended = StageFailure(code: "closing", message: "the instance has ended; nothing was sent")
 
   /// The error for a refused `start`.
@@ -109,7 +110,7 @@ extension StageFailure {
       self.init(code: "limit", message: "too many call-outs of this plugin are under way")
     case Int(SLUICE_STATUS_CLOSING): self = .ended
     case Int(SLUICE_STATUS_STALE):
-      self.init(code: "cancelled", message: "the exchange of the call-out is over")
+      self.init(code: "cancelled", message: "the exchange of the call-out has ended")
     case Int(SLUICE_STATUS_REFUSED):
       self.init(code: "refused", message: "no call-out can be made in a trial run, or before the plugin is activated")
     case Int(SLUICE_STATUS_INVALID):

@@ -6,8 +6,8 @@ extension PluginHost {
   ///     let answer = try await host.send(CallRequest(url: "https://users.example.com/7"), onBehalfOf: request)
   ///     guard answer.status == 200 else { throw PluginFailure(message: "the directory answered \(answer.status)") }
   ///
-  /// The call-out runs no stages, so a plugin never calls itself. It uses the engine's connections and follows no
-  /// redirect. Cancelling the task ends the call-out.
+  /// The call-out runs no stages, so a plugin never calls itself. The call-out uses the engine's connections and
+  /// follows no redirect. Cancelling the task ends the call-out.
   ///
   /// - Parameter request: the exchange that waits for the response, inside an `async` method of an interceptor: its
   ///   deadline limits the call-out, and its end cancels the call-out. nil for a call-out for which other exchanges
@@ -21,7 +21,7 @@ extension PluginHost {
       guard let token = (request.call as? SuspendableCall)?.tokenForCalls() else {
         try Task.checkCancellation()
         throw StageFailure(
-          code: "cancelled", message: "the request of the call-out is over, or cannot wait")
+          code: "cancelled", message: "the request that waits for the call-out has ended, or its call cannot wait")
       }
       parent = token
     }

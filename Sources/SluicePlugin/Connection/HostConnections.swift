@@ -1,12 +1,12 @@
 import CSluice
 public import SluiceMessages
 
-/// The host's facts about connections. The host begins to collect them when an instance first reads
+/// The host's facts about connections. The host begins to collect these facts when an instance first reads
 /// ``PluginHost/connections``.
 public struct HostConnections: Sendable {
   let link: HostLink
 
-  /// The connection of the current hop; nil for a hop that has none yet, or if the host gives no information.
+  /// The connection of the current hop; nil if the hop has no connection yet, or if the host gives no information.
   ///
   /// Available in issue interceptors, and in every later call and event.
   public func facts(of request: StageRequest) -> ConnectionFacts? {
@@ -21,7 +21,7 @@ public struct HostConnections: Sendable {
 
 extension PluginHost {
   /// Facts about connections (`sluice.connection/1`, a draft). Read it in `init` or `activate`; nil if the host lacks
-  /// the table. From then on ``TransactionEvent/connection`` has them too.
+  /// the table. From then on ``TransactionEvent/connection`` has these facts too.
   public var connections: HostConnections? {
     let isOffered: Bool? = link.withHost { $0.connections != nil }
     return isOffered == true ? HostConnections(link: link) : nil

@@ -14,7 +14,7 @@ private final class KeptData: Sendable {
 }
 
 extension ExchangeCall {
-  /// The data of ``setData(_:)``; nil without any, or outside of the call.
+  /// The data that ``setData(_:)`` has set; nil if there is none, and outside of the call.
   final var data: (any Sendable)? {
     kept?.value
   }

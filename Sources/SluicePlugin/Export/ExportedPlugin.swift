@@ -22,12 +22,12 @@ struct ExportedPlugin: @unchecked Sendable {
   /// The plugin of this library, for the functions of its table.
   static var current: ExportedPlugin? { shared.withLock { $0 } }
 
-  /// The tables of a type; throws if the type cannot work, or if the library already exports another.
+  /// The tables of a type; throws if the type cannot work, or if the library already exports another type.
   static func export(_ type: any Plugin.Type) throws(StageFailure) -> ExportedPlugin {
     try shared.withLock { shared throws(StageFailure) in
       if let known = shared {
         guard known.type == type else {
-          throw StageFailure(message: "the library exports \(known.type) already; one library is one plugin")
+          throw StageFailure(message: "the library already exports \(known.type); a library can export only one plugin")
         }
         return known
       }

@@ -75,6 +75,6 @@ private func refusingRetry<Decision: Sendable>(
   _ method: @Sendable () async throws -> Decision
 ) async throws -> Decision {
   do { return try await method() } catch is RetryRequestError {
-    throw StageFailure(message: "the stage asked for a retry where only a redirect or a challenge is decided about")
+    throw StageFailure(message: "the stage asked for a retry in a call that decides about a redirect or a challenge")
   }
 }

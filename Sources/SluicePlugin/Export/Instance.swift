@@ -22,7 +22,7 @@ final class Instance: Sendable {
 
   deinit { calls.close() }
 
-  /// The instance behind a pointer from the host, which keeps it alive during the call.
+  /// The instance behind a pointer from the host. The host keeps the instance alive during the call.
   static func from(_ pointer: UnsafeMutableRawPointer?) -> Instance? {
     pointer.map { Unmanaged<Instance>.fromOpaque($0).takeUnretainedValue() }
   }

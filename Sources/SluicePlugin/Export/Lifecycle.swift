@@ -27,8 +27,8 @@ func activateInstance(
 func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ timeout: UInt64) {
   guard let instance = Instance.from(instance) else { return }
   instance.tasks.cancelAll()
-  // Must come before the plugin's own `deactivate`, which can wait for its tasks: the timers are cancelled, so only
-  // this call resumes tasks that sleep.
+  // Must come before the plugin's own `deactivate`, which can wait for its tasks. The timers are already cancelled, so
+  // only this call resumes tasks that sleep.
   instance.host.link.sleeps.cutOff()
   instance.plugin?.deactivate(timeout: Duration(nanoseconds: timeout))
 }
@@ -38,7 +38,7 @@ func destroyInstance(_ instance: UnsafeMutableRawPointer?) {
   guard let instance else { return }
   let last = Unmanaged<Instance>.fromOpaque(instance).takeRetainedValue()
   last.host.link.close()
-  // Without `activate`, there was no `deactivate`.
+  // `deactivate` is called only for an instance that was activated.
   last.host.link.sleeps.cutOff()
 }
 

@@ -4,15 +4,15 @@ import Synchronization
 
 /// The only owner of the host pointer, which is not used after the instance is destroyed.
 ///
-/// `@unchecked Sendable`: the pointer is valid until ``close()``, which waits for its users; the functions of the host
-/// that ``withHost(_:)`` gives access to can be called from any thread. Using it takes no lock.
+/// `@unchecked Sendable`: the pointer is valid until ``close()``, which waits for its users. The functions of the host
+/// to which ``withHost(_:)`` gives access can be called from any thread. Using it takes no lock.
 final class HostLink: @unchecked Sendable {
   private static let closedBit = 1
   /// Twice the number of users, plus the closed bit.
   private let users = Atomic<Int>(0)
   let sleeps = PendingSleeps()
   let hostLists = HostLists()
-  /// For calls from the host, during which the host exists.
+  /// The host, for use inside calls that come from the host: it exists at least as long as such a call runs.
   let current: UnsafePointer<sluice_host>
   /// Tables that are used often; nil if the host lacks one.
   let logger: UnsafePointer<sluice_logger>?

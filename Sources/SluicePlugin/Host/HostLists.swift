@@ -12,8 +12,8 @@ final class HostListHandle: @unchecked Sendable {
   }
 }
 
-/// The lists of an instance. Each is released once: with its `HostList`, or at the end of the instance, because the
-/// host allows no release after that.
+/// The lists of an instance. Each list is released once: with its `HostList`, or at the end of the instance, because
+/// the host allows no release after the end.
 final class HostLists: Sendable {
   private let handles = Locked<[ObjectIdentifier: HostListHandle]>([:])
 

@@ -112,7 +112,7 @@ extension StageFailure {
   fileprivate init(refusedSleep status: sluice_status?) {
     switch status.map(Int.init) {
     case nil, Int(SLUICE_STATUS_CLOSING): self = .instanceEnded
-    case Int(SLUICE_STATUS_UNSUPPORTED): self.init(code: "unsupported", message: "this host has no timers")
+    case Int(SLUICE_STATUS_UNSUPPORTED): self.init(code: "unsupported", message: "this host does not support timers")
     case Int(SLUICE_STATUS_LIMIT): self.init(code: "limit", message: "too many timers of this plugin are running")
     case let status?: self.init(code: "refused", message: "the host refused a timer with status \(status)")
     }

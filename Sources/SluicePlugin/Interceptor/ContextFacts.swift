@@ -11,7 +11,7 @@ final class ContextFacts: @unchecked Sendable {
 
   private var record: sluice_context
   private var memory: UnsafeMutableRawBufferPointer
-  /// The parent if it did not come as texts.
+  /// The parent context, if it did not come as texts.
   private let givenParent: ParentContext?
 
   /// - Parameter context: its texts are copied.

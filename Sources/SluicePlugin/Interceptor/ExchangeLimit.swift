@@ -2,13 +2,13 @@ import CSluice
 
 /// A limit that a request interceptor can lower for its transaction.
 public enum ExchangeLimit: Sendable, Hashable {
-  /// From now to the end of the transaction.
+  /// The time from now to the end of the transaction.
   case timeout(Duration)
-  /// Of each attempt on the wire.
+  /// The time for each attempt on the wire.
   case attemptTimeout(Duration)
-  /// Bytes of the response body; a longer body is the error `response_too_large`.
+  /// The size of the response body in bytes; a longer body fails with `response_too_large`.
   case responseBytes(Int)
-  /// Attempts, including the first.
+  /// The number of attempts, including the first.
   case attempts(Int)
 
   fileprivate var numbers: (limit: sluice_limit, value: UInt64) {
@@ -28,7 +28,8 @@ extension StageRequest {
     try call.write("the limit \(limit)") { $0.pointee.limit_set($1, number, value) }
   }
 
-  /// Makes a file the body. It is read when the request is sent: do not change it until the transaction has ended.
+  /// Makes a file the body. The file is read when the request is sent: do not change it until the transaction has
+  /// ended.
   /// - Parameters:
   ///   - path: absolute, of a regular file.
   ///   - isRemoved: whether the host removes the file when no message refers to it any more.

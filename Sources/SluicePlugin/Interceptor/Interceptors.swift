@@ -1,11 +1,11 @@
 /// Sees a request before it is sent, and can change every part of it.
 ///
-/// Return to continue, call ``StageRequest/respond(status:)`` to answer without the wire, throw ``RetryRequestError`` for
-/// another attempt, throw any other error to fail the transaction.
+/// Return to continue, call ``StageRequest/respond(status:)`` to answer without the wire, throw ``RetryRequestError``
+/// for another attempt, throw any other error to fail the transaction.
 ///
 /// The method runs on the event loop of its transaction and must not block. If it awaits, the transaction waits and the
-/// loop continues with other work; the method resumes on the same loop. If the transaction ends before that, the task
-/// is cancelled, and the handles stop working: reading returns nil, writing does nothing.
+/// loop continues with other work; the method resumes on the same loop. If the transaction ends before the method
+/// resumes, the task is cancelled, and the handles stop working: reading returns nil, writing does nothing.
 public protocol RequestInterceptor: Sendable {
   func intercept(_ request: StageRequest, context: RequestContext) async throws
 }
@@ -25,15 +25,15 @@ public protocol SynchronousResponseInterceptor: Sendable {
   func intercept(_ response: StageResponse, context: ResponseContext) throws
 }
 
-/// Called at the last moment before a hop is sent. Only request headers can be changed, and only for this hop.
+/// Called immediately before a hop is sent. Only request headers can be changed, and only for this hop.
 ///
 /// Throwing fails the transaction, even with ``RetryRequestError``.
 public protocol IssueInterceptor: Sendable {
   func interceptIssue(_ request: StageRequest, context: RequestContext) throws
 }
 
-/// Called when an attempt has failed without a response. Return to keep the failure; the other ways to end are those of
-/// ``RequestInterceptor``.
+/// Called when an attempt has failed without a response. Return to keep the failure; otherwise the method can end in
+/// the same ways as the method of ``RequestInterceptor``.
 public protocol FailureInterceptor: Sendable {
   func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws
 }

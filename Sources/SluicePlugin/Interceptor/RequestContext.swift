@@ -42,7 +42,7 @@ public struct RequestContext: Sendable, Hashable {
   public var hop: Int { facts.hop }
   /// The time since the transaction began.
   public var elapsed: Duration { facts.elapsed }
-  /// The time until the transaction's deadline; nil without one.
+  /// The time until the transaction's deadline; nil if it has no deadline.
   public var remaining: Duration? { facts.remaining }
   /// The caller's W3C trace context; empty if it has none.
   public var parent: ParentContext { facts.parent }
@@ -50,7 +50,7 @@ public struct RequestContext: Sendable, Hashable {
 
 /// The facts of a transaction that has a response or a failure.
 public struct ResponseContext: Sendable, Hashable {
-  /// The same facts as a request interceptor has.
+  /// The same facts as a request interceptor gets.
   public let request: RequestContext
   /// The path of the request's URL, percent-encoded, without the query.
   public var path: String { request.path }
@@ -64,7 +64,7 @@ public struct ResponseContext: Sendable, Hashable {
   public var transactionID: TransactionID { request.transactionID }
   /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
   public var hop: Int { request.hop }
-  /// The time from the beginning of this call to the transaction's deadline; nil without one.
+  /// The time from the beginning of this call to the transaction's deadline; nil if it has no deadline.
   public var remaining: Duration? { request.remaining }
   /// The caller's W3C trace context; empty if it has none.
   public var parent: ParentContext { request.parent }

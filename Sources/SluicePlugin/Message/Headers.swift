@@ -2,14 +2,15 @@ import CSluice
 
 /// The headers of a message in the host. Names are case-insensitive.
 ///
-/// A value that the host refuses (a line break, a hop-by-hop field, a message that this call can only read) fails the
-/// call as if its method had thrown; ``set(_:to:)`` and ``add(_:for:)-(String,_)`` throw at once instead.
+/// A write that the host refuses fails the call as if its method had thrown. The host refuses, for instance, line
+/// breaks, hop-by-hop fields, and writes to a message that this call can only read. ``set(_:to:)`` and
+/// ``add(_:for:)-(String,_)`` throw at once instead.
 public struct Headers: Sendable {
   let call: ExchangeCall
   let side: MessageSide
 
-  /// The first value of a name, nil without such a field. Setting replaces all fields of the name by one; setting nil
-  /// removes them.
+  /// The first value of a name; nil if there is no such field. Setting replaces all fields of the name by one; setting
+  /// nil removes them.
   public subscript(name: String) -> String? {
     get { call.header(side, name).map { String(decoding: $0, as: UTF8.self) } }
     nonmutating set {

@@ -22,11 +22,11 @@ public struct StageRequest: Sendable {
     nonmutating set { call.attempt { () throws(StageFailure) in try call.setURL(newValue) } }
   }
 
-  /// The first value of a header as the current hop has sent it, including what issue stages have set; nil without such
-  /// a header, and before the hop is issued.
+  /// The first value of a header as the current hop has sent it, including what issue stages have set; nil if there is
+  /// no such header, and before the hop is issued.
   public func issuedHeader(_ name: String) -> String? { call.issuedHeader(name) }
 
-  /// The body in memory; nil without a body, or if it is streamed or in a ``bodyFile``. Setting nil empties it.
+  /// The body in memory; nil if there is no body, or if it is streamed or in a ``bodyFile``. Setting nil empties it.
   public var body: [UInt8]? {
     get { call.body(.request) }
     nonmutating set { call.attempt { () throws(StageFailure) in try call.setBody(.request, newValue ?? []) } }
@@ -43,7 +43,8 @@ public struct StageRequest: Sendable {
     call.document(.request, access, body: body)
   }
 
-  /// Replaces the wire, or a failure, by an empty response to fill in. The call must still return.
+  /// Answers with a response of the stage in place of the wire or of a failure. Returns the response, which is empty,
+  /// to fill in. The method must still return.
   @discardableResult
   public func respond(status: Int) -> StageResponse {
     call.attempt { () throws(StageFailure) in try call.respond(status) }

@@ -13,8 +13,8 @@ public struct StageResponse: Sendable {
     nonmutating set { call.attempt { () throws(StageFailure) in try call.setStatus(newValue) } }
   }
 
-  /// The body in memory; nil without a body, without ``PluginOptions/wantsResponseBody``, or if the body is in a
-  /// ``bodyFile``. Setting nil empties it.
+  /// The body in memory. Nil if there is no body, if the body is in a ``bodyFile``, or if the stage does not have
+  /// ``PluginOptions/wantsResponseBody``. Setting nil empties it.
   public var body: [UInt8]? {
     get { call.body(.response) }
     nonmutating set { call.attempt { () throws(StageFailure) in try call.setBody(.response, newValue ?? []) } }

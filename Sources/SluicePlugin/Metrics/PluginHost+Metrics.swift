@@ -52,7 +52,7 @@ extension PluginHost {
     Gauge(metric: try define(SLUICE_METRIC_GAUGE, name, description, unit, labels, seriesLimit))
   }
 
-  /// - Parameter bounds: upper bounds, ascending; by default those that OpenTelemetry recommends for seconds.
+  /// - Parameter bounds: upper bounds, ascending; by default the bounds that OpenTelemetry recommends for seconds.
   public func histogram(
     _ name: String, _ description: String = "", unit: String = "s", labels: [String] = [], bounds: [Double] = [],
     seriesLimit: UInt32 = 0

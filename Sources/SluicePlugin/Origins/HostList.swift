@@ -1,7 +1,7 @@
 import CSluice
 import SluiceJSON
 
-/// A list of hosts, read and compared as the host itself does it (`sluice.origins/1`, a draft).
+/// A list of hosts, which the engine reads and compares in the same way as its own lists (`sluice.origins/1`, a draft).
 ///
 /// A stage that sends secrets to some hosts must not parse URLs itself: if two parsers disagree about a URL, the secret
 /// goes to the wrong host. Can be used from any thread.
@@ -35,7 +35,8 @@ extension PluginHost {
   /// before it and `:port` after it. Call it in `init`, with texts of the configuration.
   ///
   /// - Parameter name: the place of the list in the configuration, for messages.
-  /// - Throws: ``StageFailure`` that names the first bad entry; with the code `unsupported` in a host without the table.
+  /// - Throws: ``StageFailure`` that names the first bad entry; with the code `unsupported` in a host without the
+  ///   table.
   public func hostList(_ hosts: [String], named name: String) throws(StageFailure) -> HostList {
     var handle: HostListHandle?
     var message = ""
@@ -58,7 +59,7 @@ extension PluginHost {
     switch status.map(Int.init) {
     case nil, Int(SLUICE_STATUS_CLOSING): throw .instanceEnded
     case Int(SLUICE_STATUS_UNSUPPORTED):
-      throw StageFailure(code: "unsupported", message: "this host reads no lists of hosts")
+      throw StageFailure(code: "unsupported", message: "this host does not support lists of hosts")
     default: throw StageFailure(message: message.isEmpty ? "the host refused \"\(name)\"" : message)
     }
   }

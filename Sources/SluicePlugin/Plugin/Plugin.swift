@@ -20,8 +20,8 @@ public protocol Plugin: Sendable {
   static var options: PluginOptions { get }
   /// A JSON Schema (draft-07) that the host checks the configuration against before ``init(configuration:host:)``.
   static var configurationSchema: String? { get }
-  /// Members that are added to a configuration without them, before it is decoded. The compiler's decoding ignores a
-  /// property's initial value.
+  /// Default members. A member that the configuration lacks is added before decoding. The decoding that the compiler
+  /// generates ignores a property's initial value.
   static var configurationDefaults: JSONValue? { get }
   /// The self-test cases of the plugin, which run before a hot swap.
   static var selfTests: [SelfTest<Self>] { get }
@@ -29,7 +29,7 @@ public protocol Plugin: Sendable {
   /// Checks the configuration and stores it: no I/O, no threads. The user sees the error that it throws.
   init(configuration: Configuration, host: PluginHost) throws
 
-  /// Opens, connects, starts: called just before the first exchange. May block.
+  /// Called just before the first exchange, to open files and connections and to start threads. May block.
   func activate() throws
 
   /// Ends running work within the timeout. After this there are no more calls. May block.

@@ -32,7 +32,7 @@ public struct PluginOptions: OptionSet, Sendable {
   /// The methods may block: they are called on a thread pool. Only for the synchronous protocols.
   public static let blocking = PluginOptions(rawValue: 2)
   /// The whole request body is available when a request interceptor is called. If the caller streams the body, the host
-  /// first reads all of it, up to `transport.maximumRequestBytes`, into memory or a file.
+  /// first reads all of it, up to `transport.maxRequestBytes`, into memory or a file.
   public static let wantsRequestBody = PluginOptions(rawValue: 4)
   /// The whole response body is available when a response interceptor is called. Without this option, the interceptor
   /// is called earlier, when the head has arrived.

@@ -10,7 +10,7 @@ public import SluiceJSON
 ///     ]
 ///
 /// The request passes through all stages of the plugin to a simulated wire, and the response passes back. Only the
-/// members that an expected document names are compared, also within `headers` and `body`; `null` means that a member
+/// members that an expected document names are compared, within `headers` and `body` too; `null` means that a member
 /// must not exist. Cases run in a child process, in a trial (``PluginHost/isTrial``), on an instance that is not
 /// activated.
 public struct SelfTest<Tested: Plugin>: Sendable {

@@ -1,6 +1,7 @@
 import CSluice
 
-/// A plugin whose places in the lists of a configuration can have a configuration of their own (`sluice.stage/1`, a draft):
+/// A plugin whose places in the lists of a configuration can have a configuration of their own (`sluice.stage/1`, a
+/// draft):
 ///
 ///     "request": [{"plugin": "limit", "match": {"paths": ["/search"]}, "config": {"rate": 5}}, "limit"]
 ///
@@ -13,11 +14,11 @@ public protocol StageConfigurable: Plugin {
 
   /// A JSON Schema (draft-07) that the host checks the configuration of a place against; by default none.
   static var stageConfigurationSchema: String? { get }
-  /// Members that are added to a configuration without them, before it is decoded; by default none.
+  /// Default members. A member that a configuration lacks is added before decoding. By default there are none.
   static var stageConfigurationDefaults: JSONValue? { get }
 
-  /// Checks the configuration of a place, after `init` and before `activate()`: no I/O, no threads. The user sees the error
-  /// that it throws. By default every configuration is accepted.
+  /// Checks the configuration of a place, after `init` and before `activate()`: no I/O, no threads. The user sees the
+  /// error that it throws. By default every configuration is accepted.
   func checkStage(_ configuration: StageConfiguration) throws
 }
 
@@ -31,8 +32,8 @@ extension StageConfigurable {
 }
 
 extension RequestContext {
-  /// The configuration of the place that is called; nil if it has none. Valid as long as the ``StageRequest`` of the
-  /// same call.
+  /// The configuration of the place that is called; nil if the place has none. Valid as long as the ``StageRequest`` of
+  /// the same call.
   public func stageConfiguration<Stage: StageConfigurable>(of plugin: Stage.Type) -> Stage.StageConfiguration? {
     guard let call = attributes.call else { return nil }
     let place = call.withExchange { _, exchange in
@@ -45,8 +46,8 @@ extension RequestContext {
 }
 
 extension ResponseContext {
-  /// The configuration of the place that is called; nil if it has none. Valid as long as the ``StageResponse`` of the
-  /// same call.
+  /// The configuration of the place that is called; nil if the place has none. Valid as long as the ``StageResponse``
+  /// of the same call.
   public func stageConfiguration<Stage: StageConfigurable>(of plugin: Stage.Type) -> Stage.StageConfiguration? {
     request.stageConfiguration(of: plugin)
   }

@@ -1,7 +1,8 @@
 /// A plugin that passes its state to the next build in a hot swap.
 ///
-/// The serving instance saves while requests flow, and continues to serve: what it counts after that is not in the
-/// state. Exact counts belong in ``PluginHost/values``. The new instance loads after `init` and before `activate()`.
+/// The serving instance saves its state while requests flow, and continues to serve: what it counts after that is not
+/// in the state. Exact counts belong in ``PluginHost/values``. The new instance loads the state after `init` and before
+/// `activate()`.
 ///
 /// If either method throws, or if the state is larger than 16 MiB as JSON, the swap is refused and the old build
 /// continues to serve, unless ``isStateOptional`` of the new build says that it can start without state.
@@ -9,7 +10,7 @@ public protocol StatefulPlugin: Plugin {
   /// Passed as JSON, because two builds do not share types.
   associatedtype State: Codable & Sendable
 
-  /// The version of `State`, which a build with another form must increase; default 1.
+  /// The version of `State`; default 1. A build whose `State` has another form must increase it.
   static var stateVersion: UInt32 { get }
   /// Whether a swap continues if there is no state, or if the state is refused; default false.
   static var isStateOptional: Bool { get }

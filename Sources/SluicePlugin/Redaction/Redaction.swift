@@ -2,8 +2,8 @@ import SluiceMessages
 
 /// Values that must not be shown: the known secrets in URLs and header fields, and additional ones.
 ///
-/// A redacted value is shown as `REDACTED`. The query keys are those of OpenTelemetry's conventions for `url.full`. The
-/// list is the host's.
+/// A redacted value is shown as `REDACTED`. The known query keys come from OpenTelemetry's conventions for `url.full`.
+/// The host has the list.
 public struct Redaction: Sendable, Hashable {
   private let secrets: SecretList
 

@@ -16,12 +16,12 @@ public enum SharedExchange: Sendable, Hashable {
   case differs(version: UInt64?)
 }
 
-/// Named bytes that all instances of the plugin share, in one engine: instances of other names and configurations, and the
-/// builds before and after a hot swap (`sluice.shared/1`, a draft).
+/// Named bytes that all instances of the plugin in one engine share: instances with other names and configurations, and
+/// the builds before and after a hot swap (`sluice.shared/1`, a draft).
 ///
-/// They belong to the plugin's id, so if some configurations must not share a value, its name must contain what
-/// distinguishes them. They exist as long as the engine. A name has 1 to 256 bytes, a value up to 1 MiB; a plugin has
-/// up to 4096 values of 16 MiB in all. Can be used from any thread; never blocks.
+/// The values belong to the plugin's id, so if some configurations must not share a value, the name of the value must
+/// contain what distinguishes these configurations. The values exist as long as the engine. A name has 1 to 256 bytes,
+/// a value up to 1 MiB; a plugin has up to 4096 values of 16 MiB in all. Can be used from any thread; never blocks.
 public struct SharedValues: Sendable {
   let link: HostLink
 
@@ -46,8 +46,8 @@ public struct SharedValues: Sendable {
   /// Sets a value, independent of its version.
   /// - Parameter lifetime: how long the value exists; nil means as long as the engine.
   /// - Returns: the version of the new value.
-  /// - Throws: ``StageFailure`` with the code `limit` if the plugin shares too much, `invalid` for a name or value that is not
-  ///   allowed, `unsupported` in a host without the table, `closing` if the instance has ended.
+  /// - Throws: ``StageFailure`` with the code `limit` if the plugin shares too much, `invalid` for a name or value that
+  ///   is not allowed, `unsupported` in a host without the table, `closing` if the instance has ended.
   @discardableResult
   public func set(
     _ name: String, to bytes: [UInt8], for lifetime: Duration? = nil
@@ -112,7 +112,8 @@ extension StageFailure {
   fileprivate init(refusedSharing status: sluice_status?) {
     switch status.map(Int.init) {
     case nil, Int(SLUICE_STATUS_CLOSING): self = .instanceEnded
-    case Int(SLUICE_STATUS_UNSUPPORTED): self.init(code: "unsupported", message: "this host shares no values")
+    case Int(SLUICE_STATUS_UNSUPPORTED):
+      self.init(code: "unsupported", message: "this host does not support shared values")
     case Int(SLUICE_STATUS_LIMIT): self.init(code: "limit", message: "the plugin shares too many values or bytes")
     case Int(SLUICE_STATUS_INVALID):
       self.init(code: "invalid", message: "the name or the size of the shared value is not allowed")

@@ -9,12 +9,13 @@ public struct EndedSpan: Sendable, Hashable {
   public let kind: SpanKind
   /// The name of the stage in the configuration.
   public let stage: String
-  /// The trace of the hop, otherwise the caller's, otherwise the one with the transaction's id; 32 hexadecimal digits.
+  /// The trace of the hop; if it has none, the caller's trace; if there is neither, a trace with the transaction's id.
+  /// 32 hexadecimal digits.
   public let traceID: String
   /// 16 hexadecimal digits.
   public let spanID: String
-  /// The span of the hop during which this span began; the caller's span if this one began before the hop was issued;
-  /// nil without a parent.
+  /// The span of the hop during which this span began, or the caller's span if the hop was not issued yet. Nil if the
+  /// span has no parent.
   public let parentSpanID: String?
   /// On the host's monotonic clock.
   public let start: Duration

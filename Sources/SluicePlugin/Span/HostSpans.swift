@@ -1,7 +1,7 @@
 import CSluice
 public import SluiceMessages
 
-/// Begins the plugin's own spans below those of the hops (`sluice.spans/1`, a draft).
+/// Begins the plugin's own spans, as children of the hops' spans (`sluice.spans/1`, a draft).
 public struct HostSpans: Sendable {
   let link: HostLink
 
@@ -26,10 +26,10 @@ public struct HostSpans: Sendable {
   }
 }
 
-/// A span that has not ended. If the plugin does not end it, the host does, when the transaction ends.
+/// A span that has not ended. If the plugin does not end the span, the host ends it at the end of the transaction.
 ///
-/// It can be used where the request can: in the call of the stage, and after an `await` in it. Elsewhere, and after its end, its
-/// functions do nothing.
+/// The span can be used wherever the request can be used: in the call of the stage, and after an `await` in it.
+/// Elsewhere, and after its end, its functions do nothing.
 ///
 /// `@unchecked Sendable`: the table is a constant of the host.
 public struct OpenSpan: @unchecked Sendable {

@@ -46,7 +46,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     var outcome: CallOutcome?
     /// A token that was taken before the call was known to suspend.
     var early: sluice_token?
-    /// ``CallTask/rest``, if the call ended on another thread or later.
+    /// The value for ``CallTask/rest``, if the call ended on another thread or after its suspension.
     var rest: UnsafeContinuation<Bool, Never>?
     /// Nil before the first call, and after the end.
     var task: Task<Void, Never>?
@@ -64,11 +64,12 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   private let progress = Locked(Progress())
   private let tasks: CallTasks
   private let link: HostLink
-  /// The thread that is waking the idle task, which has no other jobs at that time; 0 for none.
+  /// The thread that is waking the idle task, which has no other jobs at that time; 0 if no thread is.
   private let wakingThread = Atomic<UInt>(0)
   /// The job that wakes the task; used only by ``wakingThread``.
   private var wakingJob: UnownedJob?
-  /// The thread that runs a call until it must wait; 0 for none. Pieces of the task on this thread need no lock.
+  /// The thread that runs a call until it must wait; 0 if no thread does. Pieces of the task on this thread need no
+  /// lock.
   private let runningThread = Atomic<UInt>(0)
   /// The loop of the current call.
   private var loop: sluice_loop = 0
@@ -81,9 +82,9 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   private var outcome: CallOutcome?
   /// Wakes the idle task: with true for another call, with false to end it.
   private var rest: UnsafeContinuation<Bool, Never>?
-  /// The handle of the latest call, for the next one.
+  /// The handle of the latest call; the next call can use the same object.
   private var lastCall: SuspendableCall?
-  /// The facts of the latest call, for the next one.
+  /// The facts of the latest call; the next call can use the same object.
   private var lastFacts: ContextFacts?
 
   init(_ tasks: CallTasks) {
@@ -91,7 +92,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     link = tasks.link
   }
 
-  /// The next call, before its method is known. The caller must run it, or give the task back.
+  /// The next call, before its method is known. The caller must run the call, or give the task back.
   func makeCall(on loop: sluice_loop) -> SuspendableCall {
     self.loop = loop
     // A handle that the plugin has kept must stay dead, so the call behind it is not used again.
@@ -180,8 +181,8 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     lastCall = nil
   }
 
-  /// The call has ended. The task waits for the next one, and is resumed with false if there will be none. A cancelled
-  /// task cannot be used again, and ends.
+  /// The call has ended. The task waits for the next call, and is resumed with false if no further call will come. A
+  /// cancelled task cannot be used again, and ends.
   private func finish(_ outcome: CallOutcome, isCancelled: Bool, resting rest: UnsafeContinuation<Bool, Never>) {
     if runningThread.load(ordering: .relaxed) == pthread_self(), !isCancelled, !hasEarlyToken {
       (self.outcome, self.rest) = (outcome, rest)
@@ -270,7 +271,8 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     case .resting, .over: return nil
     case .starting:
       if let early { return early }
-      // A call that has ended may have left the phase behind, and the next call is entered before it is run.
+      // The phase can still be that of an earlier call, because a call is entered before it is run. So check the
+      // thread.
       guard runningThread.load(ordering: .relaxed) == pthread_self(), let token = Self.takeToken(call) else {
         return nil
       }
@@ -281,7 +283,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
   }
 
   private func refuseToWait(_ call: SuspendableCall) -> sluice_verdict {
-    let failure = StageFailure(message: "the stage waited for something where it cannot be suspended")
+    let failure = StageFailure(message: "the stage had to wait in a call that cannot be suspended")
     let verdict = call.verdict(.failed(failure))
     call.silence()
     release(to: .over)

@@ -13,7 +13,7 @@ final class CallTasks: Sendable {
   private static let maximumResting = 32
 
   private let state = Locked(State())
-  /// An idle task, retained. Most instances need no other one, and taking this one needs no lock.
+  /// An idle task, retained. Most instances need no other task. Taking this task needs no lock.
   private let first = Atomic<Unmanaged<CallTask>?>(nil)
   private let isClosed = Atomic<Bool>(false)
   let link: HostLink
@@ -21,8 +21,8 @@ final class CallTasks: Sendable {
 
   init(_ link: HostLink) { self.link = link }
 
-  /// A task for one call. ``CallTask/run(_:on:_:)`` gives the task back; a caller that does not run it must give it
-  /// back itself.
+  /// A task for one call. ``CallTask/run(_:on:_:)`` gives the task back; a caller that does not run the task must give
+  /// it back itself.
   func take() -> CallTask {
     if let task = takeFirst() { return task }
     return state.withLock { $0.resting.popLast() } ?? CallTask(self)

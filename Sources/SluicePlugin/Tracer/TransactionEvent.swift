@@ -49,8 +49,8 @@ extension TransactionEvent {
   public var attemptNumber: Int { Int(event.pointee.attempt) }
   /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
   public var hop: Int { Int(event.pointee.hop) }
-  /// The trace in which the current hop was sent (W3C Trace Context), otherwise the caller's, as 32 hexadecimal digits;
-  /// nil if it is unknown.
+  /// The trace in which the current hop was sent (W3C Trace Context), otherwise the caller's trace, as 32 hexadecimal
+  /// digits; nil if it is unknown.
   public var traceID: String? { withUnsafeBytes(of: event.pointee.trace_id) { hexadecimal($0) } }
   /// The span that the current hop has sent, as 16 digits; nil before it was issued, and if it sent none.
   public var spanID: String? { withUnsafeBytes(of: event.pointee.span_id) { hexadecimal($0) } }
@@ -60,7 +60,7 @@ extension TransactionEvent {
   public var isSampled: Bool { event.pointee.trace_flags & 1 == 1 }
   /// The time on the host's monotonic clock.
   public var time: Duration { Duration(nanoseconds: event.pointee.time_ns) }
-  /// The response's status; nil without one.
+  /// The response's status; nil without a response.
   public var status: Int? { event.pointee.status == 0 ? nil : Int(event.pointee.status) }
   /// The outcome in `didComplete`; otherwise nil.
   public var outcome: TransactionOutcome? { TransactionOutcome(rawValue: event.pointee.outcome) }
@@ -81,7 +81,7 @@ extension TransactionEvent {
   public var method: String { String(event.pointee.method) }
   /// The current URL of the request, after redirects; it can contain secrets.
   public var url: String { String(event.pointee.url) }
-  /// The sizes of the shortest events that have these members, whatever members a later revision adds behind them.
+  /// The sizes of the shortest events that have these members. Later revisions can add members at the end.
   private static var bytesUpToSpan: Int { bytes(upTo: MemoryLayout<sluice_event>.offset(of: \.span)) }
   private static var bytesUpToConnection: Int { bytes(upTo: MemoryLayout<sluice_event>.offset(of: \.connection)) }
 
@@ -111,7 +111,7 @@ extension TransactionEvent {
   }
   /// The request, only for reading, during the call; nil with queued delivery.
   public var request: StageRequest? { call.map { StageRequest(call: $0) } }
-  /// The response, under the same conditions; also nil without a response.
+  /// The response, under the same conditions as ``request``; also nil if there is no response.
   public var response: StageResponse? { call.flatMap { $0.status == 0 ? nil : StageResponse(call: $0) } }
   /// The attributes of the transaction, for reading during the call; nil with queued delivery.
   public var attributes: TransactionAttributes? { call.map { TransactionAttributes(call: $0) } }

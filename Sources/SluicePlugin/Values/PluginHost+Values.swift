@@ -1,10 +1,10 @@
 import CSluice
 
-/// Integers that the host keeps for the name of an instance. They stay exact across hot swaps, in which the old and the
-/// new build count at the same time.
+/// Integers that the host keeps for the name of an instance. The integers stay exact across hot swaps, in which the old
+/// and the new build count at the same time.
 ///
 /// From any thread; only the first value of a key takes a lock. Keys have 1 to 256 bytes; a name has up to 4096 keys.
-/// They exist as long as the engine.
+/// The integers exist as long as the engine.
 public struct HostValues: Sendable {
   let link: HostLink
 

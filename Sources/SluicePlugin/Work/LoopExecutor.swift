@@ -21,8 +21,8 @@ final class LoopExecutor: PostingExecutor {
 
 extension PluginHost {
   /// Starts a task that belongs to no exchange, for work that several exchanges wait for, or that continues between
-  /// them. It runs on an event loop, and must not block it. Only its creator cancels it; a call-out in it ends with the
-  /// instance.
+  /// them. The task runs on an event loop, and must not block the loop. Only its creator cancels it; a call-out in it
+  /// ends with the instance.
   ///
   /// Do not use it in `init`, which must not start anything.
   @discardableResult

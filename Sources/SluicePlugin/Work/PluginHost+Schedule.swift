@@ -36,8 +36,8 @@ extension PluginHost {
   private func refusal(_ name: String, _ status: sluice_status?) -> StageFailure {
     let reason =
       switch status.map(Int.init) {
-      case Int(SLUICE_STATUS_UNSUPPORTED): "this host has no scheduled work"
-      case Int(SLUICE_STATUS_LIMIT): "there are too many"
+      case Int(SLUICE_STATUS_UNSUPPORTED): "this host does not support scheduled work"
+      case Int(SLUICE_STATUS_LIMIT): "the instance has too much scheduled work"
       case nil, Int(SLUICE_STATUS_CLOSING): "the instance is not active"
       default: "it needs a period of 1 ms or more, a timeout, a name, and a type that conforms to ScheduledWork"
       }

@@ -71,12 +71,14 @@ private final class PendingWork: Sendable {
     switch status.map(Int.init) {
     case nil, Int(SLUICE_STATUS_CLOSING): StageFailure.instanceEnded
     case Int(SLUICE_STATUS_STALE): CancellationError()
-    case Int(SLUICE_STATUS_UNSUPPORTED): StageFailure(code: "unsupported", message: "this host runs no work")
+    case Int(SLUICE_STATUS_UNSUPPORTED):
+      StageFailure(code: "unsupported", message: "this host does not run blocking functions of plugins")
     case Int(SLUICE_STATUS_LIMIT):
       StageFailure(code: "limit", message: "too many functions of this plugin wait for a thread or run on one")
     case Int(SLUICE_STATUS_REFUSED):
-      StageFailure(code: "refused", message: "no work can be run before the plugin is activated")
-    case let status?: StageFailure(code: "refused", message: "the host refused work with status \(status)")
+      StageFailure(code: "refused", message: "a plugin can run blocking functions only after it was activated")
+    case let status?:
+      StageFailure(code: "refused", message: "the host refused to run a blocking function (status \(status))")
     }
   }
 }

@@ -14,8 +14,8 @@ public protocol NotificationHandler: Sendable {
 
 /// Does the work that ``PluginHost/schedule(_:every:timeout:)`` schedules, once per period.
 ///
-/// For threads, errors and cancellation see ``NotificationHandler``. A period that begins while the work runs and is
-/// not overdue is skipped.
+/// For threads, errors and cancellation see ``NotificationHandler``. If a period begins while the work of an earlier
+/// period still runs and is not overdue, the new period is skipped.
 public protocol ScheduledWork: Sendable {
   /// Called when the work of that name is due.
   func perform(_ name: String) async throws -> WorkOutcome

@@ -54,7 +54,7 @@ extension HostLink {
 }
 
 extension WorkOutcome {
-  /// The number in `completions.h`, which has none for a missed deadline: only the host can determine that.
+  /// The number in `completions.h`. A missed deadline has no number there, because only the host can determine it.
   fileprivate var number: sluice_work_outcome {
     switch self {
     case .newData: sluice_work_outcome(SLUICE_WORK_NEW_DATA)

@@ -44,7 +44,8 @@ struct DynamicLinks {
     }
   }
 
-  /// The first private library that defines the entry point; `dlsym` would find that one if the plugin has none.
+  /// The first private library that defines the entry point; `dlsym` would find the entry point of this library if the
+  /// plugin itself defines none.
   func entryProvider(of folder: String?) -> String? {
     privateLibraries(of: folder).first { library in
       guard let image = try? LibraryImage(reading: library.path),

@@ -62,7 +62,7 @@ extension ELFFile {
 }
 
 extension GElf_Phdr {
-  /// Whether another segment's memory lies entirely within the memory of this one. Cannot overflow.
+  /// Whether another segment's memory lies entirely within the memory of this segment. Cannot overflow.
   fileprivate func holds(_ other: GElf_Phdr) -> Bool {
     guard other.p_vaddr >= p_vaddr, other.p_memsz <= p_memsz else { return false }
     return other.p_vaddr - p_vaddr <= p_memsz - other.p_memsz

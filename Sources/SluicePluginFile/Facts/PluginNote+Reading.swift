@@ -46,8 +46,8 @@ extension PluginNote {
   }
 }
 
-/// One entry of a note section. Its content follows the owner's name, which is padded to 4 bytes. Some compilers pad it
-/// to 8, the alignment of the section. So there are two candidates.
+/// One entry of a note section. Its content follows the owner's name, which is padded to 4 bytes. Some compilers pad
+/// the name to 8 bytes, the alignment of the section. So its content can begin at two positions.
 struct NoteRecord {
   let owner: String
   let type: UInt32

@@ -8,7 +8,7 @@ package struct ProgramFacts: Sendable, Hashable {
   package let loader: String?
   /// The libraries that the file itself names.
   package let needed: [String]
-  /// Those of the given names that are exported functions of the file.
+  /// The given names that the file exports as functions.
   package let exports: Set<String>
   /// Hex digits; nil if the linker wrote none.
   package let buildID: String?

@@ -29,7 +29,7 @@ package struct LibraryImage: Sendable {
     guard let before = file.status() else { throw Self.openError(errno, subject) }
     try Self.requireRegularFile(before, subject, sizeLimitBytes)
     try LibraryPermissions.check(file: before, realPath: realPath, subject)
-    // One byte more than expected shows a file that grows.
+    // Reads one byte more than expected, to detect a file that grows.
     guard let bytes = file.readAll(capacity: Int(before.st_size) + 1) else { throw Self.openError(errno, subject) }
     guard let after = file.status(), after.isUnchanged(since: before), bytes.count == Int(before.st_size) else {
       throw PluginError(

@@ -6,7 +6,7 @@ import SluiceSupport
 package enum LibraryPermissions {
   /// The library or its folder, if other users can change it.
   private struct Weakness {
-    /// Part of a sentence.
+    /// What is wrong, as part of a sentence.
     let words: String
     let path: String
     /// Whether removing a permission is enough; if false, the file or folder belongs to another user.

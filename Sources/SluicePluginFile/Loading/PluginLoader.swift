@@ -37,7 +37,7 @@ package struct PluginLoader: Sendable {
   }
 
   /// Takes all steps that come before code of the library runs. Blocks.
-  /// - Parameter path: the path in messages; nil means the file's own.
+  /// - Parameter path: the path in messages; nil means the file's own path.
   package func stage(
     _ file: String, as path: String? = nil, allowing allowed: Set<LibraryHazard> = []
   ) throws(PluginError) -> StagedLibrary {

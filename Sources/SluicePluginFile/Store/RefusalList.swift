@@ -5,10 +5,10 @@ import SluiceSupport
 
 /// Builds that failed while they served, by content. They are refused until they are removed from the list.
 ///
-/// The list is stored in the store's folder `refused`, so that it survives a restart. It has one folder for each
-/// project, with one file for each hash; the file contains the reason. A refusal that cannot be written there lasts
-/// until the process ends. A project is a configuration file, or a program without one: a build that fails in one
-/// project can still serve in another project that uses the same store.
+/// The list is stored in the store's folder `refused`, so that it survives a restart. The folder `refused` has one
+/// folder for each project, with one file for each hash. The file contains the reason. A refusal that cannot be written
+/// there lasts until the process ends. A project is a configuration file, or a program without a configuration file. A
+/// build that fails in one project can still serve in another project that uses the same store.
 package final class RefusalList: Sendable {
   private static let longestReasonBytes = 4096
 

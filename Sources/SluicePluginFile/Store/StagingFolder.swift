@@ -19,7 +19,7 @@ struct StagingFolder: ~Copyable {
   }
 
   deinit {
-    // After the rename, no file has this name any more, so both calls fail.
+    // After the rename, no file has this name, so both calls fail.
     unlink("\(path)/\(Self.fileName)")
     unlink("\(path)/\(StoreOwner.linkName)")
     rmdir(path)

@@ -6,8 +6,8 @@ struct StorePruner {
   let store: String
   /// The maximum number of copies that one run removes, so that opening a store never takes long.
   let limit: Int
-  /// A staging folder has no lock for a moment after its creation, so a new one is not touched; the same applies to an
-  /// owner's file.
+  /// A staging folder has no lock for a moment after its creation, so a new staging folder is not touched. For the same
+  /// reason, a new owner's file is not touched.
   private static let stagingAgeSeconds = 600
 
   func run() {
@@ -31,8 +31,8 @@ struct StorePruner {
     rmdir(entry)
   }
 
-  /// Works through a descriptor: another process might remove the folder too, and a third one might then publish its
-  /// copy under the same name. That copy is in another folder, which is not touched.
+  /// Works through a descriptor: another process might remove the folder too, and a third process might then publish
+  /// its copy under the same name. That copy is in another folder, which is not touched.
   private func removeUnused(_ path: String) -> Bool {
     guard let folder = FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
       isUnused(StoreOwner.linkName, in: folder.raw)
@@ -60,7 +60,8 @@ struct StorePruner {
   private func isOld(_ folder: String) -> Bool {
     var status = stat()
     guard lstat(folder, &status) == 0 else { return false }
-    // The file's time is not subtracted: a file system can keep any time, so the difference could overflow.
+    // Subtracts from the current time and not from the file's time: the file's time can be any number, so the
+    // difference could overflow.
     return status.st_mtim.tv_sec < time(nil) - Self.stagingAgeSeconds
   }
 }

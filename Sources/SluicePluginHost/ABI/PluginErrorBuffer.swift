@@ -5,8 +5,8 @@ import SluiceMessages
 package enum PluginErrorBuffer {
   private static let capacityBytes = 1024
 
-  /// Calls into a plugin with an empty buffer. Returns its answer, and its message as one line of valid UTF-8; nil if
-  /// the plugin wrote none.
+  /// Calls into a plugin with an empty buffer. Returns the plugin's answer, and the plugin's message as one line of
+  /// valid UTF-8; nil if the plugin wrote no message.
   package static func collect<Answer>(
     _ body: (UnsafeMutablePointer<sluice_error>) -> Answer
   ) -> (answer: Answer, message: String?) {

@@ -2,7 +2,7 @@ import CLinux
 package import SluiceMessages
 import SluicePluginImage
 
-/// A call of a plugin that runs on an event loop, and blocks it meanwhile.
+/// A call of a plugin that runs on an event loop, and blocks the loop until it returns.
 package struct LoopCall: Sendable, Hashable {
   /// The loop's index in its engine.
   package var loop: Int

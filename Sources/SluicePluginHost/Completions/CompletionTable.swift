@@ -75,7 +75,7 @@ final class CompletionTable: Sendable {
     return true
   }
 
-  /// Ends all open outcomes as cut off, and accepts no new ones.
+  /// Ends all open outcomes with ``OpenWork/End/cutOff``, and accepts no new ones.
   func closeAll() {
     let count = free.withLock { free in
       free.isClosed = true

@@ -16,7 +16,7 @@ package enum PluginEntry {
     guard let table else {
       throw PluginError(
         .entryFailed, subject, message ?? "\(LibraryFacts.entrySymbol) returned NULL without a message",
-        advice: message == nil ? "its author should write one into the error" : nil)
+        advice: message == nil ? "its author should write a message into `error`" : nil)
     }
     let checked = TableReader(subject: subject, name: "sluice_plugin")
     let known = try checked.read(table, zero: sluice_plugin(), least: SLUICE_PLUGIN_SIZE_1)

@@ -21,8 +21,8 @@ package final class PluginGeneration: @unchecked Sendable {
 
   package var facts: LibraryFacts? { library?.facts }
   package var hash: ContentHash? { library?.stored.hash }
-  /// The number of this build in its engine. Without an engine, it is counted per content (see StoredPlugin). 0 for a
-  /// part of the program.
+  /// The number of this build in its engine. Without an engine, the number is counted per content (see StoredPlugin). 0
+  /// for a part of the program.
   package let number: Int
   package var path: String? { library?.path }
 

@@ -18,7 +18,7 @@ package struct ProgramPlugin: @unchecked Sendable {
   package var tracer: sluice_tracer?
   package var notifications: sluice_notifications?
   package var state: sluice_state?
-  /// The host's table is valid until `destroy` of the instance that it returns. [control]
+  /// The host's table is valid until `destroy` of the returned instance. [control]
   let create: @Sendable (UnsafePointer<sluice_host>, JSONValue) throws -> UnsafeMutableRawPointer
 
   package init(

@@ -105,7 +105,7 @@ extension BodyPassage {
     return true
   }
 
-  /// The name of the stage that is being called, or of one that is suspended.
+  /// The name of the stage that is being called; otherwise the name of a stage that is suspended.
   var stageName: String? {
     guard let stage = calledStage ?? suspensions.first?.stage, let transaction else { return nil }
     return binding(stage, transaction).name
@@ -134,8 +134,8 @@ extension BodyPassage {
   func expireSuspensions(at now: Instant, _ reason: String? = nil) {
     for suspension in suspensions where reason != nil || suspension.deadline <= now {
       guard let transaction, let index = suspensions.firstIndex(where: { $0.token == suspension.token }) else { return }
-      // If a token does not expire, it was already resumed: that resumption is in the loop's inbox, which runs after
-      // the timers.
+      // A token that cannot be expired was already resumed: its resumption is in the loop's inbox, which runs after the
+      // timers.
       suspensions[index].deadline = .distantFuture
       guard transaction.environment.suspensions.expire(suspension.token) else { continue }
       suspensions.remove(at: index)

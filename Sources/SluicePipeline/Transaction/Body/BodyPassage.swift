@@ -24,7 +24,7 @@ final class BodyPassage: @unchecked Sendable {
     let token: SuspensionToken
     let stage: Int
     var deadline: Instant
-    /// The bytes that it has written since it was suspended.
+    /// The bytes that the stage has written since it was suspended.
     var output: [UInt8] = []
   }
 
@@ -177,8 +177,8 @@ final class BodyPassage: @unchecked Sendable {
     guard transaction.transfer?.sendsTrailers != false else {
       throw TransportError(
         .transport,
-        "the request body ends with trailers, and libcurl, which the settings need, sends none; send the fields as"
-          + " headers")
+        "the request body ends with trailers, but the settings require libcurl, which sends no trailers;"
+          + " send the fields as headers")
     }
     transaction.exchange.nativeRequest.trailers = trailers
   }
@@ -299,7 +299,7 @@ final class BodyPassage: @unchecked Sendable {
   private func deliver(_ piece: [UInt8]) -> BodyFlow.Event? {
     switch receiver {
     case .sink(let sink):
-      // Another thread gave the result while a stage blocked the loop: no piece must follow the result.
+      // Another thread gave the result while a stage blocked the loop. No piece may follow the result.
       guard transaction?.seat.answer.isTaken == false else {
         end(.failed(Self.stopped, cause: nil))
         return nil

@@ -24,7 +24,7 @@ final class AnswerSlot: @unchecked Sendable {
   private let deadline = Atomic<UInt64>(.max)
   private var transaction: Transaction?
 
-  /// Called when the transaction begins. Returns the serial number that identifies it in this slot. [loop]
+  /// Called when the transaction begins. Returns the serial number that identifies the transaction in this slot. [loop]
   func open(for transaction: Transaction, until deadline: Instant) -> UInt64 {
     let serial = (state.load(ordering: .relaxed) >> 2) &+ 1
     self.transaction = transaction

@@ -6,7 +6,8 @@ import Synchronization
 /// which only the loop's thread touches.
 final class AnswerTable: @unchecked Sendable {
   private static let firstChunkCount = 64
-  /// The first chunk has 64 slots and each further one twice as many: about four million in total.
+  /// The first chunk has 64 slots, and each further chunk has twice as many as the one before: about four million slots
+  /// in total.
   private static let chunkLimit = 16
 
   private let chunks: InlineArray<16, AtomicLazyReference<AnswerChunk>>
@@ -34,7 +35,8 @@ final class AnswerTable: @unchecked Sendable {
     return false
   }
 
-  /// Takes the transactions whose deadline has passed and those that were cancelled; with nil, all. [any]
+  /// Takes the transactions whose deadline has passed and the transactions that were cancelled; with nil, takes all.
+  /// [any]
   func take(dueAt now: Instant?) -> [(transaction: Transaction, isCancelled: Bool)] {
     var taken: [(transaction: Transaction, isCancelled: Bool)] = []
     for index in 0..<Self.chunkLimit {

@@ -17,8 +17,8 @@ package final class LoopEnvironment: @unchecked Sendable {
   private var seats = TransactionSeats()
   /// What ended transactions have left for later ones.
   var spareMemory = SpareMemory()
-  /// ``runningCount`` for other threads, and the number of these transactions that got their result from another
-  /// thread.
+  /// A copy of ``runningCount`` that other threads can read, and the number of running transactions that got their
+  /// result from another thread.
   private let runningNow = Atomic<Int>(0)
   private let stalledNow = Atomic<Int>(0)
   private var begunCount: UInt64 = 0
@@ -37,8 +37,8 @@ package final class LoopEnvironment: @unchecked Sendable {
   /// Transactions that have begun and have no result. From any thread; the number may be slightly out of date.
   package var owedCount: Int { runningNow.load(ordering: .relaxed) - stalledNow.load(ordering: .relaxed) }
 
-  /// Counts transactions that got their result from another thread; a negative number means that the loop has since
-  /// ended them.
+  /// Changes the count of transactions that got their result from another thread. A negative number removes
+  /// transactions that the loop has ended since then.
   func countStalled(_ count: Int) { stalledNow.wrappingAdd(count, ordering: .relaxed) }
 
   /// Ends every transaction with that error, and calls tracers and completions. [loop]

@@ -1,15 +1,15 @@
 /// What a running transaction needs of its loop: a timer, a slot for its answer, and a place in the list of running
 /// transactions. Seats are reused, so that a transaction takes and returns one object instead of three.
 ///
-/// Confined to the loop, except for its answer. Unchecked for that reason.
+/// `@unchecked Sendable`: confined to the loop, except for `answer`, which any thread may use.
 final class TransactionSeat: @unchecked Sendable {
-  /// An earlier transaction can have left it armed, without a target.
+  /// An earlier transaction can have left the timer armed, without a target.
   let timer = LoopTimer()
   /// Decides which thread gives the result.
   let answer: AnswerSlot
   /// The transaction that runs; nil in a vacant seat.
   var transaction: Transaction?
-  /// Its position among all seats of the loop.
+  /// The position of this seat among all seats of the loop.
   fileprivate var place: Int
 
   fileprivate init(answer: AnswerSlot, place: Int) {
@@ -37,7 +37,7 @@ struct TransactionSeats {
   }
 
   /// Takes back a seat. Its timer stays armed, because the next transaction will want a later deadline: disarming and
-  /// arming it again would cost more than letting it fire once for nothing.
+  /// arming it again would cost more than one firing without effect.
   mutating func giveBack(_ seat: TransactionSeat) {
     seat.timer.target = nil
     seat.transaction = nil

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-// Which of the two forms of a message is the truth.
+// Which of the two forms of a message is current: the native form or the document.
 extension Exchange {
   /// Updates the native request from its document and drops the document. A document that was only read stays. An
   /// invalid document stays too, because the transaction must not continue with the earlier request.
@@ -28,8 +28,8 @@ extension Exchange {
     if case .empty? = nativeResponse?.body {} else { hasOwnResponseBody = true }
   }
 
-  /// Releases a view of the response that was made before the body arrived. A stage that has borrowed it keeps it until
-  /// its call returns.
+  /// Releases a view of the response that was made before the body arrived. A stage that has borrowed the view keeps it
+  /// until the call of the stage returns.
   func dropResponseView() {
     guard responseDocument != nil, responseDocument?.isTruth == false else { return }
     responseDocument = nil

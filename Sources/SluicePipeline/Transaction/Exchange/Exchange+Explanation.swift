@@ -48,7 +48,7 @@ final class RequestExplanation {
   let attempt: Int
   private(set) var decisions: [HeaderDecision] = []
   var notes: [String] = []
-  /// The stage that was called last, and the headers before that.
+  /// The stage that was called last, and the headers before this call.
   var called: (stage: String, headers: HeaderFields)?
 
   init(attempt: Int) { self.attempt = attempt }

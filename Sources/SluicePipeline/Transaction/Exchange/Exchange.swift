@@ -62,8 +62,8 @@ package class Exchange: @unchecked Sendable {
   /// The stages that have requested the whole response body in this attempt.
   final var responseBodyAskers: [ObjectIdentifier] = []
 
-  /// A stage has replaced the body from the wire, perhaps by an empty one: the rest of the wire's body and its trailers
-  /// are discarded. Valid until the next head.
+  /// A stage has replaced the body from the wire, perhaps by an empty body. What remains of the wire's body and its
+  /// trailers is discarded. Valid until the next head.
   package final var hasOwnResponseBody = false
 
   /// Sets a streamed body for a response that a stage has set. [loop]
@@ -76,16 +76,16 @@ package class Exchange: @unchecked Sendable {
   /// The attributes that stages have set, over all attempts.
   package final var attributes = AttributeList()
 
-  /// The place that is called now, if it has its own configuration.
+  /// The place in the pipeline that is called now, if this place has its own configuration.
   package final var place: (any AnyObject & Sendable)?
 
-  /// The data that instances keep for this transaction; released when it ends.
+  /// The data that instances keep for this transaction; released when the transaction ends.
   package final var attachments = Attachments()
 
   /// Set while a transaction calls the stages of its own exchange.
   final var isRunning = false
 
-  /// The transaction that calls the stages; nil after its end, and in a copy.
+  /// The transaction that calls the stages; nil after the transaction has ended, and in a copy.
   final var transaction: Transaction? { isRunning ? self as? Transaction : nil }
 
   /// The texts of the request that the plugin host lends to stages. [loop]
@@ -118,7 +118,8 @@ package class Exchange: @unchecked Sendable {
     return known.text
   }
 
-  /// What the request says about its id, kept from the first access on, because the request can change.
+  /// The id in the request's header, or the fact that there is none. Kept from the first access on, because the request
+  /// can change.
   private struct KnownRequestID {
     let isGiven: Bool
     /// Empty until somebody needs the transaction's id as text.
@@ -135,7 +136,7 @@ package class Exchange: @unchecked Sendable {
     return known
   }
 
-  /// What the request says about its id. Only for the end of the transaction, because it moves the headers out.
+  /// The id in the request's header. Only for the end of the transaction, because it moves the headers out.
   final func takeGivenRequestID() -> GivenRequestID {
     if let known = knownRequestID { return .text(known.isGiven ? known.text : nil) }
     var headers = HeaderFields()
@@ -157,8 +158,8 @@ package class Exchange: @unchecked Sendable {
   /// 64 random bits, for ids. [loop]
   package final func randomBits() -> UInt64 { loop.random.next() }
 
-  /// The status of the response, 0 without one; not up to date while its document is authoritative. Read in place,
-  /// because reading the optional response would copy and retain all of it.
+  /// The status of the response, or 0 without a response; not up to date while its document is authoritative. Read in
+  /// place, because reading the optional response would copy and retain all of it.
   package final var responseStatus: Int { Self.status(&nativeResponse) }
 
   /// Whether there is a response; read in place for the same reason.
@@ -217,8 +218,8 @@ package class Exchange: @unchecked Sendable {
     return nil
   }
 
-  /// Whether a stage can add trailers to the request body that passes: to a body that is gathered, or if the transfer
-  /// under way sends them. [loop]
+  /// Whether a stage can add trailers to the request body that passes: it can if the body is gathered, or if the
+  /// current transfer sends trailers. [loop]
   package final var takesRequestTrailers: Bool {
     guard let transaction, transaction.requestPassage != nil else { return false }
     return transaction.transfer?.sendsTrailers ?? true
@@ -238,7 +239,7 @@ package class Exchange: @unchecked Sendable {
   final var detachedConnection: ConnectionFacts?
   final var detachedWantsSpans = false
 
-  /// Nil before the first span.
+  /// Nil until the first span begins.
   final var spans: SpanTable?
 
   /// The stage that is called now; nil between calls.

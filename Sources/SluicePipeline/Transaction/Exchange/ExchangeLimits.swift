@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// Limits that stages have set for one transaction; each only lowers what the configuration allows.
+/// Limits that stages have set for one transaction. Each can only be lower than the limit of the configuration.
 package struct ExchangeLimits: Sendable, Hashable {
   /// The time limit for one attempt on the wire, in nanoseconds.
   package var attemptNanoseconds = UInt64.max

@@ -1,7 +1,7 @@
 package import SluiceMessages
 package import SluiceMetrics
 
-/// The whole pipeline as one immutable value. A transaction keeps it from its beginning to its end.
+/// The whole pipeline as one immutable value. A transaction uses the same pipeline from its beginning to its end.
 package final class Pipeline: Sendable {
   package let requestStages: [StageBinding]
   package let issueStages: [StageBinding]
@@ -92,7 +92,7 @@ package final class Pipeline: Sendable {
 
 /// The settings for every transaction of a pipeline.
 package struct PipelineSettings: Sendable {
-  /// The time limit for a whole transaction; nil for none.
+  /// The time limit for a whole transaction; nil if there is no limit.
   package var deadline: Duration?
   /// The time limit for one attempt on the wire.
   package var attemptTimeout: Duration
@@ -107,7 +107,7 @@ package struct PipelineSettings: Sendable {
   /// Further checks of a response; nil if only its status is checked.
   package var checks: ResponseChecks?
   package var redirects: RedirectSettings
-  /// Converts hosts beyond ASCII in the targets of redirects; without it such a redirect is refused.
+  /// Converts non-ASCII hosts in the targets of redirects; without an encoder, a redirect to such a host is refused.
   package var hostEncoder: HostEncoder?
   /// The default handling of challenges; nil leaves the response as it is.
   package var challengeResponder: (any ChallengeResponder)?

@@ -13,8 +13,8 @@ package final class PipelineLeases: @unchecked Sendable {
     if count == 0, let body = whenNone.take() { body() }
   }
 
-  /// Runs the body once, when no transaction is left, possibly at once. Call it only when no more transactions begin on
-  /// the pipeline. [loop]
+  /// Runs the body a single time, as soon as no transaction is left. This can be before the call returns. Call it only
+  /// when no more transactions begin on the pipeline. [loop]
   package func notifyWhenNone(_ body: @escaping () -> Void) {
     if count == 0 { return body() }
     whenNone = body

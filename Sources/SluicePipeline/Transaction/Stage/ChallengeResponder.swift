@@ -10,7 +10,7 @@ package protocol ChallengeResponder: AnyObject, Sendable {
   /// response. It is also nil if the same credentials were refused before.
   func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String?
 
-  /// Replaces this responder's earlier answer by a new one, in the request that follows a redirect within the origin.
-  /// `exchange` still has the request and response of the previous hop.
+  /// Replaces this responder's earlier answer by a new answer, in the request that follows a redirect within the
+  /// origin. `exchange` still has the request and response of the previous hop.
   func renew(_ request: inout Request, on exchange: Exchange)
 }

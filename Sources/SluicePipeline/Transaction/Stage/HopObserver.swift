@@ -3,7 +3,7 @@ package import SluiceMessages
 /// Follows the hops of a transaction, and answers the challenges of their handshakes. Called on the loop; must not
 /// block.
 package protocol HopObserver: AnyObject, Sendable {
-  /// A part of the request body has left.
+  /// A part of the request body was sent.
   func transaction(_ id: TransactionID, didSend progress: TransferProgress)
 
   /// A part of the response body has arrived, and was taken.
@@ -15,7 +15,7 @@ package protocol HopObserver: AnyObject, Sendable {
   /// The transfer of a hop has ended.
   func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics)
 
-  /// Which challenges of a handshake it answers; nil for none. Constant.
+  /// Which challenges of a handshake it answers; nil if it answers none. Constant.
   var handshakePolicy: HandshakePolicy? { get }
 
   /// Gives the answer to the question, now or later on the loop.

@@ -15,8 +15,8 @@ package protocol Interceptor: AnyObject, Sendable {
   /// Called before the request is sent.
   func interceptRequest(_ exchange: Exchange) -> Verdict
 
-  /// The last moment before a hop is sent; ``Exchange/issueHeaders`` are its headers. Answers ``Verdict/proceed`` or
-  /// fails.
+  /// Called immediately before a hop is sent; ``Exchange/issueHeaders`` are the headers of the hop. Answers
+  /// ``Verdict/proceed`` or fails.
   func interceptIssue(_ exchange: Exchange) -> Verdict
 
   /// A redirect is about to be followed. Answers ``Verdict/proceed``, ``Verdict/respond`` to make the redirect itself
@@ -46,8 +46,8 @@ package protocol Interceptor: AnyObject, Sendable {
   /// The suspended call will not be resumed. Called at most once for a token.
   func suspensionWasCancelled(_ token: SuspensionToken)
 
-  /// What a call failed to do within its deadline, as part of a sentence. For calls that wait for something other than
-  /// the stage's own suspension.
+  /// What a call failed to do within its deadline, as part of a sentence such as "it did not resume". Implement it if
+  /// calls wait for something other than the stage's own suspension.
   var overdueWords: String { get }
 }
 

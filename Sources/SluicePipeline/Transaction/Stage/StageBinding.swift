@@ -1,4 +1,4 @@
-/// A place in the pipeline bound to an instance. A class, because every call of a stage refers to it.
+/// A place in the pipeline bound to an instance. This is a class, because every call of a stage refers to it.
 package final class StageBinding: Sendable {
   /// The instance's name in the configuration.
   package let name: String

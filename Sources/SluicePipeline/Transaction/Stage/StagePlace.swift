@@ -1,7 +1,7 @@
 import SluiceMetrics
 
-/// The position of a stage in its pipeline. Transactions refer to stages by it: keeping the stage itself would retain
-/// and release it for each call.
+/// The position of a stage in its pipeline. Transactions refer to stages by their position: with a reference to the
+/// stage itself, each call would retain and release the stage.
 struct StagePlace {
   var phase: StagePhase
   var index: Int

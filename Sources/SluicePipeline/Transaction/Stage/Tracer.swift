@@ -7,7 +7,7 @@ package protocol Tracer: AnyObject, Sendable {
 
   func record(_ event: TraceEvent)
 
-  /// Like ``record(_:)``, for a tracer that may drop an event; returns false if it did.
+  /// Like ``record(_:)``, for a tracer that may drop an event. Returns false if it dropped the event.
   func offer(_ event: TraceEvent) -> Bool
 }
 
@@ -36,8 +36,8 @@ package struct TraceInterests: OptionSet, Sendable, Hashable {
 /// One entry of the ledger that the engine keeps for every transaction.
 ///
 /// The events of a transaction come in order, from one thread at a time; each `willExecute` has one `didComplete`, and
-/// `didIssue` always precedes its `didReceive`. Each hop that was begun has one `didEndHop`, even without a connection;
-/// its `didReceive` comes before it.
+/// `didIssue` always precedes its `didReceive`. Each hop that was begun has one `didEndHop`, even without a connection,
+/// and the hop's `didReceive` comes before it.
 package struct TraceEvent {
   package typealias Kind = TraceEventKind
 
@@ -45,16 +45,17 @@ package struct TraceEvent {
   /// Position among the events of the transaction, from 0. Events that the tracer does not get are counted too.
   package let sequence: Int
   package let time: Instant
-  /// The exchange; to be read only, and only during the call.
+  /// The exchange. Only read it, and only during the call.
   package let exchange: Exchange
-  /// The status of the event's response, 0 without one.
+  /// The status of the event's response; 0 without a response.
   package let status: Int
-  /// The status of the hop's `didReceive`, or 0 without one, if ``status`` differs: a stage has changed the response or
-  /// answered itself, or the head's `didReceive` was never reported. Nil if both are the same.
+  /// The status of the hop's `didReceive` (0 if there was none), if it differs from ``status``; nil if both are the
+  /// same. They differ if a stage has changed the response or answered itself, or if the head's `didReceive` was never
+  /// reported.
   package let receivedStatus: Int?
   /// Set in `didComplete`; nil elsewhere.
   package let outcome: TransactionOutcome?
-  /// The error of a failed `didComplete` or `didEndHop`, the reason of a `willRetry`.
+  /// The error of a failed `didComplete` or `didEndHop`, or the reason of a `willRetry`.
   package let error: TransactionError?
   /// The delay of a `willRetry`, the duration of the hop in `didEndHop`, or of the transaction in `didComplete`. Not a
   /// `Duration`, because converting one takes too long for a tracer.
@@ -62,7 +63,7 @@ package struct TraceEvent {
   /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, in `didEndHop` and in
   /// `didComplete`.
   package let finalTimings: TransferTimings?
-  /// Stored separately, because it is large and most events have none.
+  /// Stored separately, because a span is large and most events have none.
   var endedSpan: EndedSpan?
 
   package var duration: Duration { Duration(nanoseconds: durationNanoseconds) }
@@ -70,8 +71,8 @@ package struct TraceEvent {
   /// Set in `didEndSpan`; nil elsewhere.
   package var span: StageSpan? { endedSpan?.span }
 
-  /// Set in `didReceive`, `didEndHop` and `didComplete`, if there was a hop. If the body has not arrived yet, only the
-  /// phases before it. Measured on access, so that a tracer pays only for what it uses. [loop]
+  /// Set in `didReceive`, `didEndHop` and `didComplete`, if there was a hop. If the body has not arrived yet, the
+  /// timings have only the phases before it. Measured on access, so that a tracer pays only for what it uses. [loop]
   package var timings: TransferTimings? {
     finalTimings ?? (kind == .didReceive ? exchange.transaction?.transfer?.timings : nil)
   }

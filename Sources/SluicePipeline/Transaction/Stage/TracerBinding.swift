@@ -27,7 +27,7 @@ package final class TracerBinding: Sendable {
 
   /// - Parameters:
   ///   - budget: the time for one call; nil for a trusted tracer.
-  ///   - switchedOff: called once, with the reason, on the loop on which it happened.
+  ///   - switchedOff: called once, with the reason, on the loop on which the tracer was switched off.
   package init(
     name: String, tracer: any Tracer, budget: Duration? = TracerBinding.defaultBudget,
     switchedOff: @escaping @Sendable (String) -> Void = { _ in }
@@ -53,7 +53,7 @@ package final class TracerBinding: Sendable {
     let overruns = score.wrappingAdd(Self.weight, ordering: .relaxed).newValue
     if overruns >= Self.limit {
       let (limit, last) = (Duration(nanoseconds: budget), Duration(nanoseconds: time))
-      switchOff("its calls take longer than \(limit) again and again, the last one \(last)")
+      switchOff("its calls repeatedly take longer than \(limit); the last call took \(last)")
     }
     return true
   }

@@ -60,8 +60,8 @@ struct CallContext {
 
   var exchange: Exchange? { borrowedExchange?.takeUnretainedValue() }
 
-  /// Bits 40…: the number of the instance's seat; 1…39: the number of the call; bit 0 is set, so that it differs from
-  /// the address of any aligned object.
+  /// Bits 40…: the number of the instance's seat; 1…39: the number of the call. Bit 0 is set, so that a name differs
+  /// from the address of any aligned object.
   static func makeName(of seat: Int) -> UInt {
     UInt(truncatingIfNeeded: seat) << 40 | UInt(sluice_next_call_number() & 0x7F_FFFF_FFFF) << 1 | 1
   }

@@ -13,7 +13,7 @@ final class LiveDocument: MessageDocument {
   var isBodyFixed = false
   /// Names that were marked as secret; a document cannot express this.
   private var sensitiveNames: [[UInt8]] = []
-  /// The plugin that wrote last; an invalid document counts as its violation.
+  /// The plugin that wrote last; an invalid document counts as a violation by this plugin.
   private var writer: HostSeat?
   /// The name of the call that may change the document, until its changes have been checked.
   private var writingCall: UInt?
@@ -29,14 +29,15 @@ final class LiveDocument: MessageDocument {
     writingCall = call
   }
 
-  /// Whether the document can be lent to a call. The changes of an earlier call are measured first: a plugin that
-  /// copies or writes a value which is nested too deep would overflow its stack.
+  /// Whether the document can be lent to a call. If an earlier call has changed the document, the nesting of the
+  /// document is measured first: a plugin that copies or writes a value which is nested too deep would overflow its
+  /// stack.
   func isLendable(to call: UInt) -> Bool {
     if failure != nil { return false }
     guard let writingCall, writingCall != call else { return true }
     self.writingCall = nil
     do {
-      // The content of a body is two levels into its document.
+      // The content of a body is nested two levels inside its document.
       try json.checkNesting(depth: JSONValue.depthLimit + 2)
       return true
     } catch {
