@@ -1,7 +1,8 @@
 public import SluiceMessages
 
-/// What happened to the headers that stages set in one hop, and why. What request stages have set is in the first hop
-/// of the attempt. Only for requests that want an explanation (``SluiceMessages/Request/wantsExplanation``).
+/// What happened to the headers that stages set in one hop, and why. Headers that request stages have set are in the
+/// explanation of the attempt's first hop. Only requests that want an explanation
+/// (``SluiceMessages/Request/wantsExplanation``) get one.
 public struct HopExplanation: Sendable, Hashable {
   /// The attempt of the hop, counted from 0.
   public let attempt: Int
@@ -9,7 +10,8 @@ public struct HopExplanation: Sendable, Hashable {
   public let hop: Int
   /// The method of this hop, which a redirect may have changed.
   public let method: String
-  /// The origin, which decides about the headers of a hop. An explanation contains no other part of the URL.
+  /// The origin of the URL, on which it depends which headers a hop gets. An explanation contains no other part of the
+  /// URL.
   public let origin: Origin
   /// The decisions in the order in which the stages made them.
   public package(set) var decisions: [HeaderDecision] = []
@@ -29,21 +31,21 @@ public struct HeaderDecision: Sendable, Hashable {
   /// The reason as a code for programs; the raw value is the code in documents.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     case sent
-    /// The configuration leaves the header out, or no trace begins here.
+    /// The configuration switches this header off, or no trace begins at this hop.
     case disabled
     case hostNotListed = "host_not_listed"
-    /// The host is listed for other kinds of headers.
+    /// The configuration lists the host for other kinds of headers, but not for this kind.
     case kindNotForHost = "kind_not_for_host"
     /// The host is an endpoint of the program's own telemetry, or the configuration excludes it.
     case excludedEndpoint = "excluded_endpoint"
     /// The request has a signature, which another header could make invalid.
     case signedRequest = "signed_request"
-    /// The request already has the header, or the header that it belongs to.
+    /// The request already has this header, or the main header of its family.
     case alreadyPresent = "already_present"
     /// The request already has the header, and so the hop fails.
     case refused
     case unsampled
-    /// The caller's parent is invalid.
+    /// The parent trace that the caller gave is invalid.
     case invalidParent = "invalid_parent"
     case nothingToSend = "nothing_to_send"
   }

@@ -1,4 +1,5 @@
-/// What one call of a stage did. Only for requests that want a journal (``SluiceMessages/Request/wantsJournal``).
+/// What one call of a stage did. It is recorded only for requests that want a journal
+/// (``SluiceMessages/Request/wantsJournal``).
 public struct StageCall: Sendable, Hashable {
   /// The stage's callbacks; the names are those of the C interface.
   public enum Callback: String, Sendable, Hashable, CaseIterable {
@@ -21,9 +22,10 @@ public struct StageCall: Sendable, Hashable {
   public var stage: String
   /// The callback that was called. All pieces of a body in one hop share one entry.
   public var callback: Callback
-  /// Its final answer; ``Verdict/suspended`` if it never resumed, ``Verdict/fault(_:)`` if it broke a rule.
+  /// The call's final answer; ``Verdict/suspended`` if it was never resumed, ``Verdict/fault(_:)`` if the stage broke a
+  /// rule.
   public var verdict: Verdict
-  /// Whether the stage answered by a resumption.
+  /// Whether the stage suspended the call, and answered when it resumed the call.
   public var wasSuspended: Bool
   /// The changes in the order of the message: line, fields, body.
   public var changes: [StageChange]
@@ -42,7 +44,8 @@ public struct StageCall: Sendable, Hashable {
   }
 }
 
-/// One part of a message that a call changed. Secrets are shown as `REDACTED` with a number that distinguishes them.
+/// One part of a message that a call changed. A secret is shown as `REDACTED` with a number, so that different secrets
+/// can be distinguished.
 public struct StageChange: Sendable, Hashable {
   /// The part of a message that changed. All header or trailer fields of one name are one part.
   public enum Part: Sendable, Hashable {
@@ -55,11 +58,12 @@ public struct StageChange: Sendable, Hashable {
     case body
   }
 
-  /// The message that has the part.
+  /// Whether the part belongs to the request or the response.
   public var side: MessageSide
   /// What changed in that message.
   public var part: Part
-  /// One text, or for fields one text for each line; empty if the part did not exist.
+  /// The part before the call: one text, or one text for each line if the part is a header or trailer field. Empty if
+  /// the part did not exist.
   public var before: [String]
   /// The part after the call; empty if the part was removed.
   public var after: [String]

@@ -4,7 +4,7 @@ public import SluiceMessages
 public enum Verdict: Sendable, Hashable {
   /// Continue with the next stage.
   case proceed
-  /// The exchange holds the response; the wire is skipped, response stages still run.
+  /// The stage has put a response into the exchange. No request is sent; response stages still run.
   case respond
   /// Start the next attempt from the original request.
   case retry(after: Duration)

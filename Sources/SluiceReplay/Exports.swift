@@ -1,2 +1,2 @@
-// What a recording consists of.
+// The types of which a recording consists.
 @_exported public import struct SluicePipeline.RecordedExchange

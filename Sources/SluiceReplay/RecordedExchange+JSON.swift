@@ -4,7 +4,7 @@ package import SluiceMessages
 package import SluicePipeline
 import SluiceTraceContext
 
-/// A recorded exchange as a document:
+/// The document of a recorded exchange:
 ///
 ///     {"timeNs": …, "request": { request }, "timeoutNs": …, "streamed": true, "incomplete": true,
 ///      "sensitive": ["x-token"], "parent": {"traceparent": "…", "tracestate": "…", "baggage": "…"},
@@ -15,10 +15,10 @@ import SluiceTraceContext
 extension RecordedExchange {
   /// How secrets and content are written.
   package struct Form: Sendable {
-    /// Nil writes secrets unchanged.
+    /// The values that are hidden; nil writes secrets unchanged.
     package var secrets: SecretList?
-    /// Larger bodies are omitted, and the hop is marked as incomplete; nil writes all bodies, those in files by their
-    /// path.
+    /// Larger bodies are omitted, and the hop is marked as incomplete. Nil writes all bodies; a body in a file is
+    /// written as the file's path.
     package var maximumBodyBytes: Int?
 
     package init(secrets: SecretList?, maximumBodyBytes: Int? = 1 << 20) {
@@ -50,7 +50,8 @@ extension RecordedExchange {
     return document
   }
 
-  /// - Parameter allowsFiles: whether bodies may be in files; only for documents of this program.
+  /// - Parameter allowsFiles: whether bodies may be in files. Allow this only for documents that this program has
+  ///   written.
   /// - Throws: an error that names the mistake and its place.
   package init(_ document: JSONValue, allowsFiles: Bool = false) throws(MessageError) {
     let rules: DocumentRules = allowsFiles ? .line : [.knownKeysOnly, .namesInAnyCase]
@@ -112,7 +113,7 @@ extension RecordedHop {
 }
 
 extension RecordedExchange.Form {
-  /// The message in its written form, and whether its body is included.
+  /// Returns the message as it is written, and whether its body is included.
   fileprivate func shown(_ request: Request) -> (Request, Bool) {
     var shown = request
     if let secrets {
@@ -144,15 +145,15 @@ extension RecordedExchange.Form {
         shown.append(name, safe, marks: fields.marks(at: index))
         continue
       }
-      // Compared as bytes, which need not be UTF-8.
+      // The value is copied as bytes, because it need not be UTF-8.
       shown.append(
         name.utf8.span, fields.buffer.span.extracting(fields.valueRange(at: index)), marks: fields.marks(at: index))
     }
     return shown
   }
 
-  /// Reads a body from its file, because the file is removed when its last user releases it; false if the body is
-  /// omitted.
+  /// Replaces a body in a file by its bytes, because the file is removed when its last user releases it. Empties a body
+  /// that is too large, and then returns false.
   private func limit(_ body: inout Body) -> Bool {
     guard let maximumBodyBytes else { return true }
     if case .file(let file) = body, file.byteCount <= maximumBodyBytes,

@@ -12,12 +12,12 @@ public enum RecordingFile {
   /// The maximum size of one line.
   package static let maximumLineBytes = 64 << 20
 
-  /// Why recordings could not be written or read. Names the whole file, or one line, counted from 1.
+  /// Why recordings could not be written or read. It concerns the whole file, or one line, counted from 1.
   public enum Failure: Error, Sendable, CustomStringConvertible {
     case file(path: String, reason: String)
     case line(path: String, number: Int, reason: String)
 
-    /// `recordings PATH: reason`; for a line also its number, and what to do.
+    /// `recordings PATH: reason`. For a line it also has the line's number and what to do.
     public var description: String {
       switch self {
       case .file(let path, let reason): "recordings \(path): \(reason)"
@@ -29,7 +29,7 @@ public enum RecordingFile {
 
   /// Writes a new file, which replaces an existing one. Blocks.
   ///
-  /// - Parameter redaction: what is hidden besides the values that are always hidden.
+  /// - Parameter redaction: the values to hide in addition to those that are always hidden.
   public static func write(
     _ exchanges: some Sequence<RecordedExchange>, to path: String, redaction: RedactionSettings = RedactionSettings()
   ) throws(Failure) {
@@ -53,14 +53,14 @@ public enum RecordingFile {
     }
   }
 
-  /// One line with its line end. Reads a body from its file.
+  /// Returns the line for an exchange, with its line end. Reads a body that is in a file.
   package static func line(of exchange: RecordedExchange, hiding secrets: SecretList) -> [UInt8] {
     ((try? exchange.document(.init(secrets: secrets)).serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
   /// Reads the last recordings of a file, as many as fit into the buffer. Blocks.
   ///
-  /// - Returns: the recordings, and whether the last line was cut off and left out.
+  /// - Returns: the recordings, and whether the last line was incomplete and therefore left out.
   /// - Throws: an error with the number of the first invalid line. A missing final line break is not an error, because
   ///   a writer may have been stopped there.
   public static func read(

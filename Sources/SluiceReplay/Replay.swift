@@ -17,14 +17,15 @@ import SluiceTrial
 public struct Replay: Sendable {
   /// Maximum number of exchanges of one replay; the last ones are used.
   package static let maximumExchanges = 1000
-  /// The limit for all of them as JSON text. Bodies in files do not count.
+  /// The limit for the size of all exchanges as JSON text. Bodies in files do not count.
   package static let maximumBytes = 16 << 20
 
-  /// One of the two builds: a configuration, and the files to load for its libraries.
+  /// One of the two builds that are compared: a configuration, and the files to load for its libraries.
   public struct Build: Sendable {
-    /// The text of a configuration file. It cannot include code of the program, because it runs in another process.
+    /// The text of a configuration file. It cannot contain stages that are code of the program, because the build runs
+    /// in another process.
     package var configuration: [UInt8]
-    /// The base of relative paths in the configuration.
+    /// The path of the configuration file, from which relative paths in it start.
     package var file: String?
     /// The files to load, by the library's path in the configuration; a library that is not listed is loaded from that
     /// path.
@@ -56,19 +57,20 @@ public struct Replay: Sendable {
   private let helper: TrialHelper
   /// The time limit for each child process.
   package var deadline = Duration.seconds(30)
-  /// How long a stage may keep one transaction: a call that is still suspended is then ended as if its deadline had
-  /// passed, and a call that does not return ends the run.
+  /// How long a stage may keep one transaction. After this time, a suspended call is ended as if its deadline had
+  /// passed. If the call has not returned, the run ends.
   package var patience = Duration.seconds(5)
 
-  /// - Parameter helper: the path of the `sluice` command. Without it, this program if it is the command, otherwise the
-  ///   command next to it, otherwise the first on `PATH`. The result is nil if none is found.
+  /// - Parameter helper: the path of the `sluice` command. If it is nil, this program is used if it is the command,
+  ///   otherwise the command in this program's folder, otherwise the first command on `PATH`. The result is nil if none
+  ///   is found.
   public init?(helper: String? = nil) {
     guard let helper = helper.map(TrialHelper.init(path:)) ?? TrialHelper.find() else { return nil }
     self.helper = helper
   }
 
   /// - Throws: an error for an invalid configuration, or if no helper works. A build that cannot be loaded, crashes or
-  ///   hangs is in the report.
+  ///   hangs is not an error, but is in the report.
   public func compare(
     _ recordings: [RecordedExchange], old: Build, new: Build
   ) async throws(EngineError) -> ReplayReport {
@@ -76,11 +78,11 @@ public struct Replay: Sendable {
     let selection = ReplaySelection(recordings, newPlan.secrets)
     let key = MessageHash.Key.random()
     guard !selection.exchanges.isEmpty else { return ReplayReport(omissions: selection.omissions) }
-    // Both builds at once, each twice: differences between two runs of one build do not count.
+    // Both builds run at the same time, and each runs twice. Differences between two runs of one build do not count.
     async let oldRuns = oldPlan.run(selection, key, self, helper)
     async let newRuns = newPlan.run(selection, key, self, helper)
     let outcomes = await [oldRuns, newRuns]
-    // The files of bodies must exist until here.
+    // The recordings keep the files of bodies, which must exist until here.
     withExtendedLifetime(recordings) {}
     return try report(selection, outcomes[0], outcomes[1])
   }

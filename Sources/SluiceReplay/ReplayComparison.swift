@@ -9,10 +9,10 @@ package struct ReplayDifference: Sendable, Hashable {
   /// Nil for a difference in the result of the transaction.
   package var stage: String?
   package var callback: StageCall.Callback?
-  /// `call`, `verdict`, `suspended`, `method`, `URL`, `status`, `header NAME`, `trailer NAME`, `body`; of a result also
-  /// `error`, `message` and `attempts`.
+  /// What differs: `call`, `verdict`, `suspended`, `method`, `URL`, `status`, `header NAME`, `trailer NAME` or `body`;
+  /// for a result also `error`, `message` or `attempts`.
   package var subject: String
-  /// Nil if the stage did not change it, or was not called.
+  /// The value in the old build; nil if the stage did not change it, or was not called.
   package var old: String?
   package var new: String?
 
@@ -69,7 +69,7 @@ private struct ReplayMatching {
     var (differences, varying): ([ReplayDifference], [ReplayDifference]) = ([], [])
     for key in keys {
       let (before, after) = (old.map { $0.values[key] }, new.map { $0.values[key] })
-      // If a call is missing on one side, only the call is reported, not everything that it did.
+      // If only one build made a call, only the call is reported, not everything that it did.
       if key.name != ReplayFacts.call, !isCalled(key.place, old) || !isCalled(key.place, new) { continue }
       let difference = difference(key, before.first ?? nil, after.first ?? nil)
       if Set(before).count > 1 || Set(after).count > 1 {
@@ -81,8 +81,8 @@ private struct ReplayMatching {
     return (differences, varying)
   }
 
-  /// All keys in the order of the first old run. A key that only another run has comes after the key that it follows
-  /// there.
+  /// All keys, in the order of the first old run. A key that this run lacks comes after the key that it follows in its
+  /// own run.
   private var keys: [ReplayFacts.Key] {
     var keys: [ReplayFacts.Key] = []
     var known: Set<ReplayFacts.Key> = []

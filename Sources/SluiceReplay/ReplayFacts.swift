@@ -3,16 +3,17 @@ import SluiceMessages
 import SluicePipeline
 import SluiceRecords
 
-/// A replayed exchange as a list of facts, which are compared.
+/// The facts of a replayed exchange, which are compared.
 struct ReplayFacts {
   /// The call, or the result, that a fact is about.
   struct Place: Hashable {
     var attempt: Int
     var hop: Int
-    /// Nil for the result.
+    /// The name of the stage; nil for the result.
     var stage: String?
     var callback: StageCall.Callback?
-    /// Numbers several calls of the same kind at one place, such as one call for each challenge, from 0.
+    /// The number, from 0, of this call among the calls that are the same in all other members, such as one call for
+    /// each challenge.
     var occurrence: Int
   }
 
@@ -21,7 +22,7 @@ struct ReplayFacts {
     var name: String
   }
 
-  /// The fact that a stage was called. Its value is never shown.
+  /// The fact that a stage was called. The value of this fact is never shown.
   static let call = "call"
   static let result = Place(attempt: 0, hop: 0, stage: nil, callback: nil, occurrence: 0)
 
@@ -61,7 +62,7 @@ struct ReplayFacts {
     values[key] = value
   }
 
-  /// The part that changed. It includes the side only if the callback does not imply it.
+  /// Names the part that changed. The name includes the side only if the callback usually changes the other side.
   private static func name(_ change: StageChange, at place: Place) -> String {
     let isUsual =
       switch place.callback {

@@ -21,7 +21,7 @@ struct ReplayPlan: Sendable {
     /// Why a run did not finish; the first error if there are several.
     fileprivate(set) var error: PluginError?
 
-    /// The runs of the exchange with that index: fewer if a run did not reach it, nil if no run did.
+    /// The results of the exchange with that index, one for each run that has reached it; nil if no run has.
     func runs(of index: Int) -> [ReplayedExchange]? {
       let runs = replayed.compactMap { $0[index] }
       return runs.isEmpty ? nil : runs
@@ -51,7 +51,7 @@ struct ReplayPlan: Sendable {
     case .success(let staged): copies = staged
     case .failure(let error): return Outcome(error: error)
     }
-    // Keeps the copies until the runs are over; otherwise they would be removed.
+    // The copies are kept until the runs are over, because they are removed when they are released.
     defer { withExtendedLifetime(copies) {} }
     let payload = ReplayRequest(
       configuration: String(decoding: build.configuration, as: UTF8.self), file: build.file,

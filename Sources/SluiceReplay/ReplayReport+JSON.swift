@@ -14,7 +14,7 @@ extension ReplayReport {
   ///     difference := {"attempt": 0, "hop": 0, "stage": "…", "callback": "on_request", "subject": "header x-a",
   ///                    "old": "1", "new": "2"}
   ///
-  /// `stage` and `callback` are missing in a difference of the result. `old` or `new` is missing if that side changed
+  /// `stage` and `callback` are missing in a difference of the result. `old` or `new` is missing if that build changed
   /// nothing there.
   public var document: JSONValue {
     [

@@ -71,7 +71,7 @@ private struct ReplayGroup {
     return lines
   }
 
-  /// `request 2, GET …`, `requests 1 to 3, 5, GET … and others`.
+  /// The exchanges of a group: `request 2, GET …` or `requests 1 to 3, 5, GET … and others`.
   private var title: String {
     let request = exchanges.first?.request ?? ""
     let others = exchanges.allSatisfy { $0.request == request } ? "" : " and others"

@@ -8,13 +8,14 @@ struct ReplayRequest {
   /// The text of the configuration; its references are resolved in the child, which has the environment of this
   /// process.
   var configuration: String
-  /// The base of relative paths in the configuration.
+  /// The path of the configuration file, from which relative paths in it start.
   var file: String?
-  /// Where to look up libraries that it gives by name: the child may be a program of another installation.
+  /// Where to look up libraries that the configuration gives by name. The child needs this because it may be a program
+  /// of another installation.
   var pluginFolder: String?
   /// The private copy of each library, by its path in the configuration.
   var copies: [String: String]
-  /// The same key for all runs that are compared.
+  /// The key of message hashes. It is the same for all runs that are compared.
   var key: MessageHash.Key
   /// The time limit for one transaction.
   var patience: Duration

@@ -30,7 +30,7 @@ package struct ReplayRun {
 
   private func run() throws(PluginError) {
     guard let replay = request.payload.flatMap({ ReplayRequest($0) }) else {
-      throw error(.trialUnavailable, "could not be replayed: the request is not understood")
+      throw error(.trialUnavailable, "could not be replayed: the helper cannot read the replay's request")
     }
     let host: ReplayHost
     do throws(EngineError) {
@@ -72,7 +72,7 @@ package struct ReplayRun {
       channel.step(step)
     }
     guard let replayed else {
-      throw error(.trialTimedOut, "had not ended \(place.withLock { $0 })")
+      throw error(.trialTimedOut, "exceeded the time limit \(place.withLock { $0 })")
     }
     channel.report(["index": JSONValue(Int64(index)), "replayed": replayed.document])
   }

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// Selects the recordings to replay: of all complete recordings, the last ones that fit.
+/// Selects the recordings to replay: the last complete recordings, as many as the limits allow.
 struct ReplaySelection: Sendable {
   private(set) var exchanges: [(index: Int, document: JSONValue, request: String)] = []
   private(set) var omissions: [ReplayReport.Omission] = []

@@ -5,13 +5,13 @@ import SluicePipeline
 public import SluiceRecords
 
 extension StageCall {
-  /// As a document:
+  /// The document of the call:
   ///
   ///     {"attempt": 0, "hop": 0, "stage": "auth", "callback": "on_request", "verdict": "continue",
   ///      "changes": [{"side": "request", "part": "header", "name": "x-a", "before": [], "after": ["1"]}]}
   ///
-  /// It has `"suspended": true` if the stage answered by a resumption, `retryAfterNs`, `code` and `message` if the
-  /// verdict has them, and `name` for headers and trailers.
+  /// It has `"suspended": true` if the stage suspended the call and resumed it later, `retryAfterNs`, `code` and
+  /// `message` if the verdict has them, and `name` for headers and trailers.
   public var document: JSONValue {
     let document: JSONValue = [
       "attempt": JSONValue(Int64(attempt)), "hop": JSONValue(Int64(hop)), "stage": JSONValue(stage),
@@ -29,7 +29,7 @@ extension StageCall {
     return document
   }
 
-  /// The range of attempts and hops; no transaction reaches its end.
+  /// The accepted numbers of attempts and hops. No transaction has so many.
   private static let numbers: ClosedRange<Int64> = 0...1_000_000
 
   /// Nil if the value is not a ``document``.

@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// Wakes a thread that polls: rung from any thread, readable until cleared.
+/// Wakes a thread that polls its descriptor. Any thread can ring the alarm; the descriptor is then readable until the
+/// alarm is cleared.
 final class Alarm: Sendable {
   let descriptor: Int32
 

@@ -1,6 +1,6 @@
-/// An endless sequence of bytes made by repeating a short one, for bodies larger than memory should hold.
+/// An endless sequence of bytes that repeats a short unit, for bodies that are too large for memory.
 public struct BytePattern: Sendable, Equatable {
-  /// The unit, repeated until a copy costs no more than a plain `memcpy`.
+  /// The unit, repeated until the block is so long that copying it costs no more than a plain `memcpy`.
   private let tile: [UInt8]
   private static let tileBytes = 64 * 1024
 
@@ -11,7 +11,7 @@ public struct BytePattern: Sendable, Equatable {
     tile = Array(repeatElement(unit, count: repeats).joined())
   }
 
-  /// The lower-case letters, repeated: readable in a hex dump, and a shifted copy is easy to see.
+  /// The lower-case letters, repeated. They are readable in a hex dump, and a shifted copy is easy to see.
   public static let alphabet = BytePattern(Array("abcdefghijklmnopqrstuvwxyz".utf8))
 
   /// The byte at a position of the endless sequence.
@@ -19,7 +19,7 @@ public struct BytePattern: Sendable, Equatable {
     tile[Int(offset % UInt64(tile.count))]
   }
 
-  /// `count` bytes from a position on.
+  /// Returns `count` bytes, beginning at a position.
   public func bytes(from offset: UInt64, count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
       copy(from: offset, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]))

@@ -3,8 +3,8 @@ import CMicrohttpd
 import Glibc
 
 /// One client connection, borrowed from libmicrohttpd.
-// Unchecked: the pointer is used on the connection's worker; elsewhere only `ConnectionParking` uses it, under its
-// lock.
+// Unchecked: the pointer is used on the connection's worker. On other threads only `ConnectionParking` uses it, under
+// its lock.
 struct Connection: @unchecked Sendable {
   let pointer: OpaquePointer
 
@@ -29,7 +29,7 @@ struct Connection: @unchecked Sendable {
     return lines
   }
 
-  /// What the fields of the head say about the end of the request; copies nothing.
+  /// Checks the fields of the request's head without copying them.
   var headCheck: RequestHeadCheck {
     var check = RequestHeadCheck()
     withUnsafeMutablePointer(to: &check) { check in
@@ -56,7 +56,7 @@ struct Connection: @unchecked Sendable {
     return SocketAddress.text(of: address) ?? ""
   }
 
-  /// The user of the process that connected; nil over TCP.
+  /// The id of the user whose process has connected; nil over TCP.
   var peerUser: UInt32? {
     guard let address = sluice_mhd_peer(pointer), Int32(address.pointee.sa_family) == AF_UNIX else { return nil }
     var peer = sluice_socket_peer()

@@ -3,7 +3,8 @@ import SluiceSupport
 
 /// The connections of one worker that wait for a deferred answer.
 ///
-/// Any thread can release a connection. Only the worker's thread, which the alarm wakes, then calls libmicrohttpd.
+/// Any thread can release a connection. The alarm then wakes the worker's thread, and only this thread calls
+/// libmicrohttpd.
 final class ConnectionParking: Sendable {
   typealias Ticket = UInt64
 
@@ -24,7 +25,7 @@ final class ConnectionParking: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Suspends the connection; nil once the parking is closed. On the worker.
+  /// Suspends the connection. Returns nil if the parking is closed. Call it on the worker.
   func park(_ connection: Connection) -> Ticket? {
     state.withLock { state in
       guard !state.isClosed else { return nil }
@@ -35,7 +36,7 @@ final class ConnectionParking: Sendable {
     }
   }
 
-  /// Stores the answer for the worker; false if the ticket was used before. From any thread.
+  /// Stores the answer for the worker. Returns false if the ticket was used before. Can be called from any thread.
   func release(_ ticket: Ticket, with response: ServerResponse) -> Bool {
     let isFirst = state.withLock { state in
       guard let connection = state.parked.removeValue(forKey: ticket) else { return false }
@@ -47,7 +48,7 @@ final class ConnectionParking: Sendable {
     return isFirst
   }
 
-  /// Resumes released connections. On the worker.
+  /// Resumes released connections. Call it on the worker.
   func resumeReleased() {
     let released = state.withLock { state in
       defer { state.released = [] }
@@ -56,12 +57,13 @@ final class ConnectionParking: Sendable {
     for connection in released { MHD_resume_connection(connection.pointer) }
   }
 
-  /// The answer for a connection that was resumed; nil if it was resumed only to be closed. On the worker.
+  /// Removes and returns the answer for a connection that was resumed; nil if it was resumed only to be closed. Call it
+  /// on the worker.
   func takeAnswer(_ ticket: Ticket) -> ServerResponse? {
     state.withLock { $0.answers.removeValue(forKey: ticket) }
   }
 
-  /// Releases every connection without an answer and refuses further ones. From any thread.
+  /// Releases every connection without an answer, and refuses further connections. Can be called from any thread.
   func close() {
     state.withLock { state in
       state.isClosed = true

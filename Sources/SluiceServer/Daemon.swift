@@ -4,17 +4,18 @@ import Glibc
 /// libmicrohttpd's handle, used only on one worker's thread.
 struct Daemon {
   private let pointer: OpaquePointer
-  /// Readable when there is something to do; closed with the daemon.
+  /// A descriptor that is readable when the daemon has something to do. It is closed with the daemon.
   let epollDescriptor: Int32
 
-  /// Connections above the limit, for those that are being closed to make room for others.
+  /// The number of connections above the limit that the library accepts, because connections that are closed to make
+  /// room still count for a moment.
   private static let connectionSlack = 32
 
-  /// Takes ownership of the descriptor if it succeeds. The dispatcher must outlive the daemon.
+  /// Starts a daemon. If this succeeds, the daemon owns the descriptor. The dispatcher must outlive the daemon.
   init?(accepting descriptor: Int32, _ options: ServerOptions, _ dispatcher: RequestDispatcher) {
     var settings = sluice_mhd_options(
       listening_socket: descriptor,
-      // The library's own default would be FD_SETSIZE. Without a limit in the options, only descriptors limit
+      // This replaces the library's default limit, FD_SETSIZE. Without a limit in the options, only descriptors limit
       // connections.
       connection_limit: options.maximumConnections.map { UInt32(clamping: max(1, $0) + Self.connectionSlack) }
         ?? 1_000_000,
@@ -35,15 +36,16 @@ struct Daemon {
     MHD_run(pointer)
   }
 
-  /// Whether a client waits to be accepted while no connection is open. That happens right after `run` if descriptors
-  /// have run out: the library then ignores the listening socket until a connection ends, unless no connection is open.
+  /// Whether a client waits to be accepted while no connection is open. This happens right after `run` if descriptors
+  /// have run out. The library then ignores the listening socket until a connection ends, or until the next `run` if no
+  /// connection is open.
   var leavesClientsWaiting: Bool {
     guard sluice_mhd_connection_count(pointer) == 0 else { return false }
     var ready = pollfd(fd: epollDescriptor, events: Int16(POLLIN), revents: 0)
     return poll(&ready, 1, 0) > 0
   }
 
-  /// How long `run` may be delayed when nothing happens; -1 means no limit.
+  /// The time after which `run` must be called even if no descriptor is ready; -1 means no limit.
   var timeoutMilliseconds: Int32 {
     var milliseconds: UInt64 = 0
     return MHD_get_timeout(pointer, &milliseconds) == .YES ? Int32(clamping: milliseconds) : -1

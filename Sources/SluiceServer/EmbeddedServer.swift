@@ -3,11 +3,11 @@ import SluiceSupport
 
 /// A small HTTP/1.1 server inside the process, on libmicrohttpd.
 ///
-/// It listens from `init` until `stop()` or until it is released. The handler is called for each request when its body
+/// It listens until `stop()` is called or until it is released. The handler is called for each request when its body
 /// has arrived, on one of the workers; several calls can run at the same time.
 public final class EmbeddedServer: Sendable {
-  /// Answers one request. It runs on a worker, several at a time, and should not block: ``ServerResponse/deferred(_:)``
-  /// answers later.
+  /// Answers one request. Workers call it, several at the same time. It should not block; to answer later, return
+  /// ``ServerResponse/deferred(_:)``.
   public typealias Handler = @Sendable (ServerRequest) -> ServerResponse
 
   /// The address on which the server listens, with the actual port.
@@ -15,7 +15,8 @@ public final class EmbeddedServer: Sendable {
   private let workers: Locked<[Worker]>
   private let file: UnixSocketFile?
 
-  /// The server listens when this returns. Throws if the address cannot be used, or if threads or descriptors run out.
+  /// Starts the server, which listens when this returns. Throws if the address cannot be used, or if threads or
+  /// descriptors run out.
   public init(
     on endpoint: ServerEndpoint = .tcp(), options: ServerOptions = ServerOptions(), handler: @escaping Handler
   ) throws(ServerError) {
@@ -25,7 +26,7 @@ public final class EmbeddedServer: Sendable {
     file = socket.file
   }
 
-  /// Accepts from a socket that keeps listening after this server has stopped.
+  /// Starts a server that accepts from a shared socket. The socket continues to listen after this server has stopped.
   package init(
     accepting listener: SharedListener, options: ServerOptions = ServerOptions(), handler: @escaping Handler
   ) throws(ServerError) {
@@ -63,8 +64,8 @@ public final class EmbeddedServer: Sendable {
   /// `http://host:port`, without a slash at the end. Not meaningful for a Unix socket.
   public var baseURL: String { "http://\(endpoint)" }
 
-  /// Accepts no further connections; other servers that use the socket accept them. Open connections continue. From any
-  /// thread.
+  /// Accepts no further connections. Other servers that use the same socket continue to accept. Open connections
+  /// continue. From any thread.
   package func stopAccepting() { workers.withLock { for worker in $0 { worker.stopAccepting() } } }
 
   /// Closes the listening socket and all connections, including parked ones, and waits for the workers to end. Further

@@ -1,6 +1,6 @@
 import CMicrohttpd
 
-/// A body made piece by piece while it is sent.
+/// A body that is made piece by piece while it is sent.
 final class GeneratedBody: Sendable {
   private let pattern: BytePattern
   private let byteCount: UInt64

@@ -1,7 +1,7 @@
-/// Why the head of a request is refused: two programs could take different parts of the following bytes for its body,
-/// and so disagree on where the next request begins.
+/// Why the head of a request is refused. Two programs could disagree on where the request's body ends, and so on where
+/// the next request begins.
 public struct HeadFault: Sendable, Hashable {
-  /// 400, or 501 for a transfer coding that this server does not know.
+  /// The status of the answer: 501 for a transfer coding that this server does not know, otherwise 400.
   public let status: Int
   /// What is wrong, without a full stop, such as `two values of Content-Length that differ: 0 and 44`.
   public let reason: String

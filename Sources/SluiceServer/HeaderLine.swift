@@ -1,8 +1,8 @@
-/// One header line as it was on the wire: the name in its original spelling, the value as raw bytes.
+/// One header line of a message. The name keeps its original spelling, and the value is raw bytes.
 public struct HeaderLine: Sendable, Equatable {
   /// The name as it was spelled; ``isNamed(_:)`` compares it without case.
   public var name: String
-  /// The value without surrounding blanks; any bytes but CR, LF and NUL.
+  /// The value without surrounding blanks. It can have any bytes except CR, LF and NUL.
   public var valueBytes: [UInt8]
 
   /// A line with a value in UTF-8. Nothing is checked: a response with an invalid line is sent as 500.
@@ -36,7 +36,7 @@ extension [HeaderLine] {
     filter { $0.isNamed(name) }.map(\.value)
   }
 
-  /// The value of the field's first line; nil without such a field.
+  /// The value of the first line with this name; nil if there is none.
   public func first(_ name: String) -> String? {
     first { $0.isNamed(name) }?.value
   }

@@ -1,11 +1,11 @@
 import CMicrohttpd
 
-/// A request while it arrives; used only on its connection's worker.
+/// A request that is arriving. It is used only on the worker of its connection.
 final class IncomingRequest {
   enum Stage: Equatable {
     case new
     case reading
-    /// The body is longer than the limit; the rest is dropped.
+    /// The body is longer than the limit. Its remaining bytes are read and dropped.
     case overflowing
     case parked(ConnectionParking.Ticket)
   }
@@ -30,7 +30,7 @@ final class IncomingRequest {
     body.append(contentsOf: piece)
   }
 
-  /// The finished request; the body moves into it.
+  /// Returns the complete request, and moves the body into it.
   func finish(on connection: Connection) -> ServerRequest {
     defer { body = [] }
     return ServerRequest(

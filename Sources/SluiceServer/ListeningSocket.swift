@@ -1,11 +1,13 @@
 import Glibc
 
-/// A listening descriptor, closed with its owner; the socket stays open through its duplicates.
+/// A listening descriptor, which is closed with this object. The socket stays open as long as a duplicate of the
+/// descriptor is open.
 struct ListeningSocket: ~Copyable {
   let descriptor: Int32
   /// The address with the port that the system chose.
   let endpoint: ServerEndpoint
-  /// The file of a Unix socket. It is not removed with this value, because the server outlives this value.
+  /// The file of a Unix socket. The file is not removed with this object, because the server that owns the file can
+  /// outlive this object.
   let file: UnixSocketFile?
 
   init(on endpoint: ServerEndpoint, backlog: Int32) throws(ServerError) {
@@ -28,7 +30,7 @@ struct ListeningSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Another descriptor of the same socket, which the caller must close; nil if no descriptor is left.
+  /// Returns another descriptor of the same socket, which the caller must close, or nil if no descriptor is left.
   func duplicate() -> Int32? {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     return copy >= 0 ? copy : nil

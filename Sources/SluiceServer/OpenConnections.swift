@@ -7,9 +7,10 @@ struct OpenConnections {
 
   private struct Entry {
     let descriptor: Int32
-    /// The value of a counter, in place of a time, when the connection was opened or its last request began or ended.
+    /// The value of a counter, used instead of a time, at the moment when the connection was opened or its last request
+    /// began or ended.
     var turn: UInt64
-    /// True from the arrival of a whole request until its answer was sent.
+    /// Whether a whole request has arrived and its answer was not sent yet.
     var isBusy = false
     /// Whether the connection must close and is not closed yet.
     var isLeaving = false
@@ -21,7 +22,8 @@ struct OpenConnections {
 
   init(limit: Int) { self.limit = max(1, limit) }
 
-  /// Adds a connection. Returns the descriptor of the connection that must close for it; nil if there is room.
+  /// Adds a connection. Returns the descriptor of a connection that must close to make room, or nil if there is room or
+  /// none is idle.
   mutating func open(_ id: ID, descriptor: Int32) -> Int32? {
     let staying = entries.filter { !$0.value.isLeaving }
     entries[id] = Entry(descriptor: descriptor, turn: nextTurn())
@@ -33,15 +35,15 @@ struct OpenConnections {
 
   mutating func close(_ id: ID) { entries[id] = nil }
 
-  /// A request has arrived. Returns false if too many requests are being answered already; this one is then not
-  /// counted.
+  /// Notes that a request has arrived. Returns false, and does not count the request, if too many requests are already
+  /// being answered.
   mutating func begin(_ id: ID) -> Bool {
     guard entries.count(where: { $0.value.isBusy }) < limit else { return false }
     mark(id, isBusy: true)
     return true
   }
 
-  /// The answer was sent, or given up.
+  /// Notes that the answer was sent or given up.
   mutating func end(_ id: ID) { mark(id, isBusy: false) }
 
   private mutating func mark(_ id: ID, isBusy: Bool) {

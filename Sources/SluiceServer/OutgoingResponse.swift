@@ -1,11 +1,12 @@
 import CMicrohttpd
 
-/// libmicrohttpd's form of a response; owns one reference to it.
+/// A response in libmicrohttpd's form. It owns one reference to libmicrohttpd's object.
 struct OutgoingResponse: ~Copyable {
   private let pointer: OpaquePointer?
   private let status: UInt32
 
-  /// A response that cannot be sent (a CR in a header, a status out of range) becomes a 500 that says so.
+  /// Converts a response. A response that cannot be sent, such as one with a CR in a header or a status out of range,
+  /// becomes a 500 that says so.
   init(_ response: ServerResponse) {
     if (200...999).contains(response.status), let made = Self.make(response) {
       pointer = made
@@ -49,7 +50,7 @@ struct OutgoingResponse: ~Copyable {
   private static func makeBody(_ body: ServerResponse.Body) -> OpaquePointer? {
     switch body {
     case .bytes(let bytes):
-      // Copied by the library before this call returns, and not written to.
+      // The library copies the bytes before this call returns, and does not write to them.
       bytes.withUnsafeBytes {
         MHD_create_response_from_buffer(
           $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)

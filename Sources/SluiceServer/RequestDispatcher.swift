@@ -10,7 +10,7 @@ final class RequestDispatcher: Sendable {
   private let bodyRefusal: @Sendable (Int) -> ServerResponse
   private let headRefusal: @Sendable (HeadFault) -> ServerResponse
   private let crowdRefusal: ServerResponse
-  /// Nil without a limit.
+  /// The open connections; nil if their number is not limited.
   private let connections: Locked<OpenConnections>?
 
   init(handler: @escaping EmbeddedServer.Handler, _ options: ServerOptions, parking: ConnectionParking) {
@@ -23,8 +23,8 @@ final class RequestDispatcher: Sendable {
     connections = options.maximumConnections.map { Locked(OpenConnections(limit: $0)) }
   }
 
-  /// Called when the headers have arrived, then for each piece of the body, then with an empty piece, and once more
-  /// after parking.
+  /// Called when the headers have arrived, for each piece of the body, and with an empty piece at the end. If the
+  /// request was parked, called once more when it is resumed.
   func advance(
     _ request: IncomingRequest, on connection: Connection, with piece: UnsafeRawBufferPointer
   ) -> MHD_Result {
@@ -42,8 +42,8 @@ final class RequestDispatcher: Sendable {
     }
   }
 
-  /// A head that can be read in two ways is refused, and nothing after it is read. A declared length over the limit
-  /// is refused before the client sends it (RFC 9110 §10.1.1).
+  /// Checks the head. A head that can be read in two ways is refused, and nothing after it is read. A declared length
+  /// over the limit is refused before the client sends it (RFC 9110 §10.1.1).
   private func begin(_ request: IncomingRequest, on connection: Connection) -> MHD_Result {
     request.stage = .reading
     if let fault = connection.headCheck.fault(version: request.version) { return refuse(fault, on: connection) }
@@ -74,8 +74,8 @@ final class RequestDispatcher: Sendable {
   /// Called when the answer to the request was sent or given up.
   func end(on connection: Connection) { connections?.withLock { $0.end(connection.id) } }
 
-  /// Closes another connection if there are too many. libmicrohttpd treats that connection as one whose client has
-  /// left.
+  /// Counts a new connection. If there are now too many, shuts down the socket of an idle connection. For
+  /// libmicrohttpd, the client of that connection has left.
   func opened(_ connection: Connection) {
     let leaving = connections?.withLock { $0.open(connection.id, descriptor: connection.descriptor) }
     if let leaving { shutdown(leaving, Int32(SHUT_RDWR)) }

@@ -4,7 +4,8 @@ import SluiceMessages
 /// Checks whether the fields of a head allow only one reading of the message.
 ///
 /// libmicrohttpd 0.9.75 takes the first of several lengths, prefers a transfer coding to any length, and treats a name
-/// that is followed by a space as another field. It drops everything after a NUL, so a NUL cannot be detected here.
+/// that is followed by a space as another field. It drops the bytes of a value after a NUL, so a NUL cannot be detected
+/// here.
 struct RequestHeadCheck {
   private var framing = RequestFraming()
   private var reason: String?
@@ -25,10 +26,10 @@ struct RequestHeadCheck {
     }
   }
 
-  /// libmicrohttpd 0.9.75 appends the second line of a folded field (RFC 9112 §5.2) to the field's name. That would
+  /// libmicrohttpd 0.9.75 appends the second line of a folded field (RFC 9112 §5.2) to the field's name. This would
   /// hide a `Content-Length` or a `Transfer-Encoding`.
   private mutating func refuseFolded(_ name: Span<UInt8>) {
-    reason = "the field name \(PlainText.quote(name)), as from a folded Content-Length or Transfer-Encoding"
+    reason = "the field name \(PlainText.quote(name)) looks like a folded Content-Length or Transfer-Encoding"
   }
 
   private static func begins(_ name: Span<UInt8>, _ lowercase: StaticString) -> Bool {
@@ -42,7 +43,7 @@ struct RequestHeadCheck {
     do throws(FramingViolation) {
       guard try framing.body(version: version == "HTTP/1.0" ? .http10 : .http11) == .codedChunks else { return nil }
       return HeadFault(
-        status: 501, reason: "a Transfer-Encoding with more than chunked, which this server does not know")
+        status: 501, reason: "the Transfer-Encoding has a coding other than chunked, which this server does not know")
     } catch { return HeadFault(status: 400, reason: error.reason) }
   }
 

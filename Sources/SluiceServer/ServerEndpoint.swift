@@ -7,13 +7,14 @@ public struct ServerEndpoint: Sendable, Equatable, CustomStringConvertible {
 
   let form: Form
 
-  /// A TCP port; 0 takes any free one. The host is an IPv4 or IPv6 literal without brackets, or a local name.
+  /// A TCP port; 0 takes any free port. The host is an IPv4 or IPv6 literal without brackets, or a local name.
   public static func tcp(host: String = "127.0.0.1", port: UInt16 = 0) -> Self {
     Self(form: .tcp(host: host, port: port))
   }
 
-  /// A Unix socket that only the same user can use (mode 0600). A socket without a listener is replaced, and the file
-  /// is removed when the server stops. The folder must exist, and other users must not be able to rename files in it.
+  /// A Unix socket that only the user of this process can use (mode 0600). A socket without a listener is replaced, and
+  /// the file is removed when the server stops. The folder must exist, and other users must not be able to rename files
+  /// in it.
   public static func unix(path: String) -> Self { Self(form: .unix(path: path)) }
 
   /// Host and port as in a URL, or the path.

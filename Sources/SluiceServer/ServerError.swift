@@ -2,21 +2,21 @@ import Glibc
 
 /// Why a server could not start.
 public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The kind of failure, for programs; an extensible set.
+  /// The kind of failure, for programs. Later versions can add kinds.
   public struct Code: Sendable, Equatable, RawRepresentable {
     /// The code in words joined by dashes.
     public let rawValue: String
-    /// Accepts any text; the codes below are those that a server uses.
+    /// Makes a code from any text. A server uses only the codes below.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Another socket already listens on the address.
     public static let addressInUse = Code(rawValue: "address-in-use")
     /// The host is not an address of this machine, or not an address at all.
     public static let addressUnknown = Code(rawValue: "address-unknown")
-    /// The port is reserved for privileged users, or the folder of a socket is not this user's.
+    /// The port is reserved for privileged users, or this user may not use the folder of the socket.
     public static let permissionDenied = Code(rawValue: "permission-denied")
-    /// The path cannot be used for a Unix socket: it is too long, leads to another kind of file or a symbolic link, or
-    /// is in a folder that others can write to.
+    /// The path cannot be used for a Unix socket. It is too long, it is already a symbolic link or a file of another
+    /// kind, or its folder is open to other users.
     public static let pathUnfit = Code(rawValue: "path-unfit")
     /// Any other refusal of the operating system, named by `underlying`.
     public static let listenFailed = Code(rawValue: "listen-failed")
@@ -51,7 +51,7 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     self.init(code, endpoint, underlying: String(cString: strerror(errorNumber)))
   }
 
-  /// `cannot listen on ADDRESS: reason`, and the advice after a semicolon.
+  /// The error as text: `cannot listen on ADDRESS: reason`, then a semicolon and the advice.
   public var description: String { message + (advice.map { "; \($0)" } ?? "") }
 
   /// The description without the advice.

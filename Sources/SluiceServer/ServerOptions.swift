@@ -1,8 +1,8 @@
 /// Sizes and limits of an embedded server.
 public struct ServerOptions: Sendable {
-  /// Threads, each with its own epoll set; the handler runs on them and should not block.
+  /// The number of threads. Each has its own epoll set. The handler runs on these threads, and should not block.
   public var workers = 2
-  /// A larger request body is read to its end, dropped, and answered with 413.
+  /// The maximum size of a request body. A larger body is read to its end, dropped, and answered with 413.
   public var maximumBodyBytes = 64 * 1024 * 1024
   /// Memory for the request line and headers of one connection. A larger head is answered with 431 or 414.
   public var connectionMemoryBytes = 32 * 1024
@@ -18,15 +18,15 @@ public struct ServerOptions: Sendable {
   public var headRefusal: @Sendable (HeadFault) -> ServerResponse = {
     .text("the head of the request is not valid: \($0.reason)\n", status: $0.status)
   }
-  /// Maximum number of connections for each worker, at least 1; nil means no limit. A further connection closes the one
-  /// that was idle for the longest time. If none is idle, the new connection's request is answered with
-  /// ``crowdRefusal``.
+  /// Maximum number of connections for each worker, at least 1; nil means no limit. If a new connection exceeds this
+  /// number, the connection that was idle for the longest time is closed. If none is idle, the new connection's request
+  /// is answered with ``crowdRefusal``.
   public var maximumConnections: Int?
   /// The answer to a request when all connections are busy.
   public var crowdRefusal: ServerResponse = .text("too many requests are being answered\n", status: 503)
   /// Maximum number of connections that the kernel completes before a worker takes them.
   public var backlog: Int32 = 4096
 
-  /// Two workers, request bodies up to 64 MiB, no idle timeout, and no limit of connections.
+  /// The defaults: two workers, request bodies up to 64 MiB, no idle timeout, and no limit of connections.
   public init() {}
 }

@@ -2,7 +2,8 @@
 public struct ServerRequest: Sendable {
   /// The method as the client sent it; methods are case-sensitive (RFC 9110 §9.1).
   public var method: String
-  /// The request target as it was sent: usually path and query, an absolute URL in requests to a proxy, `*` in OPTIONS.
+  /// The request target as it was sent: usually path and query; in a request to a proxy an absolute URL; in OPTIONS
+  /// perhaps `*`.
   public var target: String
   /// `HTTP/1.1` or `HTTP/1.0`.
   public var version: String
@@ -12,9 +13,9 @@ public struct ServerRequest: Sendable {
   public var body: [UInt8]
   /// The fields after the last chunk of a chunked body.
   public var trailers: [HeaderLine]
-  /// The client's address and port, `127.0.0.1:40312` or `[::1]:40312`; empty when it has none.
+  /// The client's address and port, such as `127.0.0.1:40312` or `[::1]:40312`; empty over a Unix socket.
   public var peer: String
-  /// The user at the other end of a Unix socket, from the kernel; nil over TCP.
+  /// The id of the user whose process has connected to a Unix socket, as the kernel reports it; nil over TCP.
   public var peerUser: UInt32?
   /// The connection's socket. The server owns it; it is valid while the handler runs.
   package var descriptor: Int32 = -1
@@ -24,7 +25,7 @@ public struct ServerRequest: Sendable {
     target.prefix { $0 != "?" }
   }
 
-  /// The text after the first `?`; nil without a `?`.
+  /// The text of the target after the first `?`; nil if it has no `?`.
   public var query: Substring? {
     target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
   }

@@ -14,7 +14,7 @@ public struct ServerResponse: Sendable {
     case hangUp
   }
 
-  /// From 200 to 999; any other status is sent as 500.
+  /// The status, from 200 to 999. Any other status is sent as 500.
   public var status: Int
   /// The headers, sent in this order. The server adds `Date`, and `Content-Length` or `Transfer-Encoding`.
   public var headers: [HeaderLine]
@@ -42,8 +42,8 @@ public struct ServerResponse: Sendable {
     .init(status: status, headers: [HeaderLine("Content-Type", type)], body: .bytes(Array(text.utf8)))
   }
 
-  /// Parks the connection without holding a thread, and calls `start` once. The answer is sent when the value that
-  /// `start` gets is completed, from any thread. The server notices only then if the client has disconnected.
+  /// Parks the connection, which takes no thread, and calls `start` once. The answer is sent when any thread completes
+  /// the ``DeferredResponse`` that `start` gets. Only then does the server notice that the client has disconnected.
   public static func deferred(_ start: @escaping @Sendable (DeferredResponse) -> Void) -> Self {
     .init(status: 0, headers: [], body: .bytes([]), trailers: [], form: .deferred(start))
   }

@@ -8,7 +8,7 @@ package final class SharedListener: Sendable {
   /// The address that the socket listens on, with the actual port.
   package var endpoint: ServerEndpoint { socket.endpoint }
 
-  /// - Parameter backlog: connections that the kernel completes before a server takes them.
+  /// - Parameter backlog: maximum number of connections that the kernel completes before a server takes them.
   package init(on endpoint: ServerEndpoint, backlog: Int32 = ServerOptions().backlog) throws(ServerError) {
     socket = try ListeningSocket(on: endpoint, backlog: backlog)
   }

@@ -1,16 +1,16 @@
-// Optimized builds find the members of sockaddr through this module.
+// Without this import, optimized builds do not find the members of sockaddr.
 import CMicrohttpd
 import Glibc
 
 /// Socket addresses in the text form of URLs.
 enum SocketAddress {
-  /// Such as `127.0.0.1:80` or `[::1]:80`; nil for address families that have no port.
+  /// Returns the address as text, such as `127.0.0.1:80` or `[::1]:80`, or nil if the address family has no port.
   static func text(of address: UnsafePointer<sockaddr>) -> String? {
     guard let (host, port) = parts(of: address) else { return nil }
     return join(host: host, port: port)
   }
 
-  /// An IPv6 literal goes in brackets (RFC 3986 §3.2.2).
+  /// An IPv6 literal is written in brackets (RFC 3986 §3.2.2).
   static func join(host: String, port: UInt16) -> String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }

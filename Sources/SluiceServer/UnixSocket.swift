@@ -4,7 +4,7 @@ import Glibc
 /// What is found at the path of a Unix socket.
 public enum UnixSocket: Sendable, Equatable {
   case nothing
-  /// A socket without a listener: its process has ended without removing it.
+  /// A socket without a listener, which a process has not removed before it ended.
   case abandoned
   /// The process that listens; nil if the kernel does not name it.
   case listening(process: Int32?)
@@ -14,7 +14,7 @@ public enum UnixSocket: Sendable, Equatable {
   /// The path cannot be examined; the value is the operating system's error number.
   case unknown(errorNumber: Int32)
 
-  /// The longest path that a socket can have: `sun_path` of unix(7) without its NUL.
+  /// The size of the longest path that a socket can have: `sun_path` of unix(7) without its NUL.
   public static let maximumPathBytes = 107
 
   /// Examines the path, and connects to a socket that it finds there.
@@ -28,8 +28,8 @@ public enum UnixSocket: Sendable, Equatable {
     }
   }
 
-  /// Removes the sockets without a listener from a folder that other users cannot write to, and nothing else. Does
-  /// nothing if that is not safe.
+  /// Removes the sockets without a listener from a folder, and nothing else. Does nothing if another user, except root,
+  /// could replace files in the folder.
   /// - Parameter names: names of sockets in the folder.
   public static func removeAbandoned(_ names: [String], in folder: String) {
     UnixSocketFile.removeAbandoned(names.map { "\(folder)/\($0)" })
@@ -58,7 +58,7 @@ public enum UnixSocket: Sendable, Equatable {
     return .listening(process: isKnown ? peer.process : nil)
   }
 
-  /// Nil if the path is too long for an address.
+  /// Makes the socket address of a path. Returns nil if the path is too long for an address.
   static func withAddress<Result>(
     _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result? {

@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// The file of a Unix socket that this process listens at.
+/// The file of a Unix socket on which this process listens.
 ///
-/// The file is created and removed while the folder is locked (`flock`). Between `bind` and `listen` a socket looks
-/// abandoned to other processes, and two processes that start at the same path must not both replace an abandoned
-/// socket.
+/// The file is created and removed while the folder is locked (`flock`), for two reasons. A socket looks abandoned to
+/// other processes between its `bind` and its `listen`. And two processes that start at the same path must not both
+/// replace an abandoned socket.
 final class UnixSocketFile: Sendable {
   private let path: String
   private let device: dev_t
@@ -36,7 +36,7 @@ final class UnixSocketFile: Sendable {
     inode = status.st_ino
   }
 
-  /// Removes the file once, unless another file has its path.
+  /// Removes the file, unless another file has its path now. Further calls do nothing.
   func remove() {
     let isFirst = isRemoved.withLock { isRemoved in
       defer { isRemoved = true }
@@ -54,7 +54,8 @@ final class UnixSocketFile: Sendable {
     let abandoned = paths.filter { UnixSocket.find(at: $0) == .abandoned }
     guard let first = abandoned.first, let folder = try? SocketFolder(of: first, .unix(path: first)), folder.tryLock()
     else { return }
-    // Checked again under the lock: a socket between `bind` and `listen` looked abandoned in the first check.
+    // The second check is under the lock: in the first check, a socket between `bind` and `listen` could look
+    // abandoned.
     for path in abandoned where UnixSocket.find(at: path) == .abandoned { unlink(path) }
   }
 
@@ -70,7 +71,8 @@ final class UnixSocketFile: Sendable {
         advice: "end it, or name another path")
     case .symbolicLink:
       throw ServerError(
-        .pathUnfit, endpoint, underlying: "it is a symbolic link", advice: "name the place itself, or remove the link")
+        .pathUnfit, endpoint, underlying: "it is a symbolic link",
+        advice: "name the path that the link leads to, or remove the link")
     case .otherFile:
       throw ServerError(
         .pathUnfit, endpoint, underlying: "the file there is not a socket", advice: "name another path")
@@ -98,7 +100,7 @@ final class UnixSocketFile: Sendable {
   }
 }
 
-/// The folder of a socket. Refused if another user, except root, could replace the socket by another file.
+/// The folder of a socket. A folder is refused if another user, except root, could replace the socket by another file.
 private final class SocketFolder {
   private static let patience = Duration.seconds(5)
 
@@ -124,7 +126,8 @@ private final class SocketFolder {
     self.descriptor = descriptor
   }
 
-  /// Waits only a limited time for other holders, because anybody who can read a folder can lock it.
+  /// Locks the folder. Waits only a limited time for the lock, because every process that can read the folder can hold
+  /// it.
   func withLock<Result>(
     _ endpoint: ServerEndpoint, _ body: () throws(ServerError) -> Result
   ) throws(ServerError) -> Result {

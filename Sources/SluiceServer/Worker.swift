@@ -53,7 +53,7 @@ private final class Acceptance: Sendable {
 }
 
 /// The work of a worker's thread.
-// Unchecked: created on the thread that starts the server, and from then on used only on the worker's thread.
+// Unchecked: the value is created on the thread that starts the server, and then used only on the worker's thread.
 private struct WorkerLoop: @unchecked Sendable {
   let daemon: Daemon
   let dispatcher: RequestDispatcher
@@ -77,7 +77,8 @@ private struct WorkerLoop: @unchecked Sendable {
         wait()
       }
       parking.resumeReleased()
-      // Closes the connections that were just resumed, because the daemon must not be stopped while one is suspended.
+      // This run closes the connections that were just resumed. It is needed because the daemon must not be stopped
+      // while a connection is suspended.
       daemon.run()
       daemon.stop()
     }
@@ -94,10 +95,11 @@ private struct WorkerLoop: @unchecked Sendable {
     if descriptors[1].revents != 0 { alarm.clear() }
   }
 
-  /// Whether the daemon cannot accept. Its descriptor then stays readable, so that waiting for it would return at once.
+  /// Whether the daemon cannot accept a waiting client. The daemon's descriptor then stays readable, so a wait for it
+  /// would return at once.
   private var isStarved: Bool {
     guard daemon.leavesClientsWaiting else { return false }
-    // Accepts a client that has connected since the last run.
+    // This run accepts a client that has connected since the last run.
     daemon.run()
     return daemon.leavesClientsWaiting
   }

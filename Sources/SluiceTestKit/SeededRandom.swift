@@ -1,4 +1,5 @@
-/// SplitMix64: the same numbers for the same seed on every machine, so that a failing case can be repeated.
+/// The generator SplitMix64. It gives the same numbers for the same seed on every machine, so that a failing case can
+/// be repeated.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The environment of a test did not do what the test needs; this says nothing about the code under test.
+/// A failure of the test's environment, such as a server that does not start. The code under test is not at fault.
 package struct TestKitError: Error, Sendable, CustomStringConvertible {
   package let description: String
 

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// All plugins of a channel at one version.
+/// A release: the builds of all plugins of a channel, with a version.
 package struct ReleaseDocument: Sendable, Hashable {
   package var channel: String
   package var version: Int64
@@ -9,7 +9,7 @@ package struct ReleaseDocument: Sendable, Hashable {
   /// The lowest ABI revision of a host that can install this release.
   package var minimumABI: UInt32
   package var targets: [ReleaseTarget]
-  /// Builds that must not serve any more: SHA-256 in lower-case hex.
+  /// The builds that must not serve any more, as SHA-256 in lower-case hex.
   package var revoked: Set<String>
 
   package init(
@@ -28,10 +28,10 @@ package struct ReleaseDocument: Sendable, Hashable {
 
 /// One build of one plugin.
 package struct ReleaseTarget: Sendable, Hashable {
-  /// The size limit of a library that a client downloads, in bytes.
+  /// The maximum size, in bytes, of a library that a client downloads.
   package static let limitBytes: Int64 = 256 << 20
 
-  /// The name of the plugin in configurations; must be a portable file name.
+  /// The name of the plugin in configurations. It must be a portable file name.
   package var id: String
   /// The plugin's own version, for people.
   package var version: String
@@ -65,7 +65,7 @@ package struct ReleaseTarget: Sendable, Hashable {
 
 /// The newest release of a channel.
 package struct TimestampDocument: Sendable, Hashable {
-  /// The longest time for which a timestamp can be valid. If a mirror withholds newer timestamps, clients notice it
+  /// The longest time for which a timestamp can be valid. If a mirror withholds newer timestamps, clients notice this
   /// after this time.
   package static let longestLife = Duration.seconds(72 * 3600)
 
@@ -76,7 +76,7 @@ package struct TimestampDocument: Sendable, Hashable {
   package var releaseVersion: Int64
   /// The SHA-256 of the file of the release, in lower-case hex.
   package var releaseHash: String
-  /// The length of that file in bytes.
+  /// The length of the release's file in bytes.
   package var releaseLength: Int64
 
   package init(

@@ -15,7 +15,7 @@ package struct RootDocument: Sendable, Hashable {
   package var version: Int64
   package var created: UpdateMoment
   package var expires: UpdateMoment
-  /// The public keys, 32 bytes each.
+  /// The public keys, each of 32 bytes.
   package var keys: [KeyID: [UInt8]]
   package var roles: [UpdateRole: RoleKeys]
 
@@ -33,6 +33,6 @@ package struct RootDocument: Sendable, Hashable {
   /// The version of the root after this one; nil if no higher version exists.
   package var nextVersion: Int64? { version < .max ? version + 1 : nil }
 
-  /// Roles without keys need more signatures than there can be.
+  /// The keys of a role. A role without keys gets a threshold that no document can reach.
   package func keys(of role: UpdateRole) -> RoleKeys { roles[role] ?? RoleKeys(keys: [], threshold: .max) }
 }

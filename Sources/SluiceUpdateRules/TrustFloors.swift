@@ -1,9 +1,9 @@
-/// What a client remembers of the documents that it has accepted; it does not accept a lower version later.
+/// The lowest versions that a client accepts, from the documents that it has accepted before.
 package struct TrustFloors: Sendable, Hashable {
-  /// What is remembered of one role.
+  /// The version and time of the newest accepted document of one role.
   package struct Floor: Sendable, Hashable {
     package var version: Int64
-    /// The time at which the newest accepted document says that it was made.
+    /// The time at which the newest accepted document was made, as the document states it.
     package var created: UpdateMoment
 
     package init(version: Int64, created: UpdateMoment) {
@@ -15,18 +15,19 @@ package struct TrustFloors: Sendable, Hashable {
   package var root: Floor?
   package var timestamp: Floor?
   package var release: Floor?
-  /// The version that the newest timestamp has named; that release might not have been fetched yet (§5.4.3).
+  /// The version of the release that the newest timestamp has named. This release might not have been fetched yet
+  /// (§5.4.3).
   package var namedRelease: Int64?
 
   package init() {}
 
-  /// The newest signed time; a clock that is earlier is wrong.
+  /// The newest time in an accepted document. A clock that shows an earlier time is wrong.
   package var newestCreated: UpdateMoment? {
     [root, timestamp, release].compactMap { $0?.created }.max()
   }
 }
 
-/// What a machine and a host accept of a release.
+/// The properties of a machine and a host that decide which builds of a release fit.
 package struct UpdateOffer: Sendable, Hashable {
   /// The name of the machine, such as `x86_64`.
   package var architecture: String

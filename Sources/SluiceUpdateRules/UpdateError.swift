@@ -2,13 +2,13 @@
 public struct UpdateError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of error it is. Later versions can add codes.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Too few valid signatures of the keys that the root names (TUF §5: arbitrary software).
+    /// There are too few valid signatures by the keys that the root names (TUF §5: arbitrary software).
     case signature
-    /// A document is not what its role demands, or repeats a name.
+    /// A document does not have the form of its role, or repeats a name.
     case malformed
-    /// Content differs from what a signed document says of it: hash, length, version or channel.
+    /// The hash, length, version or channel of a file is not the one that a signed document names.
     case mismatch
-    /// A version is lower than one that was accepted before.
+    /// A version is lower than a version that was accepted before.
     case rollback
     /// A document is out of date.
     case expired

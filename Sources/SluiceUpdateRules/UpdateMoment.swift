@@ -1,13 +1,14 @@
 import SluiceMessages
 
-/// A time of a signed document, to the second: `2026-11-26T12:00:00Z` (RFC 3339 §5.6, universal time only).
+/// A time in a signed document, in whole seconds: `2026-11-26T12:00:00Z` (RFC 3339 §5.6, universal time only).
 package struct UpdateMoment: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// Seconds since 1970-01-01T00:00:00Z.
   package let seconds: Int64
 
   package init(seconds: Int64) { self.seconds = seconds }
 
-  /// Nil if the text is not exactly in that form, or names a day that does not exist. A leap second is refused.
+  /// Reads a time; nil if the text does not have exactly this form, or names a day that does not exist. A leap second
+  /// is refused.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count == 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A,

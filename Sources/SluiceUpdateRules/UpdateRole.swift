@@ -2,7 +2,7 @@ import SluiceMessages
 
 /// A role of the documents of a repository. Each role has its own keys.
 ///
-/// The model is the specification of The Update Framework (TUF). Its roles `targets` and `snapshot` are one document
+/// The model is the specification of The Update Framework (TUF). TUF's roles `targets` and `snapshot` are one document
 /// here, the release.
 package enum UpdateRole: String, Sendable, Hashable, CaseIterable {
   /// Names the keys of all roles.
@@ -21,8 +21,8 @@ package enum UpdateRole: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What a signature covers together with the payload, so that a document of one role or channel is never accepted
-  /// in place of another.
+  /// The type of a role's documents. A signature covers the type together with the payload, so that a document of one
+  /// role or channel is never accepted in place of another.
   /// - Parameter channel: ignored for the root, which has the keys of all channels.
   package func payloadType(channel: String) -> String {
     let type = "application/vnd.sluice.update.\(rawValue)+json"

@@ -1,20 +1,20 @@
 import SluiceMessages
 
-/// Decides what a client can accept, given what it has accepted before. The steps are those of the client workflow of
-/// TUF (specification 1.0.34, section 5); each function names its step.
+/// Decides which documents a client can accept, given the documents that it has accepted before. The steps are those of
+/// the client workflow of TUF (specification 1.0.34, section 5). Each function names its step.
 ///
-/// A document is used in this order: signatures over its bytes (``authenticated(_:as:by:)``), then parsing, which the
-/// caller does, then the checks of its role. No function changes anything.
+/// A caller uses a document in this order: it checks the signatures over its bytes (``authenticated(_:as:by:)``), then
+/// parses it, then makes the checks of its role. The functions here have no side effects.
 package struct UpdateRules: Sendable {
   /// The tolerance for a clock of the publisher that is ahead of the clock of this machine.
   package static let clockTolerance = Duration.seconds(60)
-  /// The maximum number of roots that one update follows; the next update follows more.
+  /// The maximum number of roots that one update follows. The next update follows more roots.
   package static let rootLimit = 32
 
   /// The time at which the update began; every expiry is compared with it (§5.1).
   package let start: UpdateMoment
   package let channel: String
-  /// When this program was made; a clock before it is wrong.
+  /// The time at which this program was built. A clock that shows an earlier time is wrong.
   package let built: UpdateMoment
   package let verifier: any SignatureVerifier
 
@@ -83,8 +83,8 @@ package struct UpdateRules: Sendable {
 
   // MARK: Root
 
-  /// Checks the next root after a trusted one (§5.3.4, §5.3.5). Its expiry does not matter yet (§5.3.6), and it must
-  /// also be signed by its own keys: call ``authenticated(_:as:by:)`` with both.
+  /// Checks the next root after a trusted one (§5.3.4, §5.3.5). Its expiry does not matter yet (§5.3.6). The keys of
+  /// both roots must have signed it: call ``authenticated(_:as:by:)`` with each of them.
   package func check(root next: RootDocument, after trusted: RootDocument) throws(UpdateError) {
     guard next.version == trusted.nextVersion else {
       throw UpdateError(
@@ -99,7 +99,7 @@ package struct UpdateRules: Sendable {
     try checkExpiry(root.expires, .root, "the publisher must rotate it; see docs/updates.md")
   }
 
-  /// The floors after a new root: a role whose keys were changed begins without a floor, so that a holder of the old
+  /// The floors after a new root. A role whose keys were changed begins without a floor, so that a holder of the old
   /// keys cannot block updates with a high version (§5.3.11).
   package func floors(
     _ floors: TrustFloors, after next: RootDocument, following trusted: RootDocument
@@ -108,7 +108,7 @@ package struct UpdateRules: Sendable {
     floors.root = TrustFloors.Floor(version: next.version, created: next.created)
     let isReleaseChanged = next.keys(of: .release) != trusted.keys(of: .release)
     if isReleaseChanged { floors.release = nil }
-    // A timestamp names a version of the release, so it loses its floor too.
+    // A timestamp names a version of the release, so the timestamp loses its floor too.
     if isReleaseChanged || next.keys(of: .timestamp) != trusted.keys(of: .timestamp) {
       (floors.timestamp, floors.namedRelease) = (nil, nil)
     }
@@ -117,7 +117,8 @@ package struct UpdateRules: Sendable {
 
   // MARK: Timestamp
 
-  /// Whether the timestamp is new (§5.4.3, §5.4.4). An equal version means that there is no update.
+  /// Checks a timestamp, and returns whether it is new (§5.4.3, §5.4.4). An equal version means that there is no
+  /// update.
   package func isNew(_ timestamp: TimestampDocument, _ floors: TrustFloors) throws(UpdateError) -> Bool {
     try checkChannel(timestamp.channel, .timestamp)
     if let floor = floors.timestamp, timestamp.version < floor.version {
@@ -143,8 +144,8 @@ package struct UpdateRules: Sendable {
 
   // MARK: Release
 
-  /// Checks the release that a trusted timestamp names (§5.5.2 to §5.5.6, §5.6.2 to §5.6.5). Its hash and length were
-  /// compared with ``check(_:of:hash:length:)`` before.
+  /// Checks the release that a trusted timestamp names (§5.5.2 to §5.5.6, §5.6.2 to §5.6.5). Before this, the caller
+  /// must compare its hash and length with ``check(_:of:hash:length:)``.
   package func check(
     _ release: ReleaseDocument, named timestamp: TimestampDocument, _ floors: TrustFloors
   ) throws(UpdateError) {
@@ -165,7 +166,7 @@ package struct UpdateRules: Sendable {
     try checkExpiry(release.expires, .release, "the publisher must sign a newer release")
   }
 
-  /// Compares content with what a signed document says of it (§5.5.2, §5.7.2).
+  /// Compares the length and hash of a file with those in a signed document (§5.5.2, §5.7.2).
   package static func check(
     _ subject: String, length: Int64, hash: String, expectedLength: Int64, expectedHash: String
   ) throws(UpdateError) {
@@ -178,7 +179,7 @@ package struct UpdateRules: Sendable {
     }
   }
 
-  /// The build of a plugin for this machine; the one with the highest ABI revision if several fit.
+  /// The build of a plugin for this machine. If several builds fit, it is the build with the highest ABI revision.
   package func target(
     _ id: String, of release: ReleaseDocument, for offer: UpdateOffer
   ) throws(UpdateError) -> ReleaseTarget {
@@ -229,7 +230,7 @@ package struct UpdateRules: Sendable {
     }
   }
 
-  /// A document from the future means that this machine's clock is behind.
+  /// Fails if the document was made in the future, because this machine's clock must then be behind.
   private func checkCreated(_ created: UpdateMoment, _ role: UpdateRole) throws(UpdateError) {
     guard created <= start + Self.clockTolerance else {
       throw clockError("before the \(role.rawValue) was made (\(created))")

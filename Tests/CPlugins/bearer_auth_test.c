@@ -6,7 +6,7 @@
 
 #define CONFIG "{\"token\": \"secret\", \"hosts\": [\"api.example.com\"]}"
 
-/// The `Authorization` header of a request to `url` after the issue stage; empty without one.
+/// Returns the `Authorization` header of a request to `url` after the issue stage, or an empty text if there is none.
 static const char *sent_to(const char *url, const char *config) {
   static char value[256];
   sluice_exchange exchange;
@@ -148,17 +148,17 @@ int main(void) {
       {"a listed host gets the token", adds_to_listed_host},
       {"a host that is not listed gets nothing", spares_others},
       {"a URL that the host could not compare fails the request", fails_unchecked_url},
-      {"a host that cannot compare hosts is refused", refuses_older_host},
+      {"create refuses a host that cannot compare hosts", refuses_older_host},
       {"the header is marked as a secret", marks_as_secret},
-      {"a header that is there wins, also an empty one, unless overwriting is asked for", keeps_existing},
-      {"a token that cannot be marked does not stay", unmarked_token_does_not_stay},
-      {"header and scheme can be chosen", scheme_and_header},
-      {"the token can come from the environment", reads_environment},
-      {"what is wrong in the configuration is named by its key", refuses_by_key},
+      {"an existing header is kept, even an empty one, unless \"overwrite\" is set", keeps_existing},
+      {"a token that cannot be marked as a secret is removed again", unmarked_token_does_not_stay},
+      {"header and scheme can be configured", scheme_and_header},
+      {"the token can come from an environment variable", reads_environment},
+      {"an error in the configuration names its key", refuses_by_key},
       {"a control character in the token is refused", refuses_controls_in_token},
       {"no message shows the token", messages_hide_token},
-      {"create survives each allocation failing in turn", survives_no_memory},
-      {"the table is complete, and an older host is refused with both revisions", describes_itself},
+      {"create reports each failed allocation and leaks nothing", survives_no_memory},
+      {"the table is complete, and the refusal of an older host names both revisions", describes_itself},
   };
   return keep_promises("bearer-auth", promises, sizeof promises / sizeof promises[0]);
 }

@@ -3,7 +3,7 @@
 
 static sluice_exchange exchange;
 
-/// A request body after the operations; the verdict's error code if they fail.
+/// Returns a request body after the operations, or the verdict's error code if they fail.
 static const char *edited(const char *operations, const char *json) {
   static char text[1024];
   char config[1024], body[1024];
@@ -88,7 +88,7 @@ static void required_fails(void) {
   EXPECT(strstr(exchange.error_message, "operation 0 of \"request\", remove /a/b"));
 }
 
-/// If two bodies shared a value, the second one would show a change that was made to the first.
+/// Checks that a value is copied into each body: otherwise the second body would show a change of the first.
 static void values_are_copied(void) {
   void *instance = stub_create("{\"request\": [" SET("/v", "{\"n\":[]}") "," SET("/v/n/-", "1") "]}");
   for (int i = 0; i < 2; i++) {
@@ -143,7 +143,7 @@ static void leaves_non_json(void) {
       SLUICE_VERDICT_CONTINUE);
 }
 
-/// Every operation is tried, because none can be applied to a body that cannot be parsed.
+/// Checks that each kind of operation fails on a body that cannot be parsed.
 static void refuses_unreadable(void) {
   static const char *const operations[] = {SET("/a", "1"), REMOVE("/a"), RENAME("/a", "b")};
   static const char *const bodies[] = {
@@ -199,7 +199,7 @@ static void survives_no_memory(void) {
 static void edits_survive_no_memory(void) {
   void *instance = stub_create("{\"request\": [" MAKE("/a/b/-", "{\"c\":[1,\"x\"]}") "," RENAME("/a", "z") "]}");
   sluice_verdict verdict = SLUICE_VERDICT_FAIL;
-  // The first allocations make the stub's own documents; the plugin must survive their failure too.
+  // The first allocations make the stub's own documents. The plugin must also survive the failure of these allocations.
   for (long count = 0; verdict == SLUICE_VERDICT_FAIL && count < 100; count++) {
     stub_begin(&exchange, "https://a.test/");
     stub_set_body(&exchange, SLUICE_SIDE_REQUEST, "{\"json\": {}}");
@@ -221,21 +221,21 @@ int main(void) {
       {"set adds, replaces and appends", sets},
       {"a body of a JSON media type that cannot be parsed fails unless the configuration says otherwise",
        refuses_unreadable},
-      {"an operation whose place is missing is left out", skips_missing},
-      {"create makes what is missing on the way, and overwrites nothing", makes_parents},
-      {"remove takes members and items away", removes},
+      {"an operation is skipped if its place is missing", skips_missing},
+      {"\"create\" adds missing objects on the path, and overwrites nothing", makes_parents},
+      {"remove removes members and items", removes},
       {"rename keeps the value and replaces a member of the new name", renames},
-      {"tilde escapes are those of RFC 6901", unescapes},
+      {"~0 and ~1 in a path are unescaped as in RFC 6901", unescapes},
       {"operations run in order", in_order},
-      {"a required place that is missing fails with the operation's number", required_fails},
+      {"a missing place that is required fails, and the error names the operation's number", required_fails},
       {"a configured value is copied into each body", values_are_copied},
-      {"the configuration may go after create", config_can_go},
-      {"a body that is not JSON is left alone or fails, as configured", leaves_non_json},
-      {"operations of one side leave the other alone", sides_are_apart},
-      {"what is wrong in the configuration is named by its place", refuses},
-      {"create survives each allocation failing in turn", survives_no_memory},
-      {"the table is complete, and an older host is refused with both revisions", describes_itself},
-      {"an edit survives each allocation failing in turn", edits_survive_no_memory},
+      {"the host can release the configuration after create", config_can_go},
+      {"a body that is not JSON is left unchanged or fails, as configured", leaves_non_json},
+      {"operations of one side do not change the other side", sides_are_apart},
+      {"an error in the configuration names its place", refuses},
+      {"create reports each failed allocation and leaks nothing", survives_no_memory},
+      {"the table is complete, and the refusal of an older host names both revisions", describes_itself},
+      {"an edit reports each failed allocation and leaks nothing", edits_survive_no_memory},
   };
   return keep_promises("json-edit", promises, sizeof promises / sizeof promises[0]);
 }

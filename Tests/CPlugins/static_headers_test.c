@@ -1,7 +1,8 @@
 #include "stub_host.h"
 #include "testing.h"
 
-/// The values of `x-a` after the request stage, or "none". With `has_old`, the request has the value `old` before.
+/// Returns the values of `x-a` after the request stage, or "none". With `has_old`, the request has the value `old`
+/// before.
 static const char *after(const char *config, bool has_old) {
   static char values[256];
   sluice_exchange exchange;
@@ -91,14 +92,14 @@ static void describes_itself(void) { EXPECT(stub_describes_itself()); }
 
 int main(void) {
   static const promise promises[] = {
-      {"set replaces, add adds, default leaves what is there", modes},
+      {"set replaces a header, add adds one, default keeps an existing one", modes},
       {"an array gives one field for each value", arrays},
       {"null removes in every mode", removal},
-      {"headers of one side leave the other alone", sides_are_apart},
-      {"a header that the host refuses fails and is named", a_refusal_fails},
-      {"what is wrong in the configuration is named by its key", refuses},
-      {"create survives each allocation failing in turn", survives_no_memory},
-      {"the table is complete, and an older host is refused with both revisions", describes_itself},
+      {"headers of one side do not change the other side", sides_are_apart},
+      {"a header that the host refuses makes the stage fail, and the error names it", a_refusal_fails},
+      {"an error in the configuration names its key", refuses},
+      {"create reports each failed allocation and leaks nothing", survives_no_memory},
+      {"the table is complete, and the refusal of an older host names both revisions", describes_itself},
   };
   return keep_promises("static-headers", promises, sizeof promises / sizeof promises[0]);
 }

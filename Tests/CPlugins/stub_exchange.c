@@ -59,7 +59,7 @@ static sluice_status url_get(sluice_exchange *exchange, sluice_text *url) {
   return SLUICE_STATUS_OK;
 }
 
-/// With READ, the body is a copy, so that changes to it are lost.
+/// With SLUICE_JSON_READ, the body is a copy, so that changes to it are lost.
 static json_t *json(sluice_exchange *exchange, sluice_side side, uint32_t flags) {
   json_t *body = flags & SLUICE_JSON_BODY ? exchange->body[side] : NULL;
   json_decref(exchange->document[side]);

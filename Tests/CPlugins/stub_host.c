@@ -9,7 +9,8 @@ extern const sluice_exchange_api stub_exchange_api;
 static char message[512];
 static long allocations_left = -1;
 
-// The linker's --wrap redirects the plugin's own allocations here; jansson's allocations come through its setting.
+// The linker's --wrap redirects the plugin's own allocations to these functions; json_set_alloc_funcs redirects
+// jansson's.
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_malloc(size_t size);

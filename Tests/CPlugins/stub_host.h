@@ -1,4 +1,4 @@
-/// A host in memory: the part of the engine that the interceptors of a C plugin see.
+/// A host in memory. It has only the part of the engine that the interceptors of a C plugin use.
 #ifndef STUB_HOST_H
 #define STUB_HOST_H
 
@@ -18,52 +18,52 @@ struct sluice_exchange {
   char url[256];
   stub_field fields[2][STUB_FIELDS];
   size_t count[2];
-  /// The parsed bodies: the `body` member of a document, NULL for none. Owned.
+  /// The parsed bodies of both sides, as the `body` member of a document; NULL for none. Owned.
   json_t *body[2];
   /// The documents that the plugin got. Owned.
   json_t *document[2];
   /// Whether a document became authoritative.
   bool is_written[2];
-  /// What writing a header returns; with SLUICE_STATUS_OK the header is written.
+  /// The status that writing a header returns. The header is written only if the status is SLUICE_STATUS_OK.
   sluice_status refusal;
-  /// What marking a header returns.
+  /// The status that marking a header returns.
   sluice_status mark_refusal;
-  /// What comparing the URL with a list of hosts returns; with SLUICE_STATUS_OK they are compared.
+  /// The status that comparing the URL with a list of hosts returns. They are compared only if it is SLUICE_STATUS_OK.
   sluice_status match_refusal;
   char error_code[32];
   char error_message[256];
 };
 
 const sluice_host *stub_host(void);
-/// Whether the host returns NULL for every table, as an older host does.
+/// Sets whether the host returns NULL for every table, as an older host does.
 void stub_hide_extensions(bool is_hidden);
 
 void stub_begin(sluice_exchange *exchange, const char *url);
 void stub_end(sluice_exchange *exchange);
-/// Gives a side a body from the text of a document's `body` member.
+/// Sets the body of a side to the JSON text of a document's `body` member.
 void stub_set_body(sluice_exchange *exchange, sluice_side side, const char *json);
-/// `json` of a body as compact text with sorted keys, valid until the next call.
+/// Returns the member `json` of a body as compact text with sorted keys, valid until the next call.
 const char *stub_body(sluice_exchange *exchange, sluice_side side);
 
 void stub_add(sluice_exchange *exchange, sluice_side side, const char *name, const char *value);
-/// All values of a name joined by `|`, NULL without any; valid until the next call.
+/// Returns all values of a name joined by `|`, or NULL if there are none. Valid until the next call.
 const char *stub_values(sluice_exchange *exchange, sluice_side side, const char *name);
 uint32_t stub_marks(sluice_exchange *exchange, sluice_side side, const char *name);
 
-/// An instance of the linked plugin; NULL if `create` refused, with the message in `stub_error`.
+/// Returns an instance of the linked plugin, or NULL if `create` refused; `stub_error` then returns the message.
 void *stub_create(const char *config);
 void stub_destroy(void *instance);
 const char *stub_error(void);
 const sluice_interceptor *stub_interceptor(void);
-/// Whether the entry point refuses an older host and names both revisions, and returns a complete table: identity, and
-/// a JSON schema that forbids unknown keys.
+/// Whether the entry point refuses an older host with a message that names both revisions, and returns a complete table
+/// to a host of this revision. A complete table has an identity, and a JSON schema that forbids unknown keys.
 bool stub_describes_itself(void);
 
-/// Calls `create` with the first allocation failing, then the second, and so on until none fails. Returns false if a
-/// failed `create` answered something other than SLUICE_STATUS_NO_MEMORY or left an instance. The sanitizer finds
-/// leaks.
+/// Calls `create` again and again: first with a failure of its first allocation, then of its second, and so on until
+/// none fails. Returns false if a failed `create` answered something other than SLUICE_STATUS_NO_MEMORY or left an
+/// instance. Leaks are found by the sanitizer.
 bool stub_survives_failing_allocations(const char *config);
-/// After `count` more allocations the next one fails, once; -1 means that none fails.
+/// Makes one allocation fail: the one after the next `count` allocations. With -1, none fails.
 void stub_fail_allocation_after(long count);
 
 #endif

@@ -32,7 +32,8 @@ static sluice_status read_hosts(
   return SLUICE_STATUS_OK;
 }
 
-/// Knows only `*` and whole host names after `https://`, which is enough to see whether the plugin calls it.
+/// Compares only `*` and whole host names after `https://`. This is enough to see whether the plugin calls the
+/// function.
 static sluice_status match(sluice_exchange *exchange, const sluice_origin_list *list) {
   static const char scheme[] = "https://";
   if (exchange->match_refusal != SLUICE_STATUS_OK) return exchange->match_refusal;

@@ -16,7 +16,7 @@ extern int testing_failures;
     }                                                                            \
   } while (0)
 
-/// Like EXPECT, for C strings; prints both.
+/// Like EXPECT, but compares C strings, and prints both.
 #define EXPECT_TEXT(found, expected)                                                                      \
   do {                                                                                                    \
     const char *found_ = (found), *expected_ = (expected);                                                \

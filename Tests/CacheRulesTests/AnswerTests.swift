@@ -18,7 +18,7 @@ import Testing
       (["if-modified-since": (noon + -101).text], false),
       (["if-modified-since": "yesterday"], false),
     ] as [(HeaderFields, Bool)])
-  func `a condition holds if its tag matches or, without a tag, its date`(request: HeaderFields, isUnmodified: Bool) {
+  func `a condition holds if its tag or, without a tag, its date matches`(request: HeaderFields, isUnmodified: Bool) {
     #expect(head.isUnmodified(for: asking(request)) == isUnmodified)
   }
 
@@ -54,7 +54,7 @@ import Testing
       (["range": "bytes=0-1", "if-range": (noon + -99).text], .whole),
       ([:], .whole),
     ] as [(HeaderFields, ByteRange)])
-  func `one range of bytes is cut out, and other ranges go to the origin`(request: HeaderFields, range: ByteRange) {
+  func `one range of bytes is answered, other ranges go to the origin`(request: HeaderFields, range: ByteRange) {
     #expect(ByteRange(asking(request), of: head, byteCount: 10) == range)
   }
 

@@ -2,7 +2,7 @@ import CacheRules
 import SluiceMessages
 import Testing
 
-/// When a stored response is used, when the origin is asked, and which response replaces an error.
+/// Tests when a stored response is used, when the origin is asked, and which response replaces an error.
 @Suite struct ReuseTests {
   private let hour = stored(["cache-control": "max-age=3600", "date": noon.text])
 

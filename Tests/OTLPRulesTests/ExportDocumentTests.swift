@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import Testing
 
-/// The JSON form of OTLP, as rules: names in lower camel case, ids as hexadecimal digits, enumerations as numbers, 64-bit
+/// The rules of OTLP's JSON form: names in lower camel case, ids as hexadecimal digits, enumerations as numbers, 64-bit
 /// integers as strings.
 @Suite struct ExportDocumentTests {
   private let document = ExportDocument(

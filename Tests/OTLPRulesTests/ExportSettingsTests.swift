@@ -2,7 +2,7 @@ import OTLPRules
 import SluiceMessages
 import Testing
 
-/// Configuration, variables, defaults.
+/// The settings of an export, from the configuration, from environment variables, and from defaults.
 @Suite struct ExportSettingsTests {
   private static func settings(
     _ environment: [String: String] = [:], _ change: (inout GivenSettings) -> Void = { _ in }
@@ -91,12 +91,12 @@ import Testing
     }
     #expect(own.routes[.metrics]?.headers.map(\.name) == ["d"] && own.routes[.traces]?.timeout == .seconds(1))
     #expect(own.queueSpans == 5 && own.batchSpans == 2)
-    // An empty variable counts as not set, and a batch is not larger than the queue.
+    // An empty variable counts as not set, and the batch size is limited to the size of the queue.
     #expect(try Self.settings(["OTEL_BSP_MAX_QUEUE_SIZE": ""]).queueSpans == 2048)
     #expect(try Self.settings(["OTEL_BSP_MAX_QUEUE_SIZE": "7"]).batchSpans == 7)
   }
 
-  @Test func `the resource has the attributes of the variables and of the configuration, which wins`() throws {
+  @Test func `the resource has the attributes of the variables and of the configuration, which has priority`() throws {
     let environment = ["OTEL_RESOURCE_ATTRIBUTES": "service.name=a,deployment=blue%2Cgreen", "OTEL_SERVICE_NAME": "b"]
     #expect(try Self.settings(environment).resource["service.name"] == .text("b"))
     #expect(try Self.settings(environment).resource["deployment"] == .text("blue,green"))

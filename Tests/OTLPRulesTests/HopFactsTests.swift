@@ -2,7 +2,7 @@ import OTLPRules
 import SluiceMessages
 import Testing
 
-/// The conventions for HTTP client spans and metrics.
+/// The facts of a hop follow OpenTelemetry's conventions for HTTP client spans and metrics.
 @Suite struct HopFactsTests {
   private let secrets = SecretList(query: ["token"])
 
@@ -78,7 +78,7 @@ import Testing
     #expect(facts.spanAttributes(hiding: secrets)["http.response.status_code"] == .integer(200))
   }
 
-  @Test func `the first request has no resend count, the others count`() {
+  @Test func `the first request has no resend count, and each later request has one`() {
     var facts = facts()
     #expect(facts.spanAttributes(hiding: secrets)["http.request.resend_count"] == nil)
     facts.resendCount = 2

@@ -9,7 +9,7 @@ import Testing
 /// The lists of keys below were written from these examples, and for the types and the optional keys from the section
 /// "JSON Protobuf Encoding" of the OTLP specification. A key that is neither in an example nor in the protocol is wrong.
 @Suite struct PublishedFormTests {
-  /// What a JSON value must look like.
+  /// The form that a JSON value must have.
   private indirect enum Form: Sendable {
     case text
     case flag
@@ -22,7 +22,7 @@ import Testing
     /// A string of this many hexadecimal digits. The specification allows both cases; the export uses lower case.
     case hexadecimal(Int)
     case list(Form)
-    /// An object with exactly one of these members.
+    /// An object with exactly one member, which is one of these.
     case oneOf([String: Form])
     case object([String: Form], optional: [String: Form] = [:])
   }
@@ -108,7 +108,7 @@ import Testing
   private let document = ExportDocument(
     resource: [Attribute("service.name", "shop")], scopeName: "sluice.otlp", scopeVersion: "1.0.0")
 
-  /// A span with everything that a span can have, and one with only what it must have.
+  /// Two spans: one with all members that a span can have, and one with only the required members.
   private static let spans: [ExportedSpan] = {
     var full = ExportedSpan(
       traceID: "0af7651916cd43dd8448eb211c80319c", spanID: "b7ad6b7169203331", parentSpanID: "00f067aa0ba902b7",

@@ -8,7 +8,7 @@ import Testing
     ExportedSpan(traceID: trace, spanID: "s", name: name, kind: .client, start: 1, end: 2)
   }
 
-  @Test func `spans come out in order, and those that do not fit are dropped and counted`() {
+  @Test func `the queue returns spans in order, and drops and counts those that do not fit`() {
     var queue = SpanQueue(capacity: 3)
     #expect((0..<5).map { queue.append(Self.span("\($0)")) } == [true, true, true, false, false])
     #expect(queue.count == 3 && queue.drops == 2)
@@ -21,7 +21,7 @@ import Testing
 
   private let schedule = RetrySchedule(initial: .seconds(1), maximum: .seconds(5), total: .seconds(60))
 
-  @Test func `waits double up to a maximum, and each is chosen between half of the wait and all of it`() {
+  @Test func `a retry waits for half of a delay up to all of it, and the delay doubles up to a maximum`() {
     func delays(_ random: Double) -> [Duration?] {
       (1...5).map { schedule.delay(afterFailures: $0, elapsed: .zero, retryAfter: nil, random: random) }
     }
@@ -81,7 +81,7 @@ import Testing
     #expect(book.end(1, sampled).isEmpty && book.end(2, unsampled).isEmpty)
   }
 
-  @Test func `without a hop, and without trace headers, spans are exported`() {
+  @Test func `the spans of a transaction without hops or without trace headers are exported`() {
     var book = Book()
     _ = book.endSpan(Self.span("a", trace: "own"), of: 1, unknown)
     #expect(book.end(1, unknown).map(\.traceID) == ["own"])

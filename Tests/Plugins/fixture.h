@@ -1,4 +1,4 @@
-// The parts of a working plugin. A fixture replaces the part in which it misbehaves.
+// The parts of a working plugin. Each fixture replaces the part in which it misbehaves.
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
@@ -23,7 +23,7 @@ static inline const void *fixture_no_extension(const char *id) {
 /// Declares a correct plugin; the arguments are members of its table.
 #define FIXTURE_PLUGIN(...) SLUICE_PLUGIN("fixture", "1.0.0", .summary = "A fixture.", __VA_ARGS__)
 
-/// The lifecycle functions for an instance that is its host and accepts any configuration.
+/// The lifecycle functions of a plugin that accepts any configuration. Its instance pointer is the host's table.
 #define FIXTURE_LIFE .create = fixture_create, .destroy = fixture_destroy
 
 /// The members of a correct table, for a plugin that SLUICE_PLUGIN cannot declare because it has its own note or entry
@@ -32,7 +32,7 @@ static inline const void *fixture_no_extension(const char *id) {
   .size = sizeof(sluice_plugin), .abi = SLUICE_ABI_VERSION, .id = "fixture", .version = "1.0.0", \
   .summary = "A fixture.", FIXTURE_LIFE
 
-/// The entry point that returns such a table.
+/// Defines an entry point that returns the table.
 #define FIXTURE_ENTRY(table)                                                                           \
   const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) { \
     (void)host, (void)abi, (void)error;                                                               \

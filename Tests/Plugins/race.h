@@ -1,5 +1,5 @@
-// Two threads that do the same with every entry of a batch at the same time, and counts of how often a thread won. A
-// plugin defines BATCH and `static sluice_status race_for(int index)` before it includes this.
+// Two threads that call the same function for every entry of a batch at the same time, and counts of how often a thread
+// was first. A plugin defines BATCH and `static sluice_status race_for(int index)` before it includes this header.
 #ifndef RACE_H
 #define RACE_H
 
@@ -39,14 +39,14 @@ static inline void race_end(void) {
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
 }
 
-// Returns the place of the next entry, once both threads have finished the previous batch, so that it is not
-// overwritten while they read it.
+// Returns the index of the next entry. Waits until both threads have finished the previous batch, because they still
+// read its entries.
 static inline long race_next(void) {
   while (atomic_load(&finished) != 2 * atomic_load(&round_number)) sched_yield();
   return atomic_fetch_add(&counts[0], 1) % BATCH;
 }
 
-// Call it when the entry at this place is ready; the last entry of a batch starts the race.
+// Call it when the entry at this index is ready. The last entry of a batch starts the race.
 static inline void race_enter(long place) {
   if (place == BATCH - 1) atomic_fetch_add(&round_number, 1);
 }

@@ -1,5 +1,5 @@
-// The parts of a plugin that is a stage; its instance is the host itself. Results are written to the log, as lines
-// `name=number`, which the tests read.
+// The parts of a plugin that is a stage. Its instance pointer is the host's table. Results are written to the log, as
+// lines `name=number`, which the tests read.
 #ifndef STAGE_H
 #define STAGE_H
 
@@ -26,7 +26,7 @@ static inline void tell_text(void *instance, const char *name, sluice_text value
   sluice_log(host_of(instance), SLUICE_LOG_INFO, line);
 }
 
-/// The plugin, with one table.
+/// Defines a plugin that has one table.
 #define STAGE_PLUGIN(id_, table_)                    \
   SLUICE_EXTENSIONS(extension, {(id_), &(table_)}); \
   FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension)

@@ -46,7 +46,7 @@ struct TrialTests {
   @Test func `a library that opens files without end gets few`() async throws {
     let error = try #require(try await TrialFixture.refusal(of: "constructor-opens-files"))
     #expect(error.code == .loadFailed)
-    #expect(error.reason == "left no descriptor free to inspect it")
+    #expect(error.reason == "cannot be inspected, because it has used up all file descriptors")
   }
 
   @Test(.disabled(if: Sanitizer.isOn, "address space is not limited then"))

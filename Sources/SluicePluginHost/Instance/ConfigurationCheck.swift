@@ -14,7 +14,7 @@ enum ConfigurationCheck {
 
   /// - Parameters:
   ///   - text: the schema; nil accepts anything.
-  ///   - key: of the configuration, for messages.
+  ///   - key: the key of the configuration, for messages.
   static func check(
     _ configuration: JSONValue, against text: String?, _ key: String, _ subject: PluginError.Subject,
     _ runtime: HostRuntime

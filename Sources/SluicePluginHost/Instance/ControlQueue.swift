@@ -1,6 +1,6 @@
 import SluiceSupport
 
-/// The `[control]` calls of an instance while it is active: one at a time, in order, on the threads of a pool.
+/// Runs the `[control]` calls of an active instance one at a time, in order, on the threads of a pool.
 ///
 ///     closed to calls, which wait ── open() ── calls … ── close(within:)
 final class ControlQueue: Sendable {
@@ -10,7 +10,7 @@ final class ControlQueue: Sendable {
     var jobs = FIFOQueue<Job>()
     var isOpen = false
     var isClosed = false
-    /// A thread was requested, and will take the next job.
+    /// Whether a thread was requested that has not yet run its job.
     var isUnderWay = false
     var isInCall = false
   }
@@ -20,13 +20,13 @@ final class ControlQueue: Sendable {
 
   init(pool: BlockingPool) { self.pool = pool }
 
-  /// Runs the calls that wait, and from now on each new call.
+  /// Runs the waiting calls, and from now on each new call.
   func open() {
     state.withLock { $0.isOpen = true }
     proceed()
   }
 
-  /// Runs the job after the earlier ones; false if the queue is closed, and the job therefore does not run.
+  /// Runs the job after the earlier ones. Returns false, without running the job, if the queue is closed.
   func submit(_ job: @escaping Job) -> Bool {
     let isTaken = state.withLock { state in
       if !state.isClosed { state.jobs.append(job) }
@@ -36,8 +36,8 @@ final class ControlQueue: Sendable {
     return isTaken
   }
 
-  /// Accepts no further calls, drops calls that have not begun, and waits for the running one; false if it has not
-  /// returned within the limit.
+  /// Accepts no further calls, drops calls that have not begun, and waits for the running call. Returns false if that
+  /// call has not returned within the limit.
   func close(within limit: Duration) -> Bool {
     let dropped = state.withLock { state in
       state.isClosed = true
@@ -48,8 +48,8 @@ final class ControlQueue: Sendable {
     return state.wait(upTo: limit) { $0.isInCall ? nil : true } ?? false
   }
 
-  /// Requests a thread if there is a job and no thread was requested. Each thread takes one job, so that an instance
-  /// with many jobs leaves threads to other instances.
+  /// Requests a thread if there is a job and no requested thread is still at work. Each thread takes one job, so that
+  /// an instance with many jobs leaves threads to other instances.
   private func proceed() {
     let isNeeded = state.withLock { state in
       guard state.isOpen, !state.isUnderWay, !state.jobs.isEmpty else { return false }
@@ -64,7 +64,7 @@ final class ControlQueue: Sendable {
           didRun()
         })
     else { return }
-    // The pool is closed, or no thread could be started; then the next call tries again.
+    // The pool is closed, or it could not start a thread. The next `submit` requests a thread again.
     state.withLock { $0.isUnderWay = false }
   }
 

@@ -4,7 +4,7 @@ import SluiceSupport
 import Synchronization
 
 /// Calls the `release` function of `data_set` once, on the transaction's loop. If that loop has ended and drops posted
-/// work, the function is called at once: no other code refers to the data any more.
+/// work, the function is called at once, which is safe because no other code refers to the data any more.
 final class DataRelease: Sendable {
   private let data: UncheckedPointer
   private let release: InstanceRecord.Release
@@ -21,7 +21,7 @@ final class DataRelease: Sendable {
 
   deinit { call() }
 
-  /// From any thread; does nothing without data or without a function.
+  /// Can be called from any thread. Does nothing if there are no data or no function.
   static func run(
     _ data: UncheckedPointer, _ release: InstanceRecord.Release?, of instance: PluginInstance, on loop: any EventLoop
   ) {

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The part of an instance that its plugin uses: the host table, a number, and counters of violations.
 ///
-/// Never freed, so that a thread that a plugin left behind finds a host that answers "gone", rather than freed memory.
+/// A seat is never freed. So a thread that a plugin left behind finds a host that answers "gone", and not freed memory.
 /// A seat takes a few hundred bytes, and each generation has few seats.
 final class HostSeat: @unchecked Sendable {
   // Sendable: the weak references are set before any other thread knows the seat; the table is never written after
@@ -38,7 +38,7 @@ final class HostSeat: @unchecked Sendable {
   private static let all = Locked<[HostSeat]>([])
 
   /// - Parameters:
-  ///   - metrics: the metrics of the instance that this one follows: a metric with the same definition continues.
+  ///   - metrics: the metrics of the previous instance. A metric with the same definition keeps its numbers.
   ///   - table: the functions that the plugin is given.
   static func make(
     name: String, plugin: String, generation: Int, runtime: HostRuntime, continuing metrics: [PluginMetric] = [],
@@ -51,7 +51,7 @@ final class HostSeat: @unchecked Sendable {
     }
   }
 
-  /// The seat with that number; nil for a number that was never given out.
+  /// The seat with that number; nil if no seat has had it.
   static func at(_ index: Int) -> HostSeat? { all.withLock { $0.indices.contains(index) ? $0[index] : nil } }
 
   /// The seat behind a host table.
@@ -85,7 +85,8 @@ final class HostSeat: @unchecked Sendable {
     wasTaken = true
   }
 
-  /// Counts a violation, and logs it unless it is one of many (``ViolationCounters/count(_:)``).
+  /// Counts a violation. Logs only the first, the tenth, the hundredth and so on of a rule
+  /// (``ViolationCounters/count(_:)``).
   func report(_ kind: Violation, _ detail: String? = nil) {
     guard violations.count(kind) else { return }
     let count = violations[kind]
@@ -100,15 +101,16 @@ final class HostSeat: @unchecked Sendable {
     if number == 1 { log(.warning, "has reached a limit: \(words)\(count > 1 ? "; \(count) refusals so far" : "")") }
   }
 
-  /// A line of the host about the plugin.
+  /// Logs a line of the host about the plugin.
   func log(_ level: PluginLogEntry.Level, _ text: String) {
     write(level, "stage \"\(name)\" (plugin \(plugin), generation \(generation)) \(text)")
   }
 
-  /// Writes a log line by the plugin or about it. Text that is quoted from a plugin cannot break out of the line.
+  /// Writes a log line by the plugin or about it. Line breaks in text of the plugin are escaped, so that the text stays
+  /// on one line.
   /// - Parameters:
   ///   - attributes: their texts must already be single lines.
-  ///   - exchange: what the line is about.
+  ///   - exchange: the exchange that the line is about.
   func write(
     _ level: PluginLogEntry.Level, _ message: String, _ attributes: AttributeList = AttributeList(),
     about exchange: PluginLogEntry.Subject? = nil

@@ -5,13 +5,13 @@ import SluiceSupport
 /// The data of an instance for one transaction: the pointer of `data_set`, values for a later verdict, and the
 /// call-outs made on its behalf.
 ///
-/// Ends with the transaction: it then cancels the call-outs and releases the data on the loop, even if another thread
-/// drops the last reference. It keeps the instance alive, so that `destroy` comes later. Locked because a late BLOCKING
-/// call can run at the same time as a call on the loop.
+/// The record ends with the transaction. It then cancels the call-outs and releases the data on the loop, even if
+/// another thread drops the last reference. It keeps the instance alive until then, so that `destroy` comes later.
+/// Locked because a late BLOCKING call can run at the same time as a call on the loop.
 final class InstanceRecord: Sendable {
   typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// Unchecked: the pointer belongs to the plugin, and is only passed back.
+  /// Unchecked: the pointer belongs to the plugin; the host only passes it back.
   private struct State: @unchecked Sendable {
     var data: UnsafeMutableRawPointer?
     var release: Release?
@@ -24,7 +24,7 @@ final class InstanceRecord: Sendable {
     var calls: [UInt64] = []
   }
 
-  /// A suspended call. Unchecked: the pointer belongs to the plugin, and is only passed back.
+  /// A suspended call. Unchecked: the pointer belongs to the plugin; the host only passes it back.
   struct Suspension: @unchecked Sendable {
     let token: SuspensionToken
     let phase: CallPhase
@@ -91,7 +91,7 @@ final class InstanceRecord: Sendable {
     state.withLock { $0.suspensions.first { $0.token == token } }
   }
 
-  /// Notes a call-out that must end with this transaction.
+  /// Adds a call-out, which must end with this transaction.
   func adopt(call: UInt64) { state.withLock { $0.calls.append(call) } }
 
   func forget(call: UInt64) { state.withLock { $0.calls.removeAll { $0 == call } } }
@@ -114,7 +114,7 @@ final class InstanceRecord: Sendable {
 
 extension PluginInstance {
   func existingRecord(_ exchange: Exchange) -> InstanceRecord? {
-    // Safe: only this type stores data under this instance's identity.
+    // The cast is safe, because only this type stores data under this instance's identity.
     exchange.attachments[self].map { unsafeDowncast($0, to: InstanceRecord.self) }
   }
 

@@ -5,15 +5,15 @@ import SluiceRecords
 import SluiceSupport
 import Synchronization
 
-// Calls of a BLOCKING instance: on a thread of the pool, with a copy of the exchange. The loop takes the copy over if
-// the call returns in time.
+// Calls of a BLOCKING instance run on a thread of the pool, with a copy of the exchange. The loop takes the copy over
+// if the call returns in time.
 extension PluginInstance {
   func runBlocking(_ call: StageCall, _ exchange: Exchange) -> Verdict {
     do {
       try exchange.settleRequest()
       try exchange.settleResponse()
     } catch { return .fail(StageFailure(code: error.code, message: "\(error)")) }
-    // Created before the copy, so that both share it.
+    // The record is created before the exchange is copied, so that the exchange and its copy share it.
     _ = record(exchange)
     guard runtime.blockingCalls.enter() else { return .fault(.tooManyBlockingCalls(runtime.blockingCalls.limit)) }
     guard let token = takeHostToken(exchange) else {
@@ -36,7 +36,8 @@ extension PluginInstance {
       })
   }
 
-  /// Runs on the pool. If another call is running, this call releases its thread until the other one has ended.
+  /// Runs on the pool. If another call of a SERIAL instance has the turn, this call leaves its thread and is submitted
+  /// again later.
   private func work(_ call: BlockingCall) {
     let isTurn = turns?.begin(orLater: { [self] in
       if !submit(call) { deliver(.fault(.noThread), of: call) }
@@ -47,7 +48,7 @@ extension PluginInstance {
     deliver(verdict, of: call)
   }
 
-  /// Called while the thread is ending.
+  /// Called if the plugin ends the thread with `pthread_exit`, while the thread is ending.
   private func threadEnded(in call: BlockingCall) {
     seat.log(.error, "has ended the thread of a BLOCKING call with pthread_exit")
     turns?.end()
@@ -77,7 +78,7 @@ extension PluginInstance {
 }
 
 /// A BLOCKING call with its copy of the exchange. It counts as work of its instance until the loop has taken the copy
-/// back and released it, so that the plugin's data for it is released before the instance is destroyed.
+/// back and released it. So the plugin's data for the transaction is released before the instance is destroyed.
 ///
 /// `@unchecked Sendable`: one thread has the copy at a time, and passes it on by `submit` and `post`. If the job is
 /// dropped, the call ends too.

@@ -78,8 +78,8 @@ extension PluginInstance {
     return perform(call(), on: exchange)
   }
 
-  /// For calls that cannot suspend. In a SERIAL instance they wait for the running call. A SERIAL instance that is also
-  /// BLOCKING has no such calls (``PluginTables``).
+  /// Makes a call that cannot suspend. In a SERIAL instance it waits for the running call. ``PluginTables`` refuses an
+  /// instance that is SERIAL and BLOCKING and has such calls.
   @inline(__always)
   func withTurn<Result>(_ body: () -> Result) -> Result {
     guard let turns else { return body() }

@@ -24,8 +24,8 @@ extension PluginInstance {
   ///
   /// - Parameters:
   ///   - payload: the plugin gets the value itself, and can change it.
-  ///   - deadline: includes the wait for earlier control calls: a plugin that is busy with them until then has missed
-  ///     it.
+  ///   - deadline: includes the wait for earlier control calls. A plugin that is still busy with them at the deadline
+  ///     has missed it.
   package func offer(_ topic: String, _ payload: JSONValue, until deadline: Instant) async -> NotificationOffer {
     guard takesNotifications else { return .passed }
     return await Handover.wait { outcome in

@@ -3,7 +3,7 @@ import SluiceMessages
 package import SluicePipeline
 package import SluiceRecords
 
-// Bodies piece by piece: `sluice.body/1`.
+// Calls the plugin's table `sluice.body/1`, which handles bodies piece by piece.
 extension PluginInstance {
   package func interceptPiece(
     _ exchange: Exchange, _ side: MessageSide, _ piece: [UInt8], _ output: inout [UInt8]
@@ -41,7 +41,7 @@ extension PluginInstance {
       case .fail(let failure), .fault(let failure): return failure
       }
     }
-    // Fields that the calls added come after those that were passed to them.
+    // Fields that the calls added are behind these fields, so the indices in `taken` are still valid.
     for index in taken.reversed() { exchange.removeTrailer(at: index, of: side) }
     return nil
   }
@@ -81,7 +81,7 @@ extension PluginInstance {
 }
 
 extension Exchange {
-  /// Nil without trailers.
+  /// Returns nil if the message has no trailers.
   fileprivate func trailers(of side: MessageSide) -> HeaderFields? {
     if side == .response { return nativeResponse?.trailers }
     return nativeRequest.hasTrailers ? nativeRequest.trailers : nil
@@ -90,7 +90,7 @@ extension Exchange {
   fileprivate func removeTrailer(at index: Int, of side: MessageSide) {
     if side == .request {
       nativeRequest.trailers.remove(at: index)
-      // A document that was only read would still have the field.
+      // A document that no stage has changed still has the field, so it is out of date.
       if requestDocument?.isTruth == false { requestDocument = nil }
     } else {
       nativeResponse?.trailers.remove(at: index)

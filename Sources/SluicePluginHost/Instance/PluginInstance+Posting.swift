@@ -6,16 +6,16 @@ import SluiceSupport
 extension PluginInstance {
   typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// Runs a function once on a loop; false if the host accepts nothing new, and the function therefore does not run.
+  /// Runs a function once on a loop. Returns false, without running the function, if the host accepts nothing new.
   func post(_ function: @escaping Function, _ context: UncheckedPointer, to loop: any EventLoop) -> Bool {
-    // Counted before the check whether the instance has ended, so that the thread that destroys it waits for this job.
+    // The job is counted before `isDestroyed` is read, so that the thread that destroys the instance waits for the job.
     openWork.update { $0 += 1 }
     let isPosted = !isDestroyed && runtime.post(to: loop) { [self] in run(function, context) }
     if !isPosted { openWork.update { $0 -= 1 } }
     return isPosted
   }
 
-  /// Calls the plugin outside of any exchange; it can enter the exchanges of this loop. [loop]
+  /// Calls the plugin outside of any exchange. In the body, the plugin can enter the exchanges of this loop. [loop]
   func runPosted(_ body: () -> Void) { CallContext.runPosted(self, body) }
 
   private func run(_ function: Function, _ context: UncheckedPointer) {
@@ -23,8 +23,8 @@ extension PluginInstance {
     openWork.update { $0 -= 1 }
   }
 
-  /// Runs a function once after a delay. If the caller runs on a loop, the function runs on that loop, so that it can
-  /// enter the loop's suspended exchanges; otherwise on any loop.
+  /// Runs a function once after a delay. If the caller runs on a loop, the function runs on the same loop, so that it
+  /// can enter the loop's suspended exchanges. Otherwise it runs on any loop.
   func startTimer(
     after delay: Duration, _ function: @escaping Function, _ context: UncheckedPointer
   ) -> Result<UInt64, TimerSet.Refusal> {
@@ -46,7 +46,7 @@ extension PluginInstance {
     timers.end()
   }
 
-  /// True if the function will not be called.
+  /// Cancels a timer. Returns true if its function will not be called.
   func cancelTimer(_ id: UInt64) -> Bool { timers.remove(id)?.cancel() ?? false }
 }
 

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluiceRecords
 import SluiceSupport
 
-// Calls of a SERIAL instance: if another call is running, a call suspends its transaction until its turn comes.
+// Calls of a SERIAL instance. If another call is running, a new call suspends its transaction until its turn comes.
 extension PluginInstance {
   func runInTurn(_ call: StageCall, _ exchange: Exchange) -> Verdict {
     guard let turns else { return perform(call, on: exchange) }
@@ -17,7 +17,7 @@ extension PluginInstance {
     return .suspended
   }
 
-  /// Posting can be refused while the host closes; then the transaction ends like all others.
+  /// While the host closes, `post` can refuse the job. The transaction then ends with all the others.
   private func tryLater(
     _ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
   ) {
@@ -36,7 +36,8 @@ extension PluginInstance {
     if verdict != .suspended { _ = environment.suspensions.resume(token, verdict) }
   }
 
-  /// Calls on_cancel when the turn is free: now, or later on this loop; the loop does not block for a call on the pool.
+  /// Calls on_cancel at once if the turn is free, otherwise later on this loop. The loop does not block until the turn
+  /// is free.
   func cancelInTurn(_ token: SuspensionToken, on loop: any EventLoop) {
     guard let turns, turns.begin(orLater: { [self] in cancelLater(token, on: loop) }) else { return }
     defer { turns.end() }
@@ -44,7 +45,8 @@ extension PluginInstance {
   }
 
   private func cancelLater(_ token: SuspensionToken, on loop: any EventLoop) {
-    // Counted before the check whether the instance has ended, so that the thread that destroys it waits for this call.
+    // The call is counted before `isDestroyed` is read, so that the thread that destroys the instance waits for the
+    // call.
     openWork.update { $0 += 1 }
     let isPosted = !isDestroyed && runtime.post(to: loop) { [self] in runCancel(token, on: loop) }
     if !isPosted { openWork.update { $0 -= 1 } }
@@ -56,7 +58,7 @@ extension PluginInstance {
   }
 }
 
-// Tokens that the host takes for a call.
+// Tokens that the host takes to suspend a call itself, without the plugin.
 extension PluginInstance {
   var hasHostTokens: Bool { isBlocking || turns != nil }
 
@@ -66,7 +68,7 @@ extension PluginInstance {
     return token
   }
 
-  /// True once, and only while the call has not been cancelled.
+  /// Removes the token. Returns true for the first caller only, and never after the call was cancelled.
   func takeHostToken(_ token: SuspensionToken) -> Bool { hostTokens.withLock { $0.remove(token) != nil } }
 
   func isWaiting(_ token: SuspensionToken) -> Bool { hostTokens.withLock { $0.contains(token) } }

@@ -4,15 +4,15 @@ package import SluicePluginImage
 
 // Hand-over from generation to generation: `sluice.state/1`.
 extension PluginInstance {
-  /// The longest state that is handed over, as JSON text.
+  /// The maximum size of a state that is handed over, as JSON text.
   package static let stateLimitBytes = 16 << 20
 
   package var keepsState: Bool { stateCalls.save != nil }
 
-  /// Whether a swap continues if the state cannot be saved or is not accepted.
+  /// Whether a swap continues if the state cannot be saved, or if the new instance does not accept it.
   package var isStateOptional: Bool { stateCalls.flags & UInt32(SLUICE_STATE_OPTIONAL) != 0 }
 
-  /// Makes the plugin save its state, after earlier control calls; nil if it keeps no state.
+  /// Makes the plugin save its state, after earlier control calls. Returns nil if the plugin keeps no state.
   ///
   /// - Parameter limit: the time limit, including the wait.
   package func saveState(within limit: Duration) async throws(PluginError) -> SavedState? {
@@ -26,8 +26,8 @@ extension PluginInstance {
     return try result.get()
   }
 
-  /// Like ``saveState(within:)``, but on the calling thread and without a limit; nil if the plugin keeps no state.
-  /// [control]
+  /// Like ``saveState(within:)``, but on the calling thread and without a limit. Returns nil if the plugin keeps no
+  /// state. [control]
   package func saveStateHere() throws(PluginError) -> SavedState? { keepsState ? try callSave() : nil }
 
   /// Runs on a control thread.
@@ -45,8 +45,8 @@ extension PluginInstance {
     } catch { throw stateError("save returned a text that is not JSON: \(error)") }
   }
 
-  /// Passes the state that the previous instance saved to this one; after `create` and before `activate`. Does nothing
-  /// if the plugin keeps no state. [control]
+  /// Passes the state that the previous instance saved to this instance. Call it after `create` and before `activate`.
+  /// Does nothing if the plugin keeps no state. [control]
   package func loadState(_ state: SavedState) throws(PluginError) {
     guard let load = stateCalls.load else { return }
     let document: JSONValue

@@ -5,7 +5,7 @@ import SluiceRecords
 
 // Turns the answers of the plugin into verdicts.
 extension PluginInstance {
-  /// The verdict of a resumption when it is delivered. [loop]
+  /// The verdict with which a suspended call was resumed, with the values that the plugin stored for it. [loop]
   func resolve(_ verdict: sluice_verdict, on exchange: Exchange) -> Verdict {
     let details = existingRecord(exchange)?.takeDetails()
     switch verdict {
@@ -16,7 +16,7 @@ extension PluginInstance {
     }
   }
 
-  /// The verdict of a call: its answer, checked against the call's actions.
+  /// The verdict of a call: the plugin's answer, checked against the actions of the call.
   @inline(__always)
   func settle(_ verdict: sluice_verdict, _ context: inout CallContext, _ exchange: Exchange) -> Verdict {
     if verdict == VerdictNumber.proceed, !context.hasDetails, !context.hasResponded { return .proceed }

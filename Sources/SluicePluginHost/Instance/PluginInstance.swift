@@ -7,15 +7,16 @@ package import SluicePluginImage
 import SluiceSupport
 import Synchronization
 
-/// A plugin with a configuration. It is created, activated, called by the pipeline, deactivated, and destroyed once.
+/// A plugin with a configuration. It is created, activated, called by the pipeline, deactivated, and destroyed, each
+/// once except for the calls.
 ///
 ///     init (create) ─ activate ─ calls … ─ deactivate ─ destroy
 ///
 /// The owner calls the lifecycle from one thread at a time and drains the transactions before `deactivate`. An instance
 /// that is released without `destroy` destroys itself.
 package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
-  // Sendable: everything is written in `init` only; the C tables and the plugin's pointer are called under the ABI's
-  // rules for threads.
+  // Sendable: all members are written only in `init`. The C tables are called, and the plugin's pointer is used, under
+  // the ABI's rules for threads.
   /// The name in the configuration.
   package let name: String
   package let generation: PluginGeneration
@@ -30,7 +31,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let notificationCalls: sluice_notifications
   let stateCalls: sluice_state
   let stageCalls: sluice_stage
-  /// Lets one call run at a time; nil if calls can run at the same time.
+  /// Lets one call run at a time; nil if several calls can run at the same time.
   let turns: SerialTurns?
   let isBlocking: Bool
   /// Tokens that the host has taken for calls that wait for a turn or run on the pool; the plugin does not know them.
@@ -39,9 +40,9 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let callOuts = CallOutSet()
   let work = WorkSet()
   let streams = ResponseStreamSet()
-  /// The objects that `create_stage` returned for its places, in that order.
+  /// The objects that `create_stage` returned for the places of this instance, in the order of the calls.
   let stages = Locked<[UncheckedPointer]>([])
-  /// on_notification and on_schedule; opened by `activate`, closed by `deactivate`.
+  /// The queue of the calls of on_notification and on_schedule. `activate` opens it, and `deactivate` closes it.
   let control: ControlQueue
   /// Outcomes that the plugin still must report.
   let completions = CompletionTable()
@@ -51,13 +52,12 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Posted functions, call-outs and blocking calls that have not returned.
   let openWork = Monitor(0)
   private let state = Locked(State.created)
-  /// Whether scheduled work runs. False before the instance is published, and while another instance serves in its
-  /// place.
+  /// Whether scheduled work runs. False before the instance is published, and while another instance serves instead.
   private let serves = Atomic<Bool>(true)
 
   enum State: Sendable {
     case created, active, inactive, destroyed
-    /// A call did not return. The host calls nothing of the instance any more, and releases nothing.
+    /// A call did not return. The host calls no function of the instance any more, and releases nothing of it.
     case abandoned
   }
 
@@ -70,7 +70,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Checks the configuration against the plugin's schema and calls `create`.
   ///
   /// - Parameters:
-  ///   - predecessor: the instance that this one follows: metrics that both define continue.
+  ///   - predecessor: the previous instance. Metrics that both instances define keep their numbers.
   ///   - hostTable: makes the table of functions that the plugin gets. The functions depend on the instance; the
   ///     instance does not depend on them.
   init(
@@ -141,7 +141,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
       subject.call(.activate) { generation.table.activate?(handle, error) ?? Status.ok }
     }
     guard status != Status.ok else { return control.open() }
-    // The ABI demands that there is no `deactivate` in this case.
+    // After a failed `activate`, the ABI forbids the call of `deactivate`.
     state.withLock { $0 = .inactive }
     _ = destroy(within: Self.cleanUpLimit)
     throw PluginError(
@@ -149,7 +149,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
       message ?? "activate answered \(status) and gave no reason")
   }
 
-  /// For completions that follow a failed `activate`.
+  /// How long a failed `activate` waits for the instance's remaining functions.
   private static let cleanUpLimit = Duration.seconds(5)
 
   /// Cancels timers, ends open work, calls `deactivate`, in which the plugin can still send its remaining data, and
@@ -180,8 +180,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     return true
   }
 
-  /// From here on no timer fires and no control thread calls the instance; open work ends. If a call has not returned
-  /// at the limit, the instance is abandoned, and this returns false.
+  /// Cancels the timers, closes the control queue, and ends open work. If a call has not returned at the limit, the
+  /// instance is abandoned, and this returns false.
   private func endCalls(within limit: Duration) -> Bool {
     let haveTimersReturned = timers.cancelAll(within: limit)
     closeWork()
@@ -205,8 +205,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
 
   var isDestroyed: Bool { state.withLock { $0 == .destroyed } }
 
-  /// Whether the scheduled work of the instance runs; by default it does. For an instance that is published later, it
-  /// is false until then.
+  /// Whether the scheduled work of the instance runs: true by default. The owner sets false for an instance that is
+  /// published later.
   package var isServing: Bool {
     get { serves.load(ordering: .relaxed) }
     set { serves.store(newValue, ordering: .relaxed) }

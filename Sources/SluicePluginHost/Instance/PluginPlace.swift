@@ -8,8 +8,8 @@ import SluiceSupport
 
 /// A place of an instance that has its own configuration: the instance, with the object that `create_stage` returned.
 ///
-/// It notes itself in the exchange while it calls the instance, so that ``CallContext`` finds it. Sendable: the pointer
-/// belongs to the plugin, and is only passed back.
+/// While it calls the instance, it stores itself in the exchange, so that ``CallContext`` finds it. Sendable: the
+/// pointer belongs to the plugin, and is only passed back.
 package final class PluginPlace: Interceptor, @unchecked Sendable {
   let instance: PluginInstance
   private let object: UnsafeMutableRawPointer
@@ -67,7 +67,7 @@ package final class PluginPlace: Interceptor, @unchecked Sendable {
 
   /// The plugin's object for a place; nil if the place belongs to another instance.
   static func object(of place: AnyObject, for instance: PluginInstance) -> UnsafeMutableRawPointer? {
-    // Safe: only this type notes itself as a place.
+    // The cast is safe, because only this type stores itself as a place.
     let place = unsafeDowncast(place, to: PluginPlace.self)
     return place.instance === instance ? place.object : nil
   }
@@ -83,9 +83,10 @@ extension Exchange {
   }
 }
 
-// The places of an instance.
+// Creates and destroys the plugin's objects for the places of an instance.
 extension PluginInstance {
-  /// Checks the configuration of a place against the plugin's schema and calls `create_stage`; before `activate`. [control]
+  /// Checks the configuration of a place against the plugin's schema and calls `create_stage`. Call it before
+  /// `activate`. [control]
   /// - Parameter key: the key of the place in the configuration, for messages: `request[0]`.
   package func makePlace(_ key: String, _ configuration: JSONValue) throws(PluginError) -> PluginPlace {
     let subject = PluginError.Subject.plugin(name: name, path: generation.path)
@@ -115,7 +116,7 @@ extension PluginInstance {
     return PluginPlace(self, object)
   }
 
-  /// Called just before `destroy`.
+  /// Destroys these objects. Called just before `destroy`.
   func destroyStages() {
     let stages = stages.withLock { stages in
       defer { stages = [] }

@@ -2,7 +2,8 @@ import CSluice
 import SluicePipeline
 import SluicePluginImage
 
-/// The tables of a plugin that the pipeline calls, looked up once; a table that the plugin lacks is all zero.
+/// The tables of a plugin that the pipeline calls. They are looked up once. A table that the plugin lacks has only
+/// zeros.
 struct PluginTables {
   var interceptor = sluice_interceptor()
   var body = sluice_body()
@@ -43,8 +44,8 @@ struct PluginTables {
     if !features.contains(.notifications) { notifications = sluice_notifications() }
   }
 
-  /// A SERIAL | BLOCKING instance must not have calls for which a loop would have to wait until a call on the pool
-  /// returns. Calls that can suspend or come later wait without blocking the loop.
+  /// An instance that is SERIAL and BLOCKING must not have calls that cannot suspend: a loop would have to wait until a
+  /// call on the pool has returned. Calls that can suspend, or that can run later, wait without blocking the loop.
   private func checkTurns(path: String?, name: String) throws(PluginError) {
     let both = UInt32(SLUICE_FLAG_SERIAL | SLUICE_FLAG_BLOCKING)
     guard interceptor.flags & both == both else { return }

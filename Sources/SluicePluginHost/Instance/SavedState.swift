@@ -2,7 +2,7 @@
 package struct SavedState: Sendable, Hashable {
   /// JSON text.
   package let text: String
-  /// The version of its form, for `load`.
+  /// The version of the document's form, for `load`.
   package let version: UInt32
 
   package init(text: String, version: UInt32) {

@@ -2,10 +2,10 @@ import SluiceSupport
 
 /// Gives turns to the calls of a SERIAL instance, one at a time over all loops.
 ///
-/// The call that has the turn is running. A waiting call is not given the turn, but is told to try again. Otherwise its
-/// loop could block in ``begin()`` in the meantime and never use the turn.
+/// The call that has the turn is running. When the turn becomes free, a waiting call does not get it, but must try
+/// again. Otherwise the loop of that call could block in ``begin()`` and never use the turn that the call has.
 final class SerialTurns: Sendable {
-  /// Makes a call try again. Runs on the thread of the previous call, so it only posts.
+  /// Makes a call try again. It runs on the thread of the previous call, so it must only post work.
   typealias Retry = @Sendable () -> Void
 
   private struct State {

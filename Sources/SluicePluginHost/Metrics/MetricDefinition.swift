@@ -2,7 +2,7 @@ import CSluice
 import Glibc
 import SluiceMessages
 
-/// A metric that a plugin has defined in `create`, checked.
+/// The checked definition of a metric that a plugin has defined in `create`.
 package struct MetricDefinition: Sendable, Hashable {
   package enum Kind: String, Sendable { case counter, gauge, histogram }
 
@@ -19,7 +19,7 @@ package struct MetricDefinition: Sendable, Hashable {
 }
 
 extension MetricDefinition {
-  /// Whether the numbers continue: everything except the description must be the same.
+  /// Whether a metric with this new definition keeps its numbers: everything except the description must be the same.
   func isContinued(by other: MetricDefinition) -> Bool {
     name == other.name && kind == other.kind && unit == other.unit && labels == other.labels && bounds == other.bounds
       && seriesLimit == other.seriesLimit
@@ -38,7 +38,7 @@ extension MetricDefinition {
   static let maximumBounds = 200
   private static let defaultSeries = 100
 
-  /// Copies what a plugin passed.
+  /// Checks and copies a definition that a plugin passed.
   init(_ pointer: UnsafePointer<sluice_metric_definition>) throws(MetricMistake) {
     let raw = try Self.whole(pointer)
     let kind = try Self.kind(raw.kind)
@@ -54,7 +54,7 @@ extension MetricDefinition {
     bounds = kind == .histogram ? try Self.bounds(raw) : []
   }
 
-  /// A copy in which members beyond the plugin's own size are zero.
+  /// A copy of the plugin's structure in which members beyond the plugin's size are zero.
   private static func whole(
     _ pointer: UnsafePointer<sluice_metric_definition>
   ) throws(MetricMistake) -> sluice_metric_definition {
@@ -101,8 +101,8 @@ extension MetricDefinition {
     return unit
   }
 
-  /// The rules of Prometheus: a label must not begin with a digit or two underscores, and must not be one that the text
-  /// format uses itself.
+  /// Checks a label by the rules of Prometheus. It must not begin with a digit or two underscores, and must not be a
+  /// label that the text format uses itself.
   private static func labels(
     _ raw: sluice_metric_definition, _ kind: Kind
   ) throws(MetricMistake) -> [String] {

@@ -1,7 +1,7 @@
 import CSluice
 import SluiceSupport
 
-/// The metrics of an instance while it is created: they can be defined, and frozen once.
+/// The metrics of an instance while it is created. New metrics can be defined until the draft is frozen.
 final class MetricDraft: Sendable {
   private struct State: Sendable {
     var metrics: [PluginMetric] = []
@@ -33,7 +33,8 @@ final class MetricDraft: Sendable {
     }
   }
 
-  /// The metric of the previous instance, which continues: it contains what both instances record during the swap.
+  /// The metric of the previous instance, if the definition is the same. Both instances then record into this metric
+  /// during the swap.
   private func continued(_ definition: MetricDefinition) -> PluginMetric? {
     guard let metric = predecessors[definition.name], metric.definition.isContinued(by: definition) else { return nil }
     return metric

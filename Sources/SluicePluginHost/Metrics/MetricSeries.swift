@@ -23,7 +23,7 @@ final class MetricSeries: Sendable {
 
   func set(_ value: Double) { self.value.set(value) }
 
-  /// Counts a value in the first bucket whose bound is not below it.
+  /// Counts a value in the first bucket whose bound is not below the value.
   func record(_ value: Double, _ bounds: [Double]) {
     var low = 0
     var high = bounds.count

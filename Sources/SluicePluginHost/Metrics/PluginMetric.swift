@@ -37,7 +37,7 @@ final class PluginMetric: Sendable {
 
   enum Answer { case recorded, invalid(String) }
 
-  /// - Parameter labels: as many as the definition has names; NULL if it has none.
+  /// - Parameter labels: as many values as the definition has names; NULL if it has no names.
   func record(_ labels: UnsafePointer<sluice_text>?, _ value: Double) -> Answer {
     guard value.isFinite else { return .invalid("the value \(value) of \"\(definition.name)\"") }
     guard definition.kind != .counter || value >= 0 else {
@@ -60,7 +60,7 @@ final class PluginMetric: Sendable {
     return PluginMetricSnapshot(stage: stage, definition: definition, series: series)
   }
 
-  /// Nil for labels that are malformed.
+  /// Returns nil if a label is malformed.
   private func series(_ labels: UnsafePointer<sluice_text>?) -> MetricSeries? {
     if definition.labels.isEmpty { return fixed }
     guard let labels else { return nil }
@@ -72,7 +72,8 @@ final class PluginMetric: Sendable {
       hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
     }
     let start = hasher.finalize() & (slots.count - 1)
-    // Before the search: if no series can be added any more, the search finds every series that there will be.
+    // The flag is read before the search: if the table is full, no series is added later, so the search finds each
+    // series that exists.
     let isFull = isFull.load(ordering: .acquiring)
     return find(texts, from: start) ?? make(texts, from: start, isFull: isFull)
   }
@@ -95,7 +96,7 @@ final class PluginMetric: Sendable {
     }
     if isFull || labels == fixed.labels { return overflowing() }
     let series = count.withLock { count -> MetricSeries? in
-      // Another thread might have added this series, or the last allowed one, in the meantime.
+      // Another thread might have added this series, or the last allowed series, in the meantime.
       if let series = find(texts, from: start) { return series }
       guard count < definition.seriesLimit else { return nil }
       count += 1

@@ -5,13 +5,13 @@ package struct PluginMetricSnapshot: Sendable, Hashable {
     package let labels: [String]
     /// The value; for a histogram the sum.
     package let value: Double
-    /// The counts of a histogram, one more than it has bounds; not cumulative.
+    /// The counts of a histogram's buckets, which are one more than its bounds. They are not cumulative.
     package let counts: [UInt64]
   }
 
   /// The instance's name in the configuration.
   package let stage: String
   package let definition: MetricDefinition
-  /// The series that occurred, in the order of their labels.
+  /// The series that have values, in the order of their labels.
   package let series: [Series]
 }

@@ -1,4 +1,4 @@
-/// Names as Prometheus writes them, after OpenTelemetry's rules for it ("Prometheus and OpenMetrics Compatibility").
+/// Names in Prometheus' form, by OpenTelemetry's rules ("Prometheus and OpenMetrics Compatibility").
 package enum PrometheusName {
   /// `.`, `-` and other characters that such a name cannot have become `_`.
   package static func label(_ name: String) -> String {
@@ -15,7 +15,7 @@ package enum PrometheusName {
     return definition.kind == .counter ? name + total : name
   }
 
-  /// The unit in words; nil without a unit, for `1`, and for an annotation such as `{request}`.
+  /// The unit in words; nil if there is no unit, for the unit `1`, and for an annotation such as `{request}`.
   static func word(of unit: String) -> String? {
     var parts = unit.split(separator: "/", maxSplits: 1).map(String.init)
     if parts.isEmpty || parts.allSatisfy({ $0 == "1" || $0.hasPrefix("{") }) { return nil }

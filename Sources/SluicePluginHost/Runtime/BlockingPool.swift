@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// Threads for calls that may block: BLOCKING stages, control calls. They are started one by one as they are needed, up
-/// to a limit; beyond the limit, work waits.
+/// Threads for calls that may block, such as calls of BLOCKING stages and control calls. The pool starts a thread when
+/// it needs one, up to a limit. Beyond the limit, work waits.
 final class BlockingPool: Sendable {
   struct Job: Sendable {
     let run: @Sendable () -> Void
@@ -35,7 +35,7 @@ final class BlockingPool: Sendable {
   private struct State {
     var jobs = FIFOQueue<Job>()
     var threads = 0
-    /// Threads that have no job; a woken thread counts until it takes its job.
+    /// The number of threads without a job. It includes a woken thread that has not taken its job yet.
     var idle = 0
     var isClosed = false
   }
@@ -51,12 +51,12 @@ final class BlockingPool: Sendable {
     self.name = name
   }
 
-  /// Runs the job on a thread; false if the pool is closed, or if it has no thread and cannot start one.
+  /// Runs the job on a thread. Returns false if the pool is closed, or if it has no thread and cannot start one.
   func submit(_ job: Job) -> Bool {
     state.update { state in
       if state.isClosed { return false }
       if state.idle <= state.jobs.count, state.threads < maximumThreads {
-        // Started with the lock held, so that no caller relies on a thread that fails to start.
+        // The thread is started with the lock held, so that no other caller relies on a thread that fails to start.
         if startThread() {
           state.threads += 1
         } else if state.threads == 0 {
@@ -68,8 +68,8 @@ final class BlockingPool: Sendable {
     }
   }
 
-  /// Accepts no further work, drops calls that have not begun, and waits for the others; false if they take longer than
-  /// the limit.
+  /// Accepts no further work, drops calls that have not begun, and waits for the others. Returns false if they take
+  /// longer than the limit.
   func close(within limit: Duration) -> Bool {
     let dropped = state.update { state in
       state.isClosed = true
@@ -82,7 +82,8 @@ final class BlockingPool: Sendable {
   }
 
   private func startThread() -> Bool {
-    // An unretained reference: a call that ends its thread leaks the closure, which must not keep the pool alive.
+    // The closure does not retain the runner. A call that ends its thread with `pthread_exit` leaks the closure, and a
+    // leaked closure must not keep the pool alive.
     let context = Unmanaged.passRetained(Runner(self))
     let isStarted = SystemThread.start(name) {
       sluice_watch_thread(context.toOpaque()) { BlockingPool.threadEnded(Unmanaged<Runner>.fromOpaque($0)) }

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Lets callers in until it is closed; closing waits for the callers inside. Entering takes no lock.
+/// Lets callers in until the gate is closed. Closing waits for the callers inside. Entering takes no lock.
 ///
 /// Callers stay inside for a few instructions only, so closing can spin.
 final class Gate: Sendable {

@@ -9,8 +9,8 @@ import Synchronization
 /// outlive generations.
 package final class HostRuntime: Sendable {
   package typealias Log = @Sendable (PluginLogEntry) -> Void
-  /// Returns the value of the credentials header that answers a challenge with a user and a password; nil if they
-  /// cannot answer it.
+  /// Returns the value of the credentials header that answers a challenge with this user and password, or nil if the
+  /// challenge cannot be answered with them.
   package typealias CredentialAnswer =
     @Sendable (
       _ user: [UInt8], _ password: [UInt8], _ offer: ChallengeOffer, _ exchange: Exchange
@@ -33,12 +33,12 @@ package final class HostRuntime: Sendable {
   /// nil in a host that answers no challenges.
   let credentials: CredentialAnswer?
   let pool: BlockingPool
-  /// Counts the BLOCKING calls under way: those in the pool and those that wait for their turn.
+  /// Counts the BLOCKING calls under way: calls in the pool and calls that wait for their turn.
   let blockingCalls: CallCount
-  /// A separate pool for `[control]` calls, so that they and BLOCKING stages do not wait for each other.
+  /// A separate pool for `[control]` calls, so that these calls and BLOCKING stages do not wait for each other.
   let control: BlockingPool
-  /// A separate pool for functions that plugins run with `sluice.work/1`, so that they and BLOCKING stages do not wait
-  /// for each other.
+  /// A separate pool for functions that plugins run with `sluice.work/1`, so that these functions and BLOCKING stages
+  /// do not wait for each other.
   let work: BlockingPool
   let gate = Gate()
   private let next = Atomic<Int>(0)
@@ -48,7 +48,7 @@ package final class HostRuntime: Sendable {
   private let sharedVersions = SharedTable.Counter()
   private let reporter = Locked<Reporter?>(nil)
 
-  /// In a structure, because a generic container would wrap a bare function once more on each access.
+  /// The function is in a structure, because a generic container would wrap a bare function once more on each access.
   private struct Reporter {
     let report: @Sendable () -> JSONValue?
   }
@@ -92,7 +92,7 @@ package final class HostRuntime: Sendable {
   @discardableResult
   package func close(within limit: Duration = .seconds(5)) -> Bool {
     gate.close()
-    // Each instance waits for its own calls.
+    // Not waited for here: each instance waits for its own control calls and work.
     _ = control.close(within: .zero)
     _ = work.close(within: .zero)
     return pool.close(within: limit)
@@ -109,7 +109,7 @@ package final class HostRuntime: Sendable {
     reporter.withLock { $0 = Reporter(report: report) }
   }
 
-  /// Nil in a host without reports.
+  /// The host's counts for plugins; nil in a host without reports.
   func metricsReport() -> JSONValue? {
     reporter.withLock { $0 }?.report()
   }
@@ -120,10 +120,11 @@ package final class HostRuntime: Sendable {
   /// The monotonic clock. [any]
   package var now: Instant { loops.first?.loop.now ?? .distantFuture }
 
-  /// The calling loop, or the next loop in turn if no loop calls: timers fire on the loop where they were started.
+  /// The calling loop, because a timer fires on the loop that started it. On other threads, the next loop in turn.
   var timerLoop: (any EventLoop)? { (currentLoop ?? nextLoop)?.loop }
 
-  /// Runs the job on a loop unless the host is closing. A thread that passes the gate posts before the loops end.
+  /// Posts the job to a loop. Returns false if the host is closing. A thread that is inside the gate posts before the
+  /// loops end.
   func post(to loop: any EventLoop, _ job: @escaping @Sendable () -> Void) -> Bool {
     gate.pass { loop.post(job) }
   }
@@ -131,7 +132,7 @@ package final class HostRuntime: Sendable {
   /// The loop on whose thread this code runs; nil on any other thread.
   var currentLoop: LoopEnvironment? { loops.first { $0.loop.isCurrent } }
 
-  /// A loop for work that belongs to no loop; each loop in turn.
+  /// A loop for work that belongs to no loop. The loops take turns.
   var nextLoop: LoopEnvironment? {
     guard !loops.isEmpty else { return nil }
     return loops[(next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]

@@ -26,7 +26,7 @@ package struct PluginLogEntry: Sendable {
   }
 
   package var level: Level
-  /// The instance's name in the configuration, which is also the stage's.
+  /// The name of the instance in the configuration, which is also the name of the stage.
   package var stage: String
   package var plugin: String
   package var generation: Int

@@ -1,7 +1,7 @@
 import SluicePipeline
 import SluiceSupport
 
-/// The bytes that all instances of one plugin share; they outlive its generations.
+/// The bytes that all instances of one plugin share. They outlive the plugin's generations.
 ///
 /// Changes and reads hold a lock during the look-up. Bytes are copied outside of the lock.
 final class SharedTable: Sendable {
@@ -23,7 +23,7 @@ final class SharedTable: Sendable {
 
   enum Outcome: Sendable, Equatable {
     case done(version: UInt64)
-    /// The value has another version, 0 if it does not exist.
+    /// The value has another version. The version is 0 if the value does not exist.
     case differs(version: UInt64)
     case full
   }
@@ -31,7 +31,7 @@ final class SharedTable: Sendable {
   /// The condition for changing a value.
   enum Condition: Sendable {
     case none
-    /// The value must have this version; 0 if it must not exist.
+    /// The value must have this version. The version 0 means that the value must not exist.
     case version(UInt64)
   }
 
@@ -41,7 +41,7 @@ final class SharedTable: Sendable {
   }
 
   private let state = Locked(State())
-  /// Shared by all tables of the engine, so that no two of their values have the same version.
+  /// Gives the versions. All tables of the engine share it, so that no two values have the same version.
   private let versions: Counter
 
   /// Returns each number once, from 1.
@@ -79,7 +79,8 @@ final class SharedTable: Sendable {
     }
   }
 
-  /// - Parameter version: 0 for any version. Returns false if there is no such value.
+  /// - Parameter version: the version that the value must have, or 0 for any version. Returns false if there is no such
+  ///   value.
   func remove(_ name: [UInt8], version: UInt64, at now: Instant) -> Bool {
     state.withLock { state in
       guard let present = state.values[name], version == 0 || present.version == version else { return false }
@@ -89,7 +90,7 @@ final class SharedTable: Sendable {
     }
   }
 
-  /// Removes expired values if their room is needed. Until then, each of them can still be replaced.
+  /// Removes expired values if the new value needs their room. Returns false if there is still no room.
   private static func makeRoom(
     for growth: Int, isNew: Bool, _ state: inout State, at now: Instant, besides name: [UInt8]
   ) -> Bool {

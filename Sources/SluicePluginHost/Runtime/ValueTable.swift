@@ -1,7 +1,7 @@
 import SluiceSupport
 import Synchronization
 
-/// The numbers of one instance name; they outlive its generations.
+/// The numbers that instances of one name store. They outlive the generations.
 ///
 /// An existing key is found and changed without a lock; only the first value of a key takes a lock. Keys are never
 /// removed.
@@ -37,7 +37,7 @@ final class ValueTable: Sendable {
 
   init() { levels = InlineArray { _ in AtomicLazyReference<Level>() } }
 
-  /// Nil if the table is full.
+  /// Returns nil if the table is full.
   func add(_ key: UnsafeBufferPointer<UInt8>, _ amount: Int64) -> Int64? {
     let hash = Self.hash(key)
     if let value = find(key, hash) { return value.number.wrappingAdd(amount, ordering: .relaxed).newValue }
@@ -88,7 +88,8 @@ final class ValueTable: Sendable {
     return nil
   }
 
-  /// Adds a key, or changes it if another thread has added it in the meantime; nil if there is no room.
+  /// Adds a key, or changes its number if another thread has added the key in the meantime. Returns nil if there is no
+  /// room.
   private func make(
     _ key: UnsafeBufferPointer<UInt8>, _ hash: Int, _ first: Int64, orChange change: (borrowing Atomic<Int64>) -> Int64
   ) -> Int64? {
@@ -104,7 +105,7 @@ final class ValueTable: Sendable {
     }
   }
 
-  /// The level for the next key, if there are this many keys.
+  /// The level that gets the next key when the table has `count` keys.
   private func level(for count: Int) -> Level {
     var (index, size, room) = (0, Self.firstSize, Self.firstSize / 2)
     while count >= room {

@@ -14,7 +14,7 @@ package struct SelfTestCase: Sendable {
   package let expectedResponse: JSONValue?
   package let configuration: JSONValue?
 
-  /// Whether there is anything to send through a stage.
+  /// Whether the case has a message to send through a stage.
   package var hasDocuments: Bool {
     request != nil || expectedRequest != nil || response != nil || expectedResponse != nil
   }

@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.attributes/1`.
 enum AttributeFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_attributes> = {
     let table = UnsafeMutablePointer<sluice_attributes>.allocate(capacity: 1)
     table.initialize(

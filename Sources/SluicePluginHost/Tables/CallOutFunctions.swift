@@ -6,7 +6,7 @@ import SluicePipeline
 
 /// The table `sluice.callout/1`.
 enum CallOutFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_callout> = {
     let table = UnsafeMutablePointer<sluice_callout>.allocate(capacity: 1)
     table.initialize(

@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.completions/1`.
 enum CompletionFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_completions> = {
     let table = UnsafeMutablePointer<sluice_completions>.allocate(capacity: 1)
     table.initialize(

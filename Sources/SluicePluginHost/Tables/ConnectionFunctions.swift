@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.connection/1`.
 enum ConnectionFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) private static let shared: UnsafePointer<sluice_connection> = {
     let table = UnsafeMutablePointer<sluice_connection>.allocate(capacity: 1)
     table.initialize(
@@ -34,7 +34,7 @@ enum ConnectionFunctions {
 }
 
 extension sluice_connection_facts {
-  /// The facts, with the certificate, lent to a call.
+  /// Lends the facts, with the certificate, to a call.
   init(_ facts: ConnectionFacts, _ called: CalledExchange) {
     self.init(facts) { called.lend($0) }
     if let security = facts.security { certificate = sluice_bytes(called.lend(security.certificate)) }

@@ -15,8 +15,8 @@ package enum HostTable {
     }
   }
 
-  /// Lends a table for the call of an entry point. No instance belongs to it: its functions do nothing, except for the
-  /// clock.
+  /// Lends a table for the call of an entry point. The table belongs to no instance, so its functions do nothing,
+  /// except for the clock.
   private static func withEntryTable<Answer, Failure: Error>(
     for runtime: HostRuntime, _ body: (UnsafePointer<sluice_host>) throws(Failure) -> Answer
   ) throws(Failure) -> Answer {
@@ -31,7 +31,7 @@ package enum HostTable {
     return try result.get()
   }
 
-  /// A table for an instance, whose texts are never freed.
+  /// Makes the table for an instance. The texts in the table are never freed.
   static func make(for runtime: HostRuntime, name: String) -> sluice_host {
     var table = functions(for: runtime)
     table.name = .immortal(runtime.programName)

@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.log/1`.
 enum LogFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_logger> = {
     let table = UnsafeMutablePointer<sluice_logger>.allocate(capacity: 1)
     table.initialize(
@@ -73,8 +73,8 @@ enum LogFunctions {
 }
 
 extension AttributeList {
-  /// Adds attributes of the transaction that the record does not have, with texts on one line, as long as there is
-  /// room.
+  /// Adds the attributes of the transaction that the record lacks, as long as there is room. Their texts are put on one
+  /// line.
   fileprivate mutating func addMissing(from others: AttributeList) {
     for other in others where self[other.name] == nil {
       guard case .text(let text) = other.value else {

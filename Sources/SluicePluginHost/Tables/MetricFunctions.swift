@@ -2,7 +2,7 @@ import CSluice
 
 /// The table `sluice.metrics/1`.
 enum MetricFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_metrics> = {
     let table = UnsafeMutablePointer<sluice_metrics>.allocate(capacity: 1)
     table.initialize(
@@ -39,7 +39,8 @@ enum MetricFunctions {
     _ host: UnsafePointer<sluice_host>?, _ metric: sluice_metric, _ labels: UnsafePointer<sluice_text>?, _ value: Double
   ) -> sluice_status {
     guard let seat = HostSeat.of(host) else { return Status.closing }
-    // In `create`, which runs on one thread, there is no instance yet.
+    // While `create` runs, there is no instance yet, so the seat's draft has the metrics. Only one thread runs
+    // `create`.
     let metrics = seat.instance?.metrics ?? (seat.metrics.isFrozen ? nil : seat.metrics.metrics)
     guard let metrics else { return Status.closing }
     guard metric > 0, metric <= metrics.count else { return invalid(seat, "the unknown metric \(metric)") }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The table `sluice.origins/1`.
 enum OriginFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_origins> = {
     let table = UnsafeMutablePointer<sluice_origins>.allocate(capacity: 1)
     table.initialize(
@@ -84,7 +84,7 @@ enum OriginFunctions {
 }
 
 extension HostPatternList {
-  /// Whether the list has the current URL of the request, in either form. A URL that cannot be read is on no list.
+  /// Whether the host of the request's current URL is on the list. A URL that cannot be parsed is on no list.
   fileprivate func matches(_ called: CalledExchange) -> Bool {
     guard let document = called.requestTruth else {
       return firstIndex(matching: called.exchange.nativeRequest.url) != nil

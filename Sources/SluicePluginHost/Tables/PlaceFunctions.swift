@@ -2,7 +2,7 @@ import CSluice
 
 /// The table `sluice.places/1`.
 enum PlaceFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_places> = {
     let table = UnsafeMutablePointer<sluice_places>.allocate(capacity: 1)
     table.initialize(
@@ -12,7 +12,7 @@ enum PlaceFunctions {
   }()
 
   private static func current(_ handle: OpaquePointer?) -> UnsafeMutableRawPointer? {
-    // The call that is under way, without retaining its exchange.
+    // This fast path finds the current call without retaining its exchange.
     if let call = CallContext.current, call.pointee.name == UInt(bitPattern: handle),
       call.pointee.borrowedExchange != nil
     {

@@ -4,7 +4,7 @@ package import SluicePluginImage
 extension PluginInstance {
   /// Checks the configuration against the plugin's schema and calls `create`, with the functions of ``HostTable``.
   ///
-  /// - Parameter predecessor: the instance that this one follows: metrics that both define continue.
+  /// - Parameter predecessor: the previous instance. Metrics that both instances define keep their numbers.
   package convenience init(
     _ generation: PluginGeneration, name: String, configuration: JSONValue, runtime: HostRuntime,
     following predecessor: PluginInstance? = nil

@@ -3,7 +3,7 @@ import SluiceJSON
 
 /// The table `sluice.reports/1`.
 enum ReportFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_reports> = {
     let table = UnsafeMutablePointer<sluice_reports>.allocate(capacity: 1)
     table.initialize(

@@ -5,7 +5,7 @@ import SluiceSupport
 
 /// The table `sluice.response-stream/1`.
 enum ResponseStreamFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_response_stream> = {
     let table = UnsafeMutablePointer<sluice_response_stream>.allocate(capacity: 1)
     table.initialize(
@@ -29,7 +29,7 @@ enum ResponseStreamFunctions {
       return called.refuse(.refusedWrite, "open of a response stream")
     }
     let instance = called.call.pointee.instance
-    // The instance is destroyed only after the plugin got the call that the stream is closed.
+    // The instance is destroyed only after the plugin was told that the stream is closed.
     instance.openWork.update { $0 += 1 }
     let made = instance.streams.add {
       ResponseStream($0, instance, on: called.exchange.loop, function, UncheckedPointer(context))

@@ -3,7 +3,7 @@ import SluicePipeline
 
 /// The table `sluice.shared/1`.
 enum SharedFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_shared> = {
     let table = UnsafeMutablePointer<sluice_shared>.allocate(capacity: 1)
     table.initialize(
@@ -40,7 +40,7 @@ enum SharedFunctions {
     _ size: UnsafeMutablePointer<Int>?, _ version: UnsafeMutablePointer<UInt64>?
   ) -> sluice_status {
     with(host, name) { access in
-      // A capacity beyond half of the address space arrives as a negative one.
+      // A capacity beyond half of the address space arrives as a negative number.
       guard capacity == 0 || (buffer != nil && capacity > 0) else {
         return access.refuse("get of a shared value into a buffer without an address, or of an impossible size")
       }

@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// The table `sluice.spans/1`.
 enum SpanFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_spans> = {
     let table = UnsafeMutablePointer<sluice_spans>.allocate(capacity: 1)
     table.initialize(
@@ -23,7 +23,7 @@ enum SpanFunctions {
       guard called.phase != .event else { return called.refuse(.refusedWrite, "begin of a span") }
       guard let span else { return called.refuse(.invalidArgument, "begin of a span: the pointer for it is NULL") }
       span.pointee = sluice_open_span()
-      // Checked before the name is read: without a tracer there is nothing else to do.
+      // This is checked before the name is read, because without a tracer there is nothing else to do.
       guard called.exchange.wantsSpans else { return Status.absent }
       guard let name = PluginText.spanName(name), let kind = SpanKind(rawValue: kind) else {
         return called.refuse(.invalidArgument, "begin of a span: its name or its kind is invalid")

@@ -5,7 +5,7 @@ import SluicePluginImage
 
 /// The table `sluice.timers/1`.
 enum TimerFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_timers> = {
     let table = UnsafeMutablePointer<sluice_timers>.allocate(capacity: 1)
     table.initialize(

@@ -2,7 +2,7 @@ import CSluice
 
 /// The table `sluice.values/1`.
 enum ValueFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_values> = {
     let table = UnsafeMutablePointer<sluice_values>.allocate(capacity: 1)
     table.initialize(

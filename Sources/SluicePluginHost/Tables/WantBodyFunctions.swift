@@ -4,7 +4,7 @@ import SluicePluginImage
 
 /// The table `sluice.want-body/1`.
 enum WantBodyFunctions {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_want_body> = {
     let table = UnsafeMutablePointer<sluice_want_body>.allocate(capacity: 1)
     table.initialize(

@@ -3,7 +3,7 @@ import SluicePipeline
 
 /// The table `sluice.work/1`.
 enum WorkFunctions {
-  /// Never freed and never written after this: shared by all threads as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_work> = {
     let table = UnsafeMutablePointer<sluice_work>.allocate(capacity: 1)
     table.initialize(

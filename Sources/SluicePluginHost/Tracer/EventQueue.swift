@@ -2,26 +2,26 @@ import SluicePipeline
 import SluiceSupport
 import Synchronization
 
-/// The events of one loop on their way to a tracer's thread: a ring, and a reserve for events that must not be lost.
+/// The events of one loop on their way to a tracer's thread: a ring, and a reserve list for events that must not be
+/// lost.
 ///
-/// While there is room in the ring, adding takes no lock and allocates nothing. When it is full,
-/// - an event between the start and the end of a transaction is dropped, together with all later ones of that
-///   transaction up to its end, so that no event comes without its predecessor;
+/// While there is room in the ring, adding takes no lock and allocates nothing. When the ring is full,
+/// - an event between the start and the end of a transaction is dropped, together with all later events of the
+///   transaction except its end, so that no event comes without its predecessor;
 /// - an end goes to the reserve;
 /// - a start waits for room, which blocks the loop, and goes to the reserve if no room comes in time.
 ///
 /// So the reserve holds at most one end for each transaction that was in flight, and a few starts; after these, the
-/// tracer has exceeded its time budget and is switched off. While the reserve is not empty, all other events go to its
-/// end or are dropped, which keeps the order.
+/// tracer has exceeded its time budget and is switched off. While the reserve is not empty, all new events are added to
+/// its end or dropped, which keeps the order.
 final class EventQueue: Sendable {
   private let ring: EventRing
   private let reserve = Locked<[ReservedRecord]>([])
   private let reservedCount = Atomic<Int>(0)
-  /// The loop waits for room.
+  /// Whether the loop waits for room in the ring.
   private let isWaiting = Atomic<Bool>(false)
-  /// The number of times that room was made for a waiting start. The value is a number only because of the thread
-  /// sanitizer: a value without size would share its address with data that is read outside of the lock, which looks
-  /// like a race.
+  /// The number of times that room was made for a waiting start. A `Monitor<Void>` would be enough, but a value without
+  /// size shares its address with data that is read outside of the lock, which the thread sanitizer takes for a race.
   private let room = Monitor(0)
   private let patience: Duration
 
@@ -31,7 +31,7 @@ final class EventQueue: Sendable {
     self.patience = patience
   }
 
-  /// Adds a copy of the event; false if the event is dropped. [loop]
+  /// Adds a copy of the event. Returns false if the event is dropped. [loop]
   func add(_ event: TraceEvent) -> Bool {
     let isBoundary = event.kind == .willExecute || event.kind == .didComplete
     if !isBoundary, event.exchange.attachments[self] != nil { return false }
@@ -66,7 +66,7 @@ final class EventQueue: Sendable {
 
   var isEmpty: Bool { ring.isEmpty && reservedCount.load(ordering: .sequentiallyConsistent) == 0 }
 
-  /// Passes all queued events to the body, in order; false if there were none. [the tracer's thread]
+  /// Passes all queued events to the body, in order. Returns false if there were none. [the tracer's thread]
   /// - Parameter body: returns false to get no more events.
   func drain(_ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
     var isAny = false
@@ -93,7 +93,8 @@ final class EventQueue: Sendable {
   }
 }
 
-/// One record in its own memory. Unchecked: it is written before another thread gets it, and only read afterwards.
+/// A record that has its own memory. Unchecked: the record is written before another thread gets it, and only read
+/// afterwards.
 private final class ReservedRecord: @unchecked Sendable {
   let memory: UnsafeMutableRawPointer
 

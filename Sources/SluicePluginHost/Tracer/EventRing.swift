@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A queue of records of bytes from one writing thread to one reading thread, in fixed memory, without locks.
+/// A queue of byte records from one writing thread to one reading thread. It has fixed memory and no locks.
 ///
 ///     │ free │ size│record │ size│record │ 0 │ unused up to the end
 ///            ▲ released                    ▲ written, modulo the capacity
 ///
-/// A record is contiguous and does not move until it is released, so it can contain addresses into itself. Unchecked
-/// because of the memory: the part between the two counts belongs to the reader, the rest to the writer.
+/// A record is contiguous and does not move until it is released, so it can contain addresses into itself. Unchecked:
+/// the memory between the two counts belongs to the reader, and the remaining memory to the writer.
 final class EventRing: @unchecked Sendable {
   private static let alignment = 16
 
@@ -32,7 +32,7 @@ final class EventRing: @unchecked Sendable {
 
   var isEmpty: Bool { written.load(ordering: .sequentiallyConsistent) == released.load(ordering: .relaxed) }
 
-  /// Lets `body` fill a record in, and passes it to the reader; false if there is no room. [writer]
+  /// Lets `body` fill a record in, and passes it to the reader. Returns false if there is no room. [writer]
   func write(byteCount: Int, _ fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
     let size = Self.alignment + (byteCount + Self.alignment - 1) & ~(Self.alignment - 1)
     let position = written.load(ordering: .relaxed)
@@ -43,13 +43,13 @@ final class EventRing: @unchecked Sendable {
     let start = offset(position + unused)
     memory.storeBytes(of: size, toByteOffset: start, as: Int.self)
     fill(memory + start + Self.alignment)
-    // Sequentially consistent with the reader's announcement that it sleeps: at least one of the two threads sees the
-    // other's write.
+    // This store and the reader's announcement that it sleeps are sequentially consistent, so at least one of the two
+    // threads sees the other's write.
     written.store(position + unused + size, ordering: .sequentiallyConsistent)
     return true
   }
 
-  /// Passes the next record to the body, and then releases it; false if the ring is empty. [reader]
+  /// Passes the next record to the body, and then releases it. Returns false if the ring is empty. [reader]
   func read(_ body: (UnsafeMutableRawPointer) -> Void) -> Bool {
     var position = released.load(ordering: .relaxed)
     guard written.load(ordering: .sequentiallyConsistent) != position else { return false }

@@ -13,10 +13,10 @@ import Synchronization
 ///
 /// All events of a transaction come from one loop, so they arrive in order.
 package final class QueuedTracer: Tracer {
-  /// Memory for some thousand events of each loop; the system provides it as it is used.
+  /// Memory for some thousand events of each loop. The system provides its pages only when they are used.
   package static let defaultCapacityBytes = 1 << 20
-  /// How long the first event of a transaction can wait for room in the queue, and so block the loop, if the plugin has
-  /// no `deadline`.
+  /// How long the first event of a transaction can wait for room in the queue if the plugin has no `deadline`. The wait
+  /// blocks the loop.
   package static let defaultPatience = Duration.milliseconds(250)
   /// The idle time after which the thread sleeps, so that a stream of events wakes it only once.
   private static let lingerNanoseconds = 1_000_000
@@ -44,7 +44,7 @@ package final class QueuedTracer: Tracer {
 
   /// - Parameters:
   ///   - loops: how many loops the engine has.
-  ///   - capacityBytes: of each loop's ring; a power of two.
+  ///   - capacityBytes: the size of each loop's ring; a power of two.
   package init(
     _ instance: PluginInstance, loops: Int, capacityBytes: Int = QueuedTracer.defaultCapacityBytes,
     patience: Duration = QueuedTracer.defaultPatience
@@ -86,7 +86,7 @@ package final class QueuedTracer: Tracer {
     instance.seat.log(.error, "did not take its queued events within \(limit); the rest is dropped")
   }
 
-  /// Whether a loop waits for room.
+  /// Whether a loop waits for room in its queue.
   var isHoldingUp: Bool { queues.contains { $0.isHoldingUp } }
 
   package var interests: TraceInterests { instance.interests }
@@ -128,7 +128,7 @@ package final class QueuedTracer: Tracer {
     return isAny
   }
 
-  /// Waits until there is something to do; false if there will be nothing more.
+  /// Waits until there is something to do. Returns false if the thread must end.
   private func sleep() -> Bool {
     isSleeping.store(true, ordering: .sequentiallyConsistent)
     defer { isSleeping.store(false, ordering: .relaxed) }

@@ -1,4 +1,4 @@
-/// A rule of the ABI that a plugin can break. Each has a defined outcome, a counter and a message.
+/// A rule of the ABI that a plugin can break. Each violation has a defined outcome, a counter and a message.
 package enum Violation: Int, CaseIterable, Sendable {
   /// An exchange was used after the call that it was passed to.
   case keptExchange

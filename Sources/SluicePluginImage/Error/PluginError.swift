@@ -6,7 +6,7 @@ public struct PluginError: Error, Sendable, Hashable {
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// Lower-case words joined by `_`, such as `not_found`.
     public let rawValue: String
-    /// Takes any text; codes that this version does not know are allowed.
+    /// Makes a code from any text. Codes that this version does not know are allowed.
     public init(rawValue: String) { self.rawValue = rawValue }
   }
 
@@ -20,9 +20,9 @@ public struct PluginError: Error, Sendable, Hashable {
     case folder(path: String)
   }
 
-  /// The kind of failure. Programs must decide by it, not by ``reason``.
+  /// The kind of failure. Programs must decide by this code, not by ``reason``.
   public var code: Code
-  /// The plugin or folder at fault; the description begins with it.
+  /// The plugin or folder at fault. The description begins with this subject.
   public var subject: Subject
   /// Part of a sentence, without a full stop.
   public var reason: String
@@ -49,7 +49,7 @@ public struct PluginError: Error, Sendable, Hashable {
   /// Whether the same call can succeed a moment later, because the file was being written.
   public var isTransient: Bool { code == .changedWhileRead }
 
-  /// Whether the file might exist and be complete in a moment: such errors occur while a build writes the file.
+  /// Whether the same call might succeed in a moment: these errors also occur while a build still writes the file.
   package var mayBeBeingWritten: Bool {
     [.changedWhileRead, .notFound, .truncated].contains(code)
   }
@@ -93,9 +93,10 @@ extension PluginError.Code {
   public static let abiMismatch = Self(rawValue: "abi_mismatch")
   /// The library requires a host feature that this host does not offer.
   public static let missingFeature = Self(rawValue: "missing_feature")
-  /// The library defines functions of jansson, needs another version of it, or uses it without naming it.
+  /// The library defines functions of jansson, needs another version of jansson, or uses jansson without naming it as a
+  /// needed library.
   public static let ownJansson = Self(rawValue: "own_jansson")
-  /// The library's Swift code would run partly on its own Swift runtime and partly on that of the process.
+  /// The library's Swift code would run partly on its own Swift runtime and partly on the runtime of the process.
   public static let mixedRuntimes = Self(rawValue: "mixed_runtimes")
   /// Parts of the file contradict each other; no linker produces such a file.
   public static let damaged = Self(rawValue: "damaged")
@@ -106,14 +107,15 @@ extension PluginError.Code {
   public static let store = Self(rawValue: "store")
   /// The dynamic loader refused the library, no thread or descriptor was free, or loading did not end in time.
   public static let loadFailed = Self(rawValue: "load_failed")
-  /// The loader returned the code of another library than the requested one.
+  /// The loader returned the code of a library other than the requested one.
   public static let oldMapping = Self(rawValue: "old_mapping")
-  /// The entry point returned NULL; the reason is its message, if it wrote one.
+  /// The entry point returned NULL. The reason is the message of the entry point, if it wrote one.
   public static let entryFailed = Self(rawValue: "entry_failed")
   /// A table that the plugin returned breaks the rules of its header, or contradicts itself.
   public static let invalidTable = Self(rawValue: "invalid_table")
 
-  /// The configuration of an instance or a place nests too deeply, violates the plugin's schema, or is not expected.
+  /// The configuration of an instance or a place nests too deeply, violates the plugin's schema, or is given although
+  /// the plugin takes none.
   public static let configuration = Self(rawValue: "configuration")
   /// `create` or `create_stage` failed; the reason is the plugin's message, if it gave one.
   public static let createFailed = Self(rawValue: "create_failed")
@@ -152,7 +154,8 @@ extension PluginError: CustomStringConvertible {
 }
 
 extension PluginError.Subject: CustomStringConvertible {
-  /// Part of a sentence: `plugin "retry" at plugins/libretry.so`. ``PluginError/description`` begins with it.
+  /// The subject as part of a sentence: `plugin "retry" at plugins/libretry.so`. ``PluginError/description`` begins
+  /// with this text.
   public var description: String {
     switch self {
     case .plugin(let name?, let path?): "plugin \(PlainText.quote(name)) at \(PlainText.path(path))"

@@ -7,9 +7,11 @@ extension HostFeatures {
     .hops, .rewrite, .response, .document, .notifications,
   ]
 
-  /// What a host inside a program's own libcurl offers. The body of a response goes to the program as it arrives.
+  /// The features of a host that runs inside a program's own libcurl (`sluice attach`). There, the program gets each
+  /// piece of a response body as it arrives, so response bodies are not offered.
   ///
-  /// - Parameter runsResponseStages: whether the head is held back until response stages have seen it.
+  /// - Parameter runsResponseStages: whether the host holds the head of a response back until response stages have seen
+  ///   it.
   package static func attached(runsResponseStages: Bool) -> HostFeatures {
     let always: HostFeatures = [
       .suspend, .requestBody, .timers, .callOuts, .metrics, .values, .hops, .rewrite, .document,

@@ -22,7 +22,7 @@ public struct HostOffer: Sendable, Hashable {
     self.allowed = allowed
   }
 
-  /// The same offer, for a library to which the configuration allows these hazards.
+  /// The same offer for a library that the configuration allows to have these hazards.
   package func allowing(_ allowed: Set<LibraryHazard>) -> HostOffer {
     HostOffer(host: host, abi: abi, features: features, allowed: self.allowed.union(allowed))
   }
@@ -35,7 +35,7 @@ public struct HostOffer: Sendable, Hashable {
 public struct HostFeatures: OptionSet, Hashable, Sendable {
   /// The bits as in `sluice_host.features`.
   public let rawValue: UInt32
-  /// Keeps bits that these headers do not know; ``names`` leaves them out.
+  /// Makes a set from bits, and keeps bits that these headers do not know; ``names`` leaves them out.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   private static let features: [(bit: Int, name: String)] = [
@@ -52,7 +52,7 @@ public struct HostFeatures: OptionSet, Hashable, Sendable {
   /// Every feature that these headers know.
   public static let all = features.reduce(into: HostFeatures()) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }
 
-  /// Ignores names that these headers do not know.
+  /// Makes a set from names, and ignores names that these headers do not know.
   init(named names: Set<String>) {
     let found = Self.features.filter { names.contains($0.name) }
     self = found.reduce(into: []) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }

@@ -3,11 +3,11 @@ public struct LibraryFacts: Sendable, Hashable {
   /// How the library defines the entry point.
   public enum Entry: Sendable, Hashable {
     case defined, absent
-    /// The library refers to the entry point, but another library must define it.
+    /// The library refers to the entry point, but does not define it.
     case undefined
     /// Defined, but not exported.
     case hidden
-    /// Exported, but as data.
+    /// Exported, but as data instead of a function.
     case notFunction
   }
 
@@ -24,7 +24,8 @@ public struct LibraryFacts: Sendable, Hashable {
     case shared
     /// A runtime that is linked into the library and that no other code sees.
     case own
-    /// A runtime that is linked into the library and is mixed with that of the process through this function.
+    /// A runtime that is linked into the library. It is mixed with the runtime of the process, because they share this
+    /// function.
     case mixed(symbol: String)
   }
 
@@ -42,15 +43,15 @@ public struct LibraryFacts: Sendable, Hashable {
   /// The host features that the library names with `SLUICE_REQUIRES`; empty if these names, or the note, cannot be
   /// used.
   public var requiredFeatures = RequiredFeatures.none
-  /// Why the note or the requirements cannot be used, as a sentence without a full stop.
+  /// The reason why the note or the requirements cannot be used, as a sentence without a full stop.
   public var noteFault: String?
-  /// Hex digits; nil if the linker wrote none.
+  /// The build id in hex digits; nil if the linker wrote none.
   public var buildID: String?
   /// The name that the library gives itself (DT_SONAME); nil without one.
   public var soname: String?
   /// The libraries that this library needs (DT_NEEDED), in the order of the file.
   public var needed: [String] = []
-  /// The libraries of `needed` that would come from the library's own folder.
+  /// The libraries of `needed` that the loader would find in the library's own folder.
   public var privateLibraries: [String] = []
   /// The language, which is a guess.
   public var language: Language
@@ -64,18 +65,19 @@ public struct LibraryFacts: Sendable, Hashable {
   public var usesJansson = false
   /// A function of jansson that the library itself defines.
   public var ownJanssonSymbol: String?
-  /// Nil without Swift code.
+  /// The runtime of the library's Swift code; nil if the library has no Swift code.
   public var swiftRuntime: SwiftRuntime?
-  /// The functions that the library uses and that start threads of Swift's runtime; known only with the shared runtime.
+  /// The functions that the library uses and that start threads of Swift's runtime. They are known only if the library
+  /// uses the shared runtime.
   public var threadStarter: String?
-  /// What the library does to the memory protection of the process.
+  /// The ways in which the library weakens the memory protection of the process.
   public var hazards: Set<LibraryHazard> = []
   /// The hash of the whole file, which identifies the build.
   public var hash: ContentHash
   /// The size of the whole file.
   public var sizeBytes: Int
 
-  /// Makes the facts that every library has. The code that reads more of the library sets the other properties.
+  /// Sets the facts that every library has. The code that reads more of the library sets the other properties.
   package init(machine: String, entry: Entry, language: Language, hash: ContentHash, sizeBytes: Int) {
     self.machine = machine
     self.entry = entry

@@ -2,7 +2,7 @@
 public struct PluginNote: Sendable, Hashable {
   /// The ABI revisions that the plugin can be used with.
   public let abi: ClosedRange<UInt32>
-  /// Must be 0: no flags are defined yet, and a host refuses a library with an unknown flag.
+  /// The flags, which must be 0. No flags are defined yet, and a host refuses a library with an unknown flag.
   public let flags: UInt32
   /// The semantic version; nil if the note leaves it to the plugin's table.
   public let version: String?

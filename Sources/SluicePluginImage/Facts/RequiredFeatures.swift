@@ -2,7 +2,7 @@
 ///
 /// Names that this host does not know are kept, because a newer host might have them.
 public struct RequiredFeatures: Sendable, Hashable {
-  /// In alphabetical order, each once.
+  /// The names of the features in alphabetical order, each once.
   public let names: [String]
 
   /// No required features.

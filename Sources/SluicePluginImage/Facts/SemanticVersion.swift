@@ -1,6 +1,6 @@
 /// The grammar of Semantic Versioning 2.0.0 (semver.org).
 package enum SemanticVersion {
-  /// Whether a text is a version: `1.4.0`, `2.0.0-rc.1+build.5`.
+  /// Whether a text is a version, such as `1.4.0` or `2.0.0-rc.1+build.5`.
   package static func isValid(_ text: String) -> Bool {
     let parts = text.utf8.split(separator: UInt8(ascii: "+"), maxSplits: 1, omittingEmptySubsequences: false)
     let release = parts[0].split(separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)

@@ -2,8 +2,8 @@ package import CLinux
 import Glibc
 import SluiceMessages
 
-/// The owner of the code that a call runs, for the record of each thread's calls. It is never freed, because the code
-/// is never unmapped.
+/// The library and plugin whose code a call runs, for the record of each thread's calls. It is never freed, because the
+/// code is never unmapped.
 ///
 /// `@unchecked Sendable`: the memory behind the pointer is never written after `init`.
 package struct CallSubject: @unchecked Sendable {
@@ -25,7 +25,7 @@ package struct CallSubject: @unchecked Sendable {
     pointer = UnsafePointer(subject)
   }
 
-  /// A copy that is never freed, on one line as the record requires.
+  /// Makes a copy of a text that is never freed. The copy is a single line, as the record requires.
   private static func immortal(_ text: String) -> UnsafePointer<CChar> {
     let line = text.utf8.filter { $0 != 0 }.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 } + [0]
     let copy = UnsafeMutablePointer<CChar>.allocate(capacity: line.count)

@@ -9,13 +9,13 @@ import SluiceSupport
 /// handlers can point into an image too. So the library is opened with RTLD_NODELETE. The only `dlclose` releases a
 /// second reference to a library, which stays mapped through the first reference.
 package final class LoadedLibrary: Sendable {
-  /// The path as it was given; for messages.
+  /// The path as it was given. It is used only in messages.
   package let path: String
   package let stored: StoredPlugin
   package let facts: LibraryFacts
   package let entry: PluginEntryFunction
 
-  /// The mapped copies. They and their locks are kept until the process ends.
+  /// The mapped copies. The copies and their locks are kept until the process ends.
   private static let parked = Locked<[StoredPlugin]>([])
 
   /// The number of generations that this process has mapped.
@@ -32,7 +32,7 @@ package final class LoadedLibrary: Sendable {
   /// Runs the library's destructors, as at the end of a process. Afterwards no code of the library must be called.
   package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
 
-  /// Maps a stored copy on a thread of its own, and waits for it: constructors of the library run there.
+  /// Maps a stored copy on a separate thread, because this runs the library's constructors, and waits for that thread.
   static func load(
     _ stored: StoredPlugin, facts: LibraryFacts, path: String
   ) throws(PluginError) -> LoadedLibrary {
@@ -77,7 +77,8 @@ package final class LoadedLibrary: Sendable {
     dlclose(handle)
   }
 
-  /// Makes sure that the library itself defines the entry point: `dlsym` also searches its dependencies.
+  /// Makes sure that the library itself defines the entry point. The check is needed because `dlsym` also searches the
+  /// library's dependencies.
   private static func requireOwn(
     _ address: UnsafeMutableRawPointer, _ handle: UnsafeMutableRawPointer, _ subject: PluginError.Subject
   ) throws(PluginError) {
@@ -89,8 +90,8 @@ package final class LoadedLibrary: Sendable {
     }
   }
 
-  /// Makes sure that the new copy is mapped: if a name or an inode looks the same, the loader returns a library that it
-  /// already has.
+  /// Makes sure that the new copy is mapped. If a name or an inode is the same, the loader returns a library that it
+  /// has mapped before.
   private static func requireStaged(
     _ address: UnsafeMutableRawPointer, _ stored: StoredPlugin, _ facts: LibraryFacts, _ subject: PluginError.Subject
   ) throws(PluginError) {
@@ -98,12 +99,12 @@ package final class LoadedLibrary: Sendable {
     let isMapped = stored.withDescriptor { MappedFile.isMapped($0, at: address) }
     guard isMapped != nil || errno != EMFILE else {
       throw PluginError(
-        .loadFailed, subject, "left no descriptor free to inspect it",
+        .loadFailed, subject, "cannot be inspected, because it has used up all file descriptors",
         advice: "open files in activate, and close them; or raise the limit (ulimit -n)")
     }
     let found = MappedObject.containing(address)?.buildID
     let hasBuildID = facts.buildID == nil || facts.buildID == found
-    // If the kernel does not tell which file is mapped, only the build id can show whether it is the new copy.
+    // If the kernel does not tell which file is mapped, only the build id can show whether the new copy is mapped.
     guard isMapped == .some(true) || (isMapped == .some(nil) && hasBuildID) else {
       throw PluginError(
         .oldMapping, subject, "the loader returned an old mapping instead of the new copy",

@@ -5,8 +5,8 @@ import SluiceSupport
 enum MappedFile {
   /// Whether the file is mapped at an address; nil if /proc cannot be read.
   ///
-  /// `stat` and /proc/self/maps give different device numbers on overlayfs and btrfs. So the file is mapped once more, and
-  /// two lines of the same table are compared.
+  /// `stat` and /proc/self/maps give different device numbers on overlayfs and btrfs. So this function maps the file
+  /// once more, and compares two lines of the same table.
   static func isMapped(_ descriptor: CInt, at address: UnsafeRawPointer) -> Bool? {
     guard let probe = mmap(nil, 1, PROT_READ, MAP_PRIVATE, descriptor, 0), probe != MAP_FAILED else { return nil }
     defer { munmap(probe, 1) }
@@ -14,7 +14,8 @@ enum MappedFile {
     return identity(of: UInt(bitPattern: address), in: table) == expected
   }
 
-  /// Device and inode of the mapping that contains the address, spelled as in the table (proc(5)).
+  /// The device and the inode of the mapping that contains the address, in the form of the table /proc/self/maps
+  /// (proc(5)).
   ///
   /// A process that has swapped a thousand builds has ten thousand mappings, so only the matching line is parsed.
   static func identity(of address: UInt, in table: [UInt8]) -> String? {
@@ -42,7 +43,7 @@ enum MappedFile {
     return address < strtoul(dash + 1, nil, 16)
   }
 
-  /// The table, with a NUL at the end, so that no number is read beyond it.
+  /// Reads the table and adds a NUL at its end, so that no number is read beyond the table.
   private static func table() -> [UInt8]? {
     let limitBytes = 16 << 20
     guard let file = FileDescriptor(opening: "/proc/self/maps", O_RDONLY) else { return nil }

@@ -4,7 +4,7 @@ import CLinux
 struct MappedObject {
   /// The offset that the loader added to the library's own addresses (`l_addr`).
   let loadAddress: UInt
-  /// The build id in hexadecimal; read from memory, not from a file.
+  /// The build id in hexadecimal. It is read from memory, not from a file.
   let buildID: String?
 
   /// The library that has the address in one of its segments.

@@ -1,4 +1,4 @@
-/// A function of a plugin, as records of running calls name it; crash records contain its number.
+/// A function of a plugin, for records of running calls. Crash records contain the function's number.
 package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
   // The same numbers as in CallPhase.
   case onRequest

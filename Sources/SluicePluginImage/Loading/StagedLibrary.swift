@@ -11,7 +11,7 @@ package struct StagedLibrary: Sendable {
     self.facts = facts
   }
 
-  /// Maps the copy. Blocks while constructors of the library run, on a thread of their own.
+  /// Maps the copy. Blocks while the constructors of the library run, which happens on a separate thread.
   package func load() throws(PluginError) -> LoadedLibrary {
     try LoadedLibrary.load(copy, facts: facts, path: path)
   }

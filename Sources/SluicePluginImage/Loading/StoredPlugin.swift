@@ -5,8 +5,8 @@ import SluiceSupport
 package final class StoredPlugin: Sendable {
   package let path: String
   package let hash: ContentHash
-  /// Counted per content; two copies that exist at the same time never have the same number, even in different
-  /// processes.
+  /// The number of the copy among all copies with the same content. Two copies that exist at the same time never have
+  /// the same number, even in different processes.
   package let generation: Int
   /// Device and inode of the copy, as its file system reports them.
   let device: dev_t
@@ -14,7 +14,7 @@ package final class StoredPlugin: Sendable {
   /// Removes the copy when it is released; nil if another process made the copy, holds it, and will remove it.
   private let keeper: (any AnyObject & Sendable)?
 
-  /// - Parameter keeper: kept as long as this object.
+  /// - Parameter keeper: an object that lives as long as this one, and removes the copy when it is released.
   package init(
     at path: String, _ status: stat, hash: ContentHash, generation: Int, keeper: (any AnyObject & Sendable)?
   ) {
@@ -29,7 +29,7 @@ package final class StoredPlugin: Sendable {
   /// A copy that another process has made, holds, and will remove. Its content is not read.
   ///
   /// - Parameters:
-  ///   - hash: of the content, as that process computed it.
+  ///   - hash: the hash of the content, as that process computed it.
   ///   - name: the library's name in messages; by default the path.
   package convenience init(borrowing path: String, hash: ContentHash, as name: String? = nil) throws(PluginError) {
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW), let status = file.status() else {
@@ -40,7 +40,8 @@ package final class StoredPlugin: Sendable {
     self.init(at: path, status, hash: hash, generation: generation, keeper: nil)
   }
 
-  /// Opens the copy while the body runs. Returns nil if it cannot be opened, or if another file is at its path now.
+  /// Opens the copy while the body runs. Returns nil if the copy cannot be opened, or if another file is at its path
+  /// now.
   func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? {
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW), let status = file.status(),
       status.st_dev == device, status.st_ino == inode

@@ -1,7 +1,7 @@
 import SluiceSupport
 
 /// A thread for the `[control]` calls with which instances begin and end. These calls can block, and can wait for work
-/// that needs the threads of Swift's task pool.
+/// that needs the threads of Swift's task pool, so they must not take a thread of that pool.
 package enum ControlThread {
   /// Runs the body on a new thread, or on the caller's thread if no thread can be started.
   package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {

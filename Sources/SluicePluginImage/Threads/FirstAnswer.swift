@@ -6,7 +6,7 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
 
   init(_ receiver: @escaping @Sendable (Answer) -> Void) { self.receiver = Locked(receiver) }
 
-  /// False if another answer came first; then this answer is dropped.
+  /// Passes the answer to the receiver. Returns false, and drops the answer, if another answer came first.
   @discardableResult
   package func give(_ answer: Answer) -> Bool {
     let receiver = receiver.withLock { receiver in
@@ -18,7 +18,8 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
   }
 
   /// Returns the first answer that is given to the body's argument, or `fallback` when the limit has passed without an
-  /// answer. A thread watches the limit, because the tasks that occupy the pool's threads might wait for this answer.
+  /// answer. A separate thread watches the limit, because all threads of the pool might be occupied by tasks that wait
+  /// for this answer.
   package static func race(
     within limit: Duration, _ body: (FirstAnswer<Answer>) -> Void, orElse fallback: @escaping @Sendable () -> Answer
   ) async -> Answer {

@@ -1,6 +1,6 @@
 import SluiceSupport
 
-/// A thread that waits for a task and runs it meanwhile, so that the wait holds no thread of the pool.
+/// A thread that waits for a task and runs the task's jobs itself, so that neither needs a thread of Swift's pool.
 package final class WaitingThread: TaskExecutor {
   private struct State {
     var jobs = FIFOQueue<UnownedJob>()
@@ -11,7 +11,7 @@ package final class WaitingThread: TaskExecutor {
 
   private init() {}
 
-  /// Blocks until the body has returned. The body must bound its own waits.
+  /// Blocks until the body has returned. The body must limit its own waits.
   package static func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
     let thread = WaitingThread()
     let value = Locked<Value?>(nil)
@@ -34,8 +34,8 @@ package final class WaitingThread: TaskExecutor {
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // The runtime holds no reference for this call, and the thread that waits can run the job and return before this
-    // call ends.
+    // The reference keeps this object until the call ends. The runtime holds none, and the waiting thread can run the
+    // job and return earlier.
     let kept = Unmanaged.passRetained(self)
     state.update { $0.jobs.append(job) }
     kept.release()

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Actions that run later, all on one thread.
+/// Runs actions later, all on one thread.
 enum Delay {
   private static let queue = DispatchQueue(label: "sluice.server.delays")
 

@@ -5,7 +5,7 @@ import SluiceMessages
 enum EchoDocument {
   static func make(of request: ServerRequest) throws -> JSONValue {
     let text = url(of: request)
-    // A document shows what arrived, even a target that Sluice's client would never send.
+    // The document shows the target that arrived, even if Sluice's client would never send such a target.
     let url = (try? HTTPURL(text)) ?? "http://localhost/"
     var message = Request(
       method: request.method, url: url, headers: fields(request.headers), body: .bytes(request.body))

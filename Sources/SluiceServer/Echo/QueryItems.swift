@@ -9,7 +9,7 @@ enum QueryItems {
     }
   }
 
-  /// `+` is a space; a `%` without two hexadecimal digits stays as it is.
+  /// Decodes a part: `+` is a space, and a `%` without two hexadecimal digits stays unchanged.
   static func decode(_ text: Substring) -> String {
     let bytes = text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
     return String(decoding: PercentCoding.decoded(bytes.span), as: UTF8.self)

@@ -4,7 +4,7 @@ package import Glibc
 package struct FileDescriptor: ~Copyable {
   package let raw: CInt
 
-  /// nil with `errno` set.
+  /// Opens a file. Returns nil, with `errno` set, if that fails.
   package init?(opening path: String, _ flags: CInt, mode: mode_t = 0) {
     var result: CInt
     repeat { result = open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR
@@ -12,7 +12,7 @@ package struct FileDescriptor: ~Copyable {
     raw = result
   }
 
-  /// Takes over a descriptor.
+  /// Takes ownership of a descriptor.
   package init(owning descriptor: CInt) { raw = descriptor }
 
   deinit { close(raw) }
@@ -22,8 +22,8 @@ package struct FileDescriptor: ~Copyable {
     return fstat(raw, &status) == 0 ? status : nil
   }
 
-  /// Reads up to the end of the file, but at most `capacity` bytes; nil with `errno` set. Allocates memory only as the
-  /// bytes come, because a program may have little.
+  /// Reads up to the end of the file, but at most `capacity` bytes. Returns nil, with `errno` set, if that fails.
+  /// Memory is allocated only as bytes are read, because a program may have little memory.
   package func readAll(capacity: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     while bytes.count < capacity {
@@ -46,7 +46,7 @@ package struct FileDescriptor: ~Copyable {
     return step < 0 ? nil : step
   }
 
-  /// False with `errno` set.
+  /// Returns false, with `errno` set, if not all bytes could be written.
   package func writeAll(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { buffer in
       var offset = 0
@@ -65,7 +65,7 @@ extension stat {
   package var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
   package var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
 
-  /// Whether two results of fstat(2) show the same file with the same content, as far as they can tell.
+  /// Whether two results of fstat(2) show the same file with, as far as fstat can tell, the same content.
   package func isUnchanged(since earlier: stat) -> Bool {
     st_dev == earlier.st_dev && st_ino == earlier.st_ino && st_size == earlier.st_size
       && st_mtim.tv_sec == earlier.st_mtim.tv_sec && st_mtim.tv_nsec == earlier.st_mtim.tv_nsec

@@ -2,7 +2,7 @@ import Glibc
 
 /// The content of a folder.
 package enum FolderListing {
-  /// The names in it, without `.` and `..`, sorted; empty if the path is not a folder or cannot be read.
+  /// The sorted names in a folder, without `.` and `..`; empty if the path is not a folder or cannot be read.
   package static func names(in folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }

@@ -11,7 +11,7 @@ package enum SystemError {
     }
   }
 
-  /// What the user can do about the error, or an empty text; begins with a semicolon.
+  /// What the user can do about the error: a text that begins with a semicolon, or an empty text.
   package static func advice(_ number: Int32) -> String {
     switch number {
     case EMFILE:

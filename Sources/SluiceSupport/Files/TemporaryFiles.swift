@@ -8,6 +8,6 @@ package enum TemporaryFiles {
     return folder.isEmpty ? "/tmp" : folder
   }
 
-  /// A part of a name that nobody can foresee.
+  /// A part of a file name that no other process can predict.
   package static var randomName: String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 }

@@ -1,21 +1,21 @@
 import Glibc
 
-/// How many descriptors this process may have open; each connection takes one.
+/// The maximum number of descriptors that this process can have open. Each connection takes one.
 package struct DescriptorLimit: Sendable, Hashable {
   /// The current limits.
   package var soft: Int
   /// The value up to which an unprivileged process may raise `soft`.
   package var hard: Int
 
-  /// Connections leave this many descriptors below the limit free. Other code of the process must always find a free
-  /// one: libdispatch reads a file in /proc every second while work waits for its threads, and ends the
+  /// The number of descriptors below the limit that connections must leave free for other code of the process.
+  /// libdispatch, for example, reads a file in /proc every second while work waits for its threads, and ends the
   /// process if it cannot open that file.
   package static let reserve = 16
 
-  /// Whether a descriptor is one of these last ones; the kernel always gives the lowest free number. If the limit is
-  /// below 64, a quarter of it is reserved instead.
+  /// Whether a descriptor is one of the reserved last ones. Its number tells this, because the kernel always gives the
+  /// lowest free number. If the limit is below 64, only a quarter of the limit is reserved.
   package static func isReserved(_ descriptor: Int32) -> Bool {
-    // A process cannot work with a limit below this.
+    // The first 16 descriptors are never reserved: a process cannot work with fewer.
     guard descriptor >= 16 else { return false }
     let limit = current.soft
     return Int(descriptor) >= limit - min(reserve, limit / 4)
@@ -27,8 +27,8 @@ package struct DescriptorLimit: Sendable, Hashable {
     return DescriptorLimit(soft: Int(clamping: limit.rlim_cur), hard: Int(clamping: limit.rlim_max))
   }
 
-  /// Raises the limit to `needed`, or as far as possible; never lowers it.
-  /// - Returns: the limits afterwards; if `soft` is below `needed`, the limit could not be raised enough.
+  /// Raises the limit to `needed`, or as far as possible. Never lowers the limit.
+  /// - Returns: the limits afterwards. `soft` is below `needed` if the limit could not be raised enough.
   @discardableResult
   package static func raise(to needed: Int) -> DescriptorLimit {
     let before = current

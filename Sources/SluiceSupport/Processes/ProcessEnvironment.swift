@@ -2,8 +2,8 @@ import Glibc
 
 /// The environment of programs that this process starts.
 package enum ProcessEnvironment {
-  /// The variables of this process, each as `NAME=VALUE`, and nil at the end; the given variables replace those of the
-  /// same name. Values keep bytes that are not UTF-8. The caller frees each of them with `free`.
+  /// Returns the variables of this process, each as `NAME=VALUE`, and nil at the end. The given variables replace
+  /// variables of the same name. Values keep bytes that are not UTF-8. The caller must free each string with `free`.
   package static func copies(replacing own: [String: String] = [:]) -> [UnsafeMutablePointer<CChar>?] {
     var all: [UnsafeMutablePointer<CChar>?] = []
     var entry = environ

@@ -2,15 +2,16 @@ import Glibc
 
 /// What the kernel says about a process in `/proc/PID/stat` (proc(5)).
 package struct ProcessRecord {
-  /// A letter; `Z` is a process that has ended and was not waited for, or whose first thread alone has ended.
+  /// The state as a letter. `Z` means that the process has ended and was not waited for, or that only its first thread
+  /// has ended.
   package let state: Character
   package let parent: Int32
-  /// The threads that have not ended, and the first thread even if it has.
+  /// The number of threads that have not ended. The first thread counts even if it has ended.
   package let threadCount: Int
   /// The start of the process, in clock ticks since the machine started.
   package let startTicks: UInt64
 
-  /// Nil if there is no such process, or it is hidden from this one.
+  /// Reads the record of a process; nil if there is no such process, or if it is hidden from this process.
   package init?(of process: Int32) {
     guard let file = FileDescriptor(opening: "/proc/\(process)/stat", O_RDONLY),
       let bytes = file.readAll(capacity: 4096), let nameEnd = bytes.lastIndex(of: UInt8(ascii: ")"))

@@ -6,7 +6,7 @@ package struct ProgramStart {
     case inherited
     /// /dev/null.
     case nothing
-    /// This process keeps its own copy open.
+    /// The program gets a duplicate; the descriptor of this process stays open.
     case descriptor(CInt)
     case closed
   }
@@ -18,21 +18,21 @@ package struct ProgramStart {
 
   /// The program and its arguments, as bytes.
   private let words: [[UInt8]]
-  /// Variables that add to or replace those of this process.
+  /// Variables that the program gets in addition to, or instead of, those of this process.
   private let environment: [String: String]
   package var input = Stream.inherited
   package var output = Stream.inherited
   package var error = Stream.inherited
-  /// Whether it leads a process group of its own.
+  /// Whether the program leads a process group of its own.
   package var leadsGroup = false
-  /// The signals that it blocks; nil means those of the calling thread.
+  /// The signals that the program blocks; nil means those that the calling thread blocks.
   package var blockedSignals: sigset_t?
 
   package init(_ words: [String], environment: [String: String] = [:]) {
     self.init(words: words.map { Array($0.utf8) }, environment: environment)
   }
 
-  /// - Parameter words: need not be UTF-8; none may contain a NUL.
+  /// - Parameter words: the program and its arguments. They need not be UTF-8, but must not contain a NUL.
   package init(words: [[UInt8]], environment: [String: String] = [:]) {
     self.words = words
     self.environment = environment

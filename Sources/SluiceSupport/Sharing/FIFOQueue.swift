@@ -1,15 +1,16 @@
-/// First in, first out. An element that was taken is released at once, even while others wait; its room is freed soon
-/// after. Has no lock of its own.
+/// A queue: first in, first out. It releases an element when that element is taken, and frees the element's room soon
+/// after. It has no lock of its own.
 public struct FIFOQueue<Element> {
-  /// The elements in order, starting at `head`; nil before `head`.
+  /// The elements in order, beginning at `head`. The places before `head` are nil.
   @usableFromInline var slots: [Element?] = []
   @usableFromInline var head = 0
-  /// The least number of empty places for which the rest moves to the front; they must also be half of all places.
+  /// The waiting elements move to the front when at least this many places before them are empty, and these are at
+  /// least half of all places.
   @inlinable static var emptyPlaces: Int { 1024 }
 
-  // Public and inlinable, as are all members: package members are not inlined into other modules, and each call of a
-  // generic member would look up its type.
-  /// An empty queue, which allocates nothing before the first element.
+  // All members are public and inlinable, because package members are not inlined into other modules. Without inlining,
+  // each call of a generic member would look up its type.
+  /// Makes an empty queue, which allocates nothing before the first element.
   @inlinable public init() {}
 
   /// How many elements wait.

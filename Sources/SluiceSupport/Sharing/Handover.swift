@@ -2,8 +2,8 @@ private import Synchronization
 
 /// A value that one thread gives, once, to a task that waits for it.
 ///
-/// A checked continuation with a memory order of its own: if the value is given before the task has begun to wait, the
-/// thread sanitizer does not see the order that the runtime (Swift 6.3) keeps, and reports a race on the value.
+/// It is a checked continuation with its own memory ordering. If the value is given before the task has begun to wait,
+/// the thread sanitizer does not see the ordering of the runtime (Swift 6.3), and would report a race on the value.
 package final class Handover<Value: Sendable>: Sendable {
   private let continuation: CheckedContinuation<Value, Never>
   private let isGiven = Atomic(false)
@@ -22,7 +22,7 @@ package final class Handover<Value: Sendable>: Sendable {
     return value
   }
 
-  /// From any thread. A second value is a programming error and ends the process.
+  /// Gives the value, from any thread. A second value is a programming error and ends the process.
   package func give(_ value: Value) {
     isGiven.store(true, ordering: .releasing)
     continuation.resume(returning: value)

@@ -2,8 +2,9 @@ import Glibc
 
 /// A value that only one thread at a time can access.
 ///
-/// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer knows only the pthread mutex, and would report
-/// false races with the other. Unchecked because the compiler cannot see that the lock protects the value.
+/// It uses a pthread mutex instead of `Synchronization.Mutex`, because the thread sanitizer knows only the pthread
+/// mutex, and would report false races with the other. Unchecked, because the compiler cannot see that the lock
+/// protects the value.
 package final class Locked<Value: ~Copyable>: @unchecked Sendable {
   private var value: Value
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -20,7 +21,8 @@ package final class Locked<Value: ~Copyable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs the body while no other thread runs one. The body must not call it again.
+  /// Runs the body with the lock held, so that only one thread at a time runs a body. The body must not call `withLock`
+  /// of the same object.
   package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

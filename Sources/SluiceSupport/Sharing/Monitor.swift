@@ -1,11 +1,11 @@
 import Glibc
 
-/// A value behind a lock, with threads that wait for it to change. Timed waits go by the monotonic clock.
+/// A value behind a lock, with threads that wait for it to change. Timed waits use the monotonic clock.
 ///
-/// Unchecked because the compiler cannot see that the lock protects the value.
+/// Unchecked, because the compiler cannot see that the lock protects the value.
 package final class Monitor<Value>: @unchecked Sendable {
   private var value: Value
-  // Allocated because they must never move.
+  // Both are allocated, because they must never move in memory.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -26,7 +26,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs the body while no other thread runs one; wakes no thread.
+  /// Runs the body with the lock held, and wakes no thread.
   package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -40,11 +40,13 @@ package final class Monitor<Value>: @unchecked Sendable {
     return withLock(body)
   }
 
-  /// Wakes every thread that waits, after a change that was made under the lock. For any other change call
-  /// ``update(_:)``: a thread that has checked the value and does not sleep yet would miss this wake-up.
+  /// Wakes every thread that waits, after a change that was made under the lock. After a change without the lock, a
+  /// thread that has checked the value and does not sleep yet would miss this wake-up; use ``update(_:)`` for such a
+  /// change.
   package func broadcast() { pthread_cond_broadcast(condition) }
 
-  /// Blocks until the body returns a result; the body runs again whenever the threads are woken.
+  /// Blocks until the body returns a result. The body runs with the lock held, at first and whenever the threads are
+  /// woken.
   package func wait<Result>(_ body: (inout Value) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -61,12 +63,14 @@ package final class Monitor<Value>: @unchecked Sendable {
     defer { pthread_mutex_unlock(mutex) }
     while true {
       if let result = body(&value) { return result }
-      // Zero, or the time has passed. Anything else would repeat without releasing the lock.
+      // The status is not 0 if the time has passed, or if the wait failed. After a failure, another wait could fail at
+      // once too, without releasing the lock.
       if pthread_cond_timedwait(condition, mutex, &deadline) != 0 { return body(&value) }
     }
   }
 
-  /// The time after the duration, at most 68 years ahead, so that no sum overflows; now for a negative duration.
+  /// The time at which the duration has passed. It is at most 68 years ahead, so that no sum overflows. For a negative
+  /// duration it is the current time.
   private static func deadline(after limit: Duration) -> timespec {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

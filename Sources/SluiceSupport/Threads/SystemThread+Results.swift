@@ -1,5 +1,6 @@
 extension SystemThread {
-  /// Passes the result of `body` on, after the thread has released `body` and its captures.
+  /// Runs `body` on a new thread, and then `finish` with the result, after the thread has released `body` and its
+  /// captures.
   /// - Returns: false if no thread can be started. Then neither runs.
   package static func start<Result: Sendable>(
     named name: String? = nil, _ body: @escaping @Sendable () -> Result,
@@ -13,7 +14,7 @@ extension SystemThread {
     return thread != nil
   }
 
-  /// Runs `body` on a thread of its own and blocks until it has returned.
+  /// Runs `body` on a new thread and blocks until `body` has returned.
   /// - Returns: nil if no thread can be started.
   package static func runAndWait<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result? {
     let slot = Locked<Result?>(nil)

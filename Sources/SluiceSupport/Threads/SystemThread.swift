@@ -1,12 +1,14 @@
 import Glibc
 
-/// A thread of the operating system, for work that blocks or runs a loop: the threads of Swift's pool must not block.
+/// A thread of the operating system, for work that blocks or runs a loop. Such work must not use the threads of Swift's
+/// pool.
 ///
 /// Join or detach it exactly once.
 package struct SystemThread: Sendable {
   /// Which signals the thread blocks.
   package enum Signals: Sendable {
-    /// All except the faults of the thread itself: the program's other signals go to the threads that accept them.
+    /// All signals except those for faults of the thread itself, such as SIGSEGV. The kernel delivers the blocked
+    /// signals to other threads.
     case blocked
     /// The signals that the starting thread blocks. A program that the thread starts inherits them too.
     case inherited
@@ -33,7 +35,7 @@ package struct SystemThread: Sendable {
     self = thread
   }
 
-  /// For a body that returns the remaining work, so that the body's captures are released before that work runs.
+  /// Starts a thread whose body returns the remaining work. The body's captures are released before that work runs.
   static func make(
     _ name: String?, _ signals: Signals, _ stackBytes: Int?, _ body: @escaping @Sendable () -> Rest
   ) -> SystemThread? {
@@ -75,7 +77,7 @@ package struct SystemThread: Sendable {
   /// Blocks until the thread has ended.
   package func join() { pthread_join(identifier, nil) }
 
-  /// Lets the thread end by itself; no thread waits for it.
+  /// Lets the thread end by itself, so that no thread must join it.
   package func detach() { pthread_detach(identifier) }
 
   private static func withAttributes(
@@ -106,7 +108,7 @@ package struct SystemThread: Sendable {
 
   /// Names the calling thread. The kernel cuts the name after 15 bytes. If no descriptor is free, the old name stays.
   private static func setName(_ name: String) {
-    // Not pthread_setname_np(3), which is a GNU extension that Swift does not see.
+    // pthread_setname_np(3) is not used, because it is a GNU extension that Swift does not see.
     guard let file = FileDescriptor(opening: "/proc/thread-self/comm", O_WRONLY) else { return }
     _ = file.writeAll(Array(name.utf8))
   }
@@ -117,7 +119,8 @@ private struct SignalMask {
   private var mask: sigset_t
 
   /// Blocks all signals except the faults of the calling thread. A thread that starts now inherits the mask, so no
-  /// signal reaches it. A blocked fault would end the process without a handler, and so without a crash report.
+  /// signal reaches it. A fault whose signal is blocked would end the process without calling the handler, and so
+  /// without a crash report.
   static func blockAll() -> SignalMask {
     var blocked = sigset_t()
     var previous = sigset_t()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A clock that only goes forward. Its times count from the clock's origin.
+/// A clock that only goes forward. A time is the duration since the clock's origin.
 package enum MonotonicClock {
   package static var now: Duration {
     var time = timespec()
@@ -8,7 +8,7 @@ package enum MonotonicClock {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// A timeout for poll(2): rounded up, and 0 when the time has passed.
+  /// The timeout for poll(2) until a time. It is rounded up, and is 0 when the time has passed.
   package static func milliseconds(until deadline: Duration) -> Int32 {
     let left = deadline - now
     let whole = Int64(left / .milliseconds(1))

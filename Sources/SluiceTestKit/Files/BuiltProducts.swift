@@ -1,6 +1,6 @@
 import Glibc
 
-/// The products of the build that runs the tests, whatever its configuration.
+/// The products of the build that runs the tests, in debug and in release builds.
 package enum BuiltProducts {
   /// The folder of the running test program, which is the folder of all products.
   package static let directory: String = {

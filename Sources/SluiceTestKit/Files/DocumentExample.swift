@@ -4,14 +4,14 @@ package struct DocumentExample: Sendable, CustomStringConvertible {
   package let page: String
   /// The line of the document on which the text begins.
   package let line: Int
-  /// The words of the opening fence, such as `json request`. A file that a shell block writes (`cat >FILE <<'JSON'`)
-  /// has `json configuration`.
+  /// The text after the opening fence, such as `json request`. For a file that a shell block writes (`cat >FILE
+  /// <<'JSON'`), this is `json configuration`.
   package let words: [String]
   package let text: String
 
   package var description: String { "\(page):\(line)" }
 
-  /// The blocks of all documents in this language.
+  /// The code blocks of all documents whose fence has this language.
   package static func all(in language: String) -> [DocumentExample] {
     pages.flatMap { page in
       let text = (try? FileTree.readText(RepositoryRoot.path(page))) ?? ""

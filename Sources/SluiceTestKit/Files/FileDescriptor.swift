@@ -2,7 +2,7 @@ import CTestKit
 import Glibc
 import SluiceSupport
 
-/// A file descriptor that is closed once: by `close`, or with its owner.
+/// A file descriptor that is closed only once: by `close`, or when this object is released.
 package final class FileDescriptor: Sendable {
   package let number: Int32
   private let isOpen = Locked(true)
@@ -34,12 +34,13 @@ package final class FileDescriptor: Sendable {
     }
   }
 
-  /// For calls from threads that do not own the descriptor: after it is closed, another file can have its number.
+  /// Runs the body with the descriptor's number, or not at all if the descriptor is closed. Other threads need this,
+  /// because another file can get the number after `close`.
   func ifOpen(_ body: (Int32) -> Void) {
     isOpen.withLock { if $0 { body(number) } }
   }
 
-  /// Blocks until some bytes have arrived; empty at the end.
+  /// Blocks until some bytes have arrived, and returns them. Returns an empty array at the end of the file.
   package func read(upTo count: Int = 65536) throws -> [UInt8] {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
@@ -59,8 +60,8 @@ package final class FileDescriptor: Sendable {
     return all
   }
 
-  /// Blocks until everything is written. If the reader has closed its end, this throws; SIGPIPE is ignored
-  /// (`StandardSignals`).
+  /// Blocks until everything is written. Throws if the reader has closed its end. The tests ignore SIGPIPE
+  /// (`StandardSignals`), which would end the process.
   package func write(_ bytes: [UInt8]) throws {
     var rest = bytes[...]
     while !rest.isEmpty {

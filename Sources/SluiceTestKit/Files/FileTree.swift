@@ -23,12 +23,12 @@ package enum FileTree {
     return names.sorted()
   }
 
-  /// Follows symbolic links: a link whose target does not exist counts as missing.
+  /// Whether a file or folder exists. A symbolic link whose target does not exist counts as missing.
   package static func exists(_ path: String) -> Bool {
     access(path, F_OK) == 0
   }
 
-  /// The whole file.
+  /// Reads the whole file.
   package static func read(_ path: String) throws -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw TestKitError.system("open \(path)") }

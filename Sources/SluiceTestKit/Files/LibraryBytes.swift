@@ -1,5 +1,5 @@
-/// The bytes of a 64-bit little-endian ELF library, and the places in it that a test may want to damage. Nothing is
-/// checked: the library must be valid.
+/// The bytes of a 64-bit little-endian ELF library, and the places in it that a test may want to damage. The code does
+/// not check the library, which must be valid.
 package struct LibraryBytes: Sendable {
   /// An entry of the program header (elf(5)).
   package struct Segment: Sendable {
@@ -69,7 +69,7 @@ package struct LibraryBytes: Sendable {
       let header = start + index * size
       let offset = place(at: header + 24)
       let type = number(at: header + 4, width: 4)
-      // A section of type SHT_NOBITS takes no room in the file.
+      // Zero bytes if the type is SHT_NOBITS, because such a section takes no room in the file.
       return Section(
         header: header, name: text(at: names + Int(number(at: header, width: 4))), type: type,
         address: number(at: header + 16, width: 8), file: offset..<offset + (type == 8 ? 0 : place(at: header + 32)))
@@ -80,7 +80,7 @@ package struct LibraryBytes: Sendable {
 
   package func segment(_ type: UInt64) -> Segment? { segments.first { $0.type == type } }
 
-  /// The entries up to the null entry that ends them.
+  /// The dynamic entries before the null entry that ends the list.
   package var dynamicEntries: [DynamicEntry] {
     guard let segment = segment(Self.dynamic) else { return [] }
     let entries = stride(from: segment.file.lowerBound, to: segment.file.upperBound, by: 16).map {
@@ -89,7 +89,7 @@ package struct LibraryBytes: Sendable {
     return Array(entries.prefix { $0.tag != 0 })
   }
 
-  /// The place of a function's code; nil if the symbol table does not contain it.
+  /// The range of a function's code in the file; nil if the symbol table does not contain the function.
   package func function(_ name: String) -> Range<Int>? {
     guard let symbols = section(".symtab"), let names = section(".strtab") else { return nil }
     for symbol in stride(from: symbols.file.lowerBound, to: symbols.file.upperBound, by: 24)

@@ -1,5 +1,5 @@
-/// Damaged builds of a library: the same seed gives the same builds. Each is damaged in a place that the loader, the
-/// preflight or a trial reads, so that the outcome does not depend on later traffic.
+/// Makes damaged builds of a library. The same seed gives the same builds. Each is damaged in a place that the loader,
+/// the preflight or a trial reads, so that the outcome does not depend on later traffic.
 package struct LibraryMutations: Sendable {
   package struct Mutant: Sendable {
     package let what: String
@@ -15,8 +15,8 @@ package struct LibraryMutations: Sendable {
   private static let numbers: [UInt64] = [
     0, 1, 7, 0x1000, 0x7FFF_FFFF, 0xFFFF_FFFF, 1 << 47, 0x7FFF_FFFF_FFFF_FFFF, 1 << 63, .max, .max - 7,
   ]
-  /// DT_FINI, DT_FINI_ARRAY, DT_FINI_ARRAYSZ: the functions that they refer to run when the process ends, not within
-  /// the trial itself.
+  /// DT_FINI, DT_FINI_ARRAY and DT_FINI_ARRAYSZ are not changed, because the functions to which they refer run when the
+  /// process ends, and not during the trial.
   private static let endTags: Set<UInt64> = [13, 26, 28]
 
   package init(of bytes: [UInt8], functions: [String] = ["sluice_plugin_entry"], seed: UInt64) {
@@ -27,7 +27,7 @@ package struct LibraryMutations: Sendable {
 
   package mutating func next(_ count: Int) -> [Mutant] { (0..<count).map { mutant($0) } }
 
-  /// Cycles through the kinds of damage, so that a few mutants cover all of them.
+  /// Uses the kinds of damage one after the other, so that a few mutants cover all kinds.
   private mutating func mutant(_ index: Int) -> Mutant {
     var library = whole
     let what =
@@ -73,7 +73,7 @@ package struct LibraryMutations: Sendable {
     return overwrite(entry.valuePlace, &library, "the value of the dynamic tag \(entry.tag)")
   }
 
-  /// Zeros are not a sequence of valid instructions on any machine, so no program runs through them.
+  /// Overwrites the first 16 bytes of a function with zeros, so that a call of the function goes wrong.
   private mutating func clearFunction(_ library: inout LibraryBytes) -> String {
     let name = functions.randomElement(using: &random) ?? ""
     guard let range = whole.function(name) else { return "nothing: no function \(name)" }
@@ -87,7 +87,7 @@ package struct LibraryMutations: Sendable {
       library.bytes.removeLast(whole.bytes.count - start)
       return "the end is missing from \(start) on"
     }
-    // In this case, damages data that the library does not need to run.
+    // Otherwise the damage is in .strtab, which the library does not need to run.
     let table = range(".strtab")
     for index in table { library.bytes[index] = 0 }
     return "zeros in .strtab"

@@ -15,7 +15,7 @@ package final class TemporaryDirectory: Sendable {
 
   deinit { FileTree.remove(path) }
 
-  /// The path of an entry, which need not exist.
+  /// The path of an entry of the folder. The entry need not exist.
   package func path(_ name: String) -> String { "\(path)/\(name)" }
 
   /// Writes a file, replaces any existing file, and returns its path.

@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-/// A request body that comes in the given pieces. An empty piece means that no data is available yet; the stream then
+/// A request body that comes in the given pieces. An empty piece means that no data is available yet. The stream then
 /// wakes its reader at once, and the reader asks again in a later turn of its loop.
 package enum PieceStream {
   /// - Parameter count: the length that is announced; nil announces no length.
@@ -17,7 +17,7 @@ package enum PieceStream {
   }
 }
 
-/// Sendable: set once, before the stream is read.
+/// Sendable: it is set once, before the stream is read.
 private final class WeakStream: @unchecked Sendable {
   weak var stream: BodyStream?
 }

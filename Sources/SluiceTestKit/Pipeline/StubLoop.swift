@@ -3,15 +3,15 @@ import SluiceMessages
 package import SluicePipeline
 import Synchronization
 
-/// An event loop without a thread: the test runs it, on the test's own thread, and moves its clock by hand.
+/// An event loop without a thread. The test runs it on the test's own thread, and moves its clock.
 ///
 ///     let loop = StubLoop()
 ///     loop.perform { Transaction.begin(…) }   // on the loop
 ///     loop.run { result != nil } // until the condition is true
 ///     loop.advance(by: .seconds(1))
 ///
-/// Other threads may post and resume. Everything else must be called on the driving thread: this makes the unchecked
-/// conformance safe.
+/// Other threads may post and resume. All other functions must be called on the driving thread; this makes the
+/// unchecked conformance safe.
 package final class StubLoop: EventLoop, @unchecked Sendable {
   package let index: Int
   package var random = RandomBits()
@@ -75,7 +75,7 @@ package final class StubLoop: EventLoop, @unchecked Sendable {
     }
   }
 
-  /// Moves the clock, firing each timer at its time.
+  /// Moves the clock forward, and fires each timer at its time.
   package func advance(by duration: Duration) {
     let end = now + duration
     drive {

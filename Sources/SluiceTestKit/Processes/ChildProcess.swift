@@ -1,7 +1,7 @@
 import CTestKit
 import Glibc
 
-/// posix_spawn with the three standard streams given and nothing else inherited.
+/// Starts a child process with the three given standard streams. The child inherits no other descriptor.
 enum ChildProcess {
   static func spawn(
     _ command: Command, input: FileDescriptor, output: FileDescriptor, error: FileDescriptor
@@ -30,7 +30,8 @@ enum ChildProcess {
     return process
   }
 
-  /// A test runner may ignore or block signals; the child starts as from a shell.
+  /// A test runner may ignore or block signals. The child starts with the default settings, as if a shell had started
+  /// it.
   private static func setDefaultSignals(_ attributes: inout posix_spawnattr_t) {
     var all = sigset_t()
     var none = sigset_t()
@@ -41,7 +42,7 @@ enum ChildProcess {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
   }
 
-  /// A NULL-terminated array of C strings for the time of the call.
+  /// Makes a NULL-terminated array of C strings, which is valid while the body runs.
   private static func withCStrings<Result>(
     _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
   ) -> Result {

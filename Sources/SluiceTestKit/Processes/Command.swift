@@ -4,9 +4,9 @@ import Glibc
 package struct Command: Sendable {
   package var path: String
   package var arguments: [String]
-  /// Added to the environment of this process; a nil value removes the variable.
+  /// Variables that are added to the environment of this process. A nil value removes the variable.
   package var environment: [String: String?]
-  /// Nil means the folder of this process.
+  /// The working folder; nil means that of this process.
   package var workingDirectory: String?
 
   package init(
@@ -18,7 +18,7 @@ package struct Command: Sendable {
     self.workingDirectory = workingDirectory
   }
 
-  /// Runs it to its end and collects both outputs. If the limit passes, kills it and throws.
+  /// Runs the program to its end and collects both outputs. If the limit passes, kills the program and throws.
   package static func run(
     _ path: String, _ arguments: [String] = [], environment: [String: String?] = [:],
     standardInput: [UInt8] = [], workingDirectory: String? = nil, limit: Duration = .seconds(120)

@@ -1,7 +1,7 @@
 import CTestKit
 import Glibc
 
-/// A thread that was started by C, as in a program that has its own event loop: it waits only for a descriptor.
+/// A thread that C code has started, as in a program with its own event loop. The thread only waits for a descriptor.
 package final class ForeignThread: Sendable {
   private final class Turn: Sendable {
     let body: @Sendable () -> Bool

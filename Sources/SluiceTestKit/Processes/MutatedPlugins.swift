@@ -1,7 +1,7 @@
 import Glibc
 
 /// One intact plugin of each kind, and damaged builds of it. The self-test cases of these plugins call the same
-/// functions as traffic does.
+/// functions of the plugin as real requests do.
 package struct MutatedPlugins: Sendable {
   package enum Kind: String, Sendable, CaseIterable {
     case c = "C"

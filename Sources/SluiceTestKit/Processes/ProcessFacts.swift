@@ -24,12 +24,12 @@ package struct ProcessFacts: Sendable {
       .map { $0 * 1024 }
   }
 
-  /// The number of open descriptors, without the one that is needed for counting.
+  /// The number of open descriptors, without the descriptor that is needed for counting.
   package var openDescriptorCount: Int {
     FileTree.names(in: "\(folder)/fd").count - (folder == "/proc/self" ? 1 : 0)
   }
 
-  /// The open descriptors by kind or file, each with its number.
+  /// The open descriptors: for each kind or file, the number of descriptors.
   package var openFiles: [String: Int] {
     FileTree.names(in: "\(folder)/fd").reduce(into: [:]) { files, name in
       var target = [UInt8](repeating: 0, count: 4096)

@@ -3,14 +3,14 @@ import Glibc
 
 /// Facts and actions of this process's allocator, for tests.
 package enum ProcessMemory {
-  /// The bytes that were allocated and not freed; a leak makes them grow. Resident memory also contains what the
-  /// allocator keeps for later.
+  /// The number of bytes that were allocated and not freed. A leak makes it grow. Resident memory would be less exact,
+  /// because it also contains freed memory that the allocator keeps.
   package static var allocatedBytes: Int { Int(sluice_test_allocated_bytes()) }
 
-  /// For tests that show that code allocates nothing: in a process without memory, any allocation fails.
+  /// Makes every further allocation of the process fail, for tests that show that code allocates nothing.
   ///
-  /// Lowers the limit of memory to zero, then allocates every byte that the allocator still has. For the child process
-  /// of an exit test.
+  /// Lowers the limit of memory to zero, then allocates every byte that the allocator still has. Call it only in the
+  /// child process of an exit test.
   package static func exhaust() {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)

@@ -27,7 +27,7 @@ package final class RunningCommand: Sendable {
 
   deinit { send(signal: SIGKILL) }
 
-  /// Blocks while the pipe is full; throws if the child has closed its end.
+  /// Writes to the child's standard input. Blocks while the pipe is full, and throws if the child has closed its end.
   package func write(_ bytes: [UInt8]) throws {
     try input.write(bytes)
   }
@@ -40,7 +40,8 @@ package final class RunningCommand: Sendable {
     input.close()
   }
 
-  /// Writes from a separate thread, then closes the pipe; a child that does not read is not an error.
+  /// Writes to the child's standard input from a separate thread, and then closes it. It is not an error if the child
+  /// does not read.
   package func writeAndClose(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return closeInput() }
     Threads.start { [input] in
@@ -49,10 +50,10 @@ package final class RunningCommand: Sendable {
     }
   }
 
-  /// Does nothing if the child has ended.
+  /// Sends a signal to the child. Does nothing if the child has ended.
   package func send(signal: Int32) {
-    // Under the lock that the reaper takes to store the ending, so that the signal never reaches another process with
-    // the same id.
+    // The signal is sent under the lock that `reap` takes to store the ending. Thus it never reaches another process
+    // with the same id.
     ending.update { [processID] ending in
       if ending == nil { _ = kill(processID, signal) }
     }
@@ -76,7 +77,7 @@ package final class RunningCommand: Sendable {
     try await output.wait(upTo: limit, for: what, until: isMet)
   }
 
-  /// The same for standard error.
+  /// Suspends until the child has written this text to its standard error.
   package func waitForError(containing text: String, upTo limit: Duration = Patience.limit) async throws {
     try await errors.wait(upTo: limit, for: "\"\(text)\" on standard error") { bytes in
       String(decoding: bytes, as: UTF8.self).contains(text)
@@ -105,7 +106,7 @@ package final class RunningCommand: Sendable {
 
   private static func reap(_ process: pid_t, into ending: Watched<CommandResult.Ending?>) {
     Threads.start {
-      // Waits without reaping first: until the ending is stored, the id stays taken.
+      // The first wait does not reap the child (WNOWAIT), so its process id stays in use until the ending is stored.
       var information = siginfo_t()
       while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
       ending.update { ending in

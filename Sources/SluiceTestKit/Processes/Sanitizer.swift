@@ -6,8 +6,8 @@ import Glibc
 package enum Sanitizer {
   package static let isOn = getenv("SLUICE_SANITIZER") != nil
 
-  /// The status of a process that a constructor of a library ended with 42. The thread sanitizer replaces it by its own
-  /// status, because the `dlopen` that it watches never returns.
+  /// The exit status of a process in which a library's constructor calls `exit(42)`. The thread sanitizer replaces 42
+  /// by its own status, because the `dlopen` that it watches never returns.
   package static var statusOfExitWhileLoading: Int {
     getenv("SLUICE_SANITIZER").map { strcmp($0, "thread") } == 0 ? 66 : 42
   }

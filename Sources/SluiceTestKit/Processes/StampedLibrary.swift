@@ -1,6 +1,6 @@
 import Glibc
 
-/// A library that stamps a number into the traffic. There can be any number of builds, which differ in that number:
+/// A library that stamps a number into the traffic. There can be any number of builds, which differ in this number:
 /// `Tests/Plugins/stamps-generation` in C, `swift-stamps` in Swift.
 package struct StampedLibrary: Sendable {
   /// The values of `MISBEHAVIOUR` for the fixture in C.
@@ -17,7 +17,7 @@ package struct StampedLibrary: Sendable {
     case breaksRules = "BREAKS_RULES"
   }
 
-  /// What the fixture in Swift does with its state; the raw values are those in its marker.
+  /// The faults of the fixture in Swift when it handles its state. The raw values are written into its marker.
   package enum SwiftMisbehaviour: String, Sendable {
     case nothing = "NOTHING"
     /// `saveState` throws.
@@ -25,9 +25,9 @@ package struct StampedLibrary: Sendable {
     /// `loadState` throws, or traps.
     case refusesState = "REFUSES_STATE"
     case trapsInLoad = "LOAD_TRAPS"
-    /// The state has one more member, and the same version.
+    /// The new build's state has one more member, but the same version as the old one.
     case wantsMore = "WANTS_MORE"
-    /// The state has another version, and `migrate` converts the old one, or throws.
+    /// The new build's state has another version, and `migrate` converts the old state, or throws.
     case migrates = "MIGRATES"
     case failsToMigrate = "FAILS_TO_MIGRATE"
   }
@@ -74,7 +74,7 @@ package struct StampedLibrary: Sendable {
   private static func places(behind marker: String, in bytes: [UInt8]) throws -> [Int] {
     let marker = Array(marker.utf8)
     let places = bytes.withUnsafeBytes { buffer -> [Int] in
-      // Libraries of a debug build are large, and the system's search is faster.
+      // `memchr` is used because libraries of a debug build are large.
       guard let start = buffer.baseAddress, let initial = marker.first else { return [] }
       var places: [Int] = []
       var next = 0
@@ -105,7 +105,7 @@ package struct StampedLibrary: Sendable {
     guard rename(path + ".new", path) == 0 else { throw TestKitError("rename to \(path): \(errno)") }
   }
 
-  /// Writes into the existing file, or a new file that only its owner may write.
+  /// Writes into the existing file. If there is none, creates a file that only its owner may write.
   package static func write(_ bytes: [UInt8], to path: String, truncating: Bool = true) throws {
     let number = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (truncating ? O_TRUNC : 0), 0o755)
     guard number >= 0 else { throw TestKitError("open \(path): \(errno)") }

@@ -9,7 +9,7 @@ package func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws ->
   return try result.get()
 }
 
-/// Threads for blocking code, which must not take a thread of the shared pool that tests run on.
+/// Starts threads for blocking code, which must not block the threads of the shared pool on which tests run.
 enum Threads {
   /// Runs the body on a new detached thread.
   static func start(_ body: @escaping @Sendable () -> Void) {

@@ -35,13 +35,13 @@ package enum EncodedBody {
   }
 
   package static func bytes(_ coding: Coding, _ content: [UInt8]) -> [UInt8] {
-    // More bytes than any coding adds to content that it cannot compress.
+    // The buffer is large enough for content that no coding can compress, including what a coding adds.
     [UInt8](unsafeUninitializedCapacity: content.count + content.count / 8 + 1024) { buffer, count in
       count = sluice_test_encode(coding.number, content, content.count, buffer.baseAddress, buffer.count)
     }
   }
 
-  /// Text that compresses well, and whose lines all differ.
+  /// Makes a text that compresses well although all its lines differ.
   package static func text(lines: Int) -> String {
     (0..<lines).map { "line \($0) of a text that repeats itself\n" }.joined()
   }

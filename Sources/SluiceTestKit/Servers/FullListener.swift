@@ -16,7 +16,7 @@ package final class FullListener: Sendable {
     let fillers = try (0..<4).map { _ in
       let filler = FileDescriptor(
         adopting: socket(AF_INET, Loopback.socketType | Int32(SOCK_NONBLOCK.rawValue), 0))
-      // The kernel accepts some of these connections; the others are never established.
+      // These connections fill the backlog. The kernel accepts some of them; the others are never established.
       try Loopback.withAddress("127.0.0.1", port) { _ = connect(filler.number, $0, $1) }
       return filler
     }

@@ -44,7 +44,7 @@ package enum HTTP2Frame {
     frame(type: 7, number(lastStream) + number(code))
   }
 
-  /// - Parameter count: the length in the frame's head, if it is to differ from the length of the payload.
+  /// - Parameter count: the length in the frame's head; by default the length of the payload.
   package static func frame(
     type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, count: UInt32? = nil, _ payload: [UInt8] = []
   ) -> [UInt8] {

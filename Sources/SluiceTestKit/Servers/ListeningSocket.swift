@@ -19,7 +19,7 @@ final class ListeningSocket: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Blocks; nil once `stop` was called.
+  /// Blocks until a client connects. Returns nil after `stop` was called.
   func accept(limit: Duration) -> StreamSocket? {
     while true {
       let connection = sluice_test_accept(descriptor.number)

@@ -8,8 +8,8 @@ package enum Loopback {
   /// A port on which no program listened a moment ago, for programs that cannot report the port that they chose.
   /// No two calls in this process return the same port.
   ///
-  /// It is below the ports that the kernel chooses by itself. So only another process that calls this function can
-  /// take it first, on 127.0.0.1 and on `::1`; if that happens, the caller must try again.
+  /// The port is below the ports that the kernel chooses by itself. So only another process that calls this function
+  /// can take the port first, on 127.0.0.1 or on `::1`. If this happens, the caller must try again.
   package static func freePort() throws -> UInt16 {
     for _ in 0..<100 {
       let port = candidates.withLock { $0.next() }
@@ -46,7 +46,7 @@ package enum Loopback {
   }
 }
 
-/// The ports below those that the kernel chooses, in order, from a random one on.
+/// Gives the ports below those that the kernel chooses, in order, beginning at a random port.
 private struct PortCycle {
   let range: Range<UInt16>
   private var port: UInt16

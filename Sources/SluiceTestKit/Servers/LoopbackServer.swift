@@ -53,7 +53,7 @@ package final class LoopbackServer: Sendable {
     try await state.wait(upTo: limit, for: "\(count) requests") { $0.requestCount >= count }
   }
 
-  /// Makes further requests wait for `release`, without a thread for each.
+  /// Makes further requests wait for `release`. A waiting request takes no thread.
   package func hold() {
     state.update { $0.isHolding = true }
   }
@@ -77,7 +77,7 @@ package final class LoopbackServer: Sendable {
     server.stop()
   }
 
-  /// `release` may have been called after the decision to hold, and before this call.
+  /// Holds a request. Answers it at once if `release` was called after the decision to hold the request.
   private static func hold(
     _ request: ServerRequest, _ answer: DeferredResponse, _ state: Watched<State>, _ handler: EmbeddedServer.Handler
   ) {

@@ -1,12 +1,12 @@
 package import SluiceServer
 
-/// Start line and header lines of an HTTP/1 message. They are read leniently and not validated, because tests examine
-/// them.
+/// The start line and the header lines of an HTTP/1 message. They are parsed leniently and not validated, because tests
+/// examine them.
 package struct MessageHead: Sendable {
   package let startLine: String
   package let headers: [HeaderLine]
 
-  /// The bytes up to and including the blank line.
+  /// Parses the bytes of a head up to and including the blank line.
   init(_ bytes: [UInt8]) {
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n")
     startLine = lines.first.map(String.init) ?? ""

@@ -1,4 +1,5 @@
-/// The paths that an `NginxServer` serves, in clear text, and if it has certificates also over TLS with HTTP/2.
+/// The paths that an `NginxServer` serves in clear text. If the server has certificates, it serves them over TLS with
+/// HTTP/2 too.
 ///
 /// | path | answer |
 /// |---|---|
@@ -22,7 +23,7 @@ package struct NginxConfiguration: Sendable {
   /// The number of requests on a connection before nginx closes it.
   package var requestsPerConnection = 100_000_000
 
-  /// What is wrong with the certificate of the server; nil for a valid one.
+  /// What is wrong with the certificate of the server; nil for a valid certificate.
   package var flaw: TestCertificates.Flaw?
 
   package init() {}

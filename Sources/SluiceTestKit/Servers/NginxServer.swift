@@ -4,7 +4,7 @@ import Glibc
 package final class NginxServer: Sendable {
   package struct Ports: Sendable {
     package let clear: UInt16
-    /// If there are no certificates, nothing listens on this port.
+    /// The port for TLS. If there are no certificates, nothing listens on this port.
     package let tls: UInt16
   }
 
@@ -52,7 +52,7 @@ package final class NginxServer: Sendable {
         throw TestKitError("nginx did not start:\n\(process.errorSoFar)\(log(in: folder))")
       }
     }
-    throw TestKitError("nginx found every port taken")
+    throw TestKitError("nginx found only ports that were in use")
   }
 
   /// Stops nginx after it has finished the requests that it is serving.
@@ -61,7 +61,7 @@ package final class NginxServer: Sendable {
     _ = try await process.wait(upTo: Patience.limit)
   }
 
-  /// Kills the server: connections end in the middle of a message. Returns when the process has ended.
+  /// Kills the server, so that connections end in the middle of a message. Returns when the process has ended.
   package func kill() async throws {
     process.send(signal: SIGKILL)
     _ = try await process.wait(upTo: Patience.limit)
@@ -72,7 +72,7 @@ package final class NginxServer: Sendable {
     ((try? FileTree.readText(folder.path("access.log"))) ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// The number of requests served so far, including the requests for this number.
+  /// The number of requests that nginx has served so far, including the requests with which this number is read.
   package func requestCount() throws -> Int {
     let text = try RawClient(port: ports.clear).request("GET", "/nginx-status").bodyText
     let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }

@@ -24,7 +24,7 @@ package final class RawClient {
     socket = try .connect(unixSocket: path, limit: limit)
   }
 
-  /// Sends one request, `Content-Length` added for a body, and reads its answer. The connection stays usable.
+  /// Sends one request and reads its answer. Adds a `Content-Length` if there is a body. The connection stays usable.
   package func request(
     _ method: String = "GET", _ target: String = "/", headers: [String] = [], body: String = ""
   ) throws -> Response {
@@ -38,7 +38,7 @@ package final class RawClient {
     try socket.write(Array(text.utf8))
   }
 
-  /// Reads a final response; interim ones (1xx) are skipped. `method` decides whether a body follows.
+  /// Reads a final response, and skips interim responses (1xx). `method` decides whether a body follows.
   package func readResponse(to method: String = "GET") throws -> Response {
     let (status, head) = try readHead()
     if (100...199).contains(status) { return try readResponse(to: method) }
@@ -46,7 +46,7 @@ package final class RawClient {
     return Response(status: status, head: head, body: hasBody ? try readBody(head) : [])
   }
 
-  /// Reads start line and headers; the body waits for `take` or `skip`.
+  /// Reads the start line and the headers, but not the body; `take` and `skip` read that.
   package func readHead() throws -> (status: Int, head: MessageHead) {
     while true {
       if let end = MessageHead.end(in: pending) {
@@ -58,7 +58,7 @@ package final class RawClient {
     }
   }
 
-  /// Exactly `count` bytes.
+  /// Reads exactly `count` bytes.
   package func take(_ count: Int) throws -> [UInt8] {
     while pending.count < count { try fill() }
     return take(pendingCount: count)
@@ -76,7 +76,7 @@ package final class RawClient {
     return done
   }
 
-  /// Everything until the server closes.
+  /// Reads all bytes until the server closes the connection.
   package func readToEnd() throws -> [UInt8] {
     while case let bytes = try socket.read(), !bytes.isEmpty { pending += bytes }
     return take(pendingCount: pending.count)

@@ -3,10 +3,10 @@ import SluiceSupport
 
 /// Waits until a started program is ready to serve.
 package enum Readiness {
-  /// Polls until the program has written a file; servers write their process id when they have all their ports. Returns
-  /// false if the process ends or the limit passes first.
+  /// Polls until the program has written a file, as servers do with their process id when they listen on all their
+  /// ports. Returns false if the process ends or the limit passes first.
   ///
-  /// A successful connection would prove less: if the port is in use, another program answers.
+  /// A successful connection would prove less, because another program could use the port and answer.
   package static func hasWritten(
     _ path: String, by process: RunningCommand, upTo limit: Duration = Patience.limit
   ) async -> Bool {

@@ -14,7 +14,8 @@ struct ScriptPerformance {
     self.record = record
   }
 
-  /// Ends early if the client disconnects or the server is stopped. Closes the connection in any case.
+  /// Plays the steps of a script, and then closes the connection. Ends early if the client disconnects or the server is
+  /// stopped.
   mutating func play(_ script: [ScriptStep]) {
     for step in script where !isStopped.isSet {
       guard (try? perform(step)) == true else { break }
@@ -22,7 +23,7 @@ struct ScriptPerformance {
     end()
   }
 
-  /// Plays the steps that answer a request, request by request, until one of them closes or the client goes away.
+  /// Answers one request after the other with its steps, until a step closes the connection or the client disconnects.
   mutating func answer(_ answer: ScriptedServer.Answer) {
     var index = 0
     requests: while !isStopped.isSet, let head = try? receiveRequest() {
@@ -35,13 +36,13 @@ struct ScriptPerformance {
   }
 
   private func end() {
-    // A process that another test has just started holds a copy of the descriptor until its exec, so closing would not
-    // send a FIN yet.
+    // The shutdown sends the FIN at once. `close` alone might not, because a process that another test has just started
+    // holds a copy of the descriptor until its exec.
     socket.shutdownWriting()
     socket.close()
   }
 
-  /// Plays a step. False if the script ends here: the client ended its stream too early, or the step closed the
+  /// Plays a step. Returns false if the script ends here: the client ended its stream too early, or the step closed the
   /// connection.
   private mutating func perform(_ step: ScriptStep) throws -> Bool {
     switch step {
@@ -59,7 +60,7 @@ struct ScriptPerformance {
     case .close: return false
     case .reset:
       socket.reset()
-      // After this point, another connection can have this descriptor's number.
+      // The socket is closed now, and another connection can have its descriptor's number.
       return false
     }
     return true
@@ -72,7 +73,7 @@ struct ScriptPerformance {
     return !bytes.isEmpty
   }
 
-  /// Drops the received bytes, so that a large body takes no memory.
+  /// Reads `count` bytes and drops them, so that a large body takes no memory.
   private mutating func receive(_ count: Int) throws -> Bool {
     var missing = count
     while pending.count < missing {

@@ -16,9 +16,9 @@ package enum ScriptStep: Sendable {
   case send([UInt8])
   /// Writes the first bytes of a pattern.
   case sendPattern(BytePattern, byteCount: Int)
-  /// Tells the test that the script came this far.
+  /// Sets a signal, which tells the test that the script has come to this step.
   case signal(Signal)
-  /// Waits for the test.
+  /// Waits until the test sets this signal.
   case wait(Signal)
   /// Forwards all bytes between the client and a port of this host, until one of the two ends.
   case tunnel(toPort: UInt16)
@@ -29,11 +29,10 @@ package enum ScriptStep: Sendable {
   /// Closes with RST.
   case reset
 
-  /// Writes UTF-8 text. The caller adds line ends, which are `\r
-  /// ` in HTTP.
+  /// Writes UTF-8 text. The text must contain its line ends, which are `\r\n` in HTTP.
   package static func send(_ text: String) -> ScriptStep { .send(Array(text.utf8)) }
 
-  /// A complete answer with `Content-Length`, after the whole request was read.
+  /// Reads the whole request, then sends a complete answer with `Content-Length`.
   package static func respond(_ status: String = "200 OK", headers: [String] = [], body: String = "") -> [ScriptStep] {
     let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers
     return [.receiveRequest, .send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)]

@@ -1,7 +1,8 @@
 /// A TCP server that sends exactly the given bytes, to simulate what a correct HTTP server would never do.
 ///
-/// Each connection follows the script with its number; further connections repeat the last script. The server closes a
-/// connection at the end of its script. All received bytes are kept, unless told otherwise.
+/// The first connection follows the first script, the second connection the second script, and so on. Further
+/// connections repeat the last script. The server closes a connection at the end of its script. All received bytes are
+/// kept, unless `keepsReceived` is false.
 ///
 /// Instead of scripts, the server can have a closure that returns the steps of the answer to each request.
 package final class ScriptedServer: Sendable {
@@ -22,8 +23,8 @@ package final class ScriptedServer: Sendable {
   private let isStopped = Signal()
 
   /// - Parameters:
-  ///   - limit: how long a read or write may wait without progress.
-  ///   - keepsReceived: false for runs of many thousand connections; each element of ``received`` is then empty.
+  ///   - limit: the time after which a read or write without progress fails.
+  ///   - keepsReceived: if this is false, for runs of many thousand connections, each element of ``received`` is empty.
   package convenience init(
     _ scripts: [[ScriptStep]], limit: Duration = Patience.limit, keepsReceived: Bool = true
   ) throws {
@@ -32,7 +33,8 @@ package final class ScriptedServer: Sendable {
     }
   }
 
-  /// A connection lasts until a step closes it. Received bytes are not kept.
+  /// A server that asks `answer` for the steps of each answer. A connection lasts until a step closes it. Received
+  /// bytes are not kept.
   package convenience init(answer: @escaping Answer) throws {
     try self.init(limit: Patience.limit, keepsReceived: false) { _, performance in performance.answer(answer) }
   }
@@ -47,7 +49,7 @@ package final class ScriptedServer: Sendable {
     Threads.start { runner.acceptAll() }
   }
 
-  /// One script for every connection.
+  /// A server that plays the same script for every connection.
   package convenience init(_ script: ScriptStep...) throws {
     try self.init([script])
   }
@@ -57,7 +59,7 @@ package final class ScriptedServer: Sendable {
   /// The bytes received on each connection so far, in the order in which the connections were accepted.
   package var received: [[UInt8]] { state.value.received }
 
-  /// The same as text.
+  /// The received bytes of each connection as text.
   package var receivedText: [String] { received.map { String(decoding: $0, as: UTF8.self) } }
 
   /// Connections accepted so far.
@@ -97,7 +99,7 @@ package final class ScriptedServer: Sendable {
           state.runningThreads += 1
           return state.received.count - 1
         }
-        // If `stop` was called before the socket was in the list, it did not shut the socket down.
+        // If `stop` was called before the socket was in `live`, it did not shut this socket down.
         if isStopped.isSet { socket.shutdownBoth() }
         Threads.start { serve(number, on: socket) }
       }

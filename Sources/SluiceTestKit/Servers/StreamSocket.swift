@@ -50,7 +50,7 @@ package final class StreamSocket: Sendable {
     return StreamSocket(adopting: descriptor, limit: limit)
   }
 
-  /// Blocks until some bytes have arrived; empty at the end of the stream.
+  /// Blocks until some bytes have arrived, and returns them. Returns an empty array at the end of the stream.
   package func read(upTo count: Int = 65536) throws -> [UInt8] {
     try descriptor.read(upTo: count)
   }

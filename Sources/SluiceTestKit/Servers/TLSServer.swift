@@ -22,7 +22,7 @@ package final class TLSServer: Sendable {
     return TLSServer(port: port, process: process)
   }
 
-  /// Suspends until a client has sent this, over TLS.
+  /// Suspends until a client has sent this text over TLS.
   package func waitForInput(containing text: String) async throws {
     try await process.waitForOutput(containing: text)
   }
@@ -31,7 +31,7 @@ package final class TLSServer: Sendable {
   /// S, B, k, K and c as commands.
   package func send(_ bytes: [UInt8]) throws { try process.write(bytes) }
 
-  /// Ends the connection, without a TLS close, and then the server.
+  /// Ends the connection without TLS's closing message, and then ends the server.
   package func close() throws { try process.write("Q\n") }
 
   private static func port(in output: [UInt8]) -> UInt16? {

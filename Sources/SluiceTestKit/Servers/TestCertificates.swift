@@ -1,6 +1,6 @@
 /// A certificate authority, and certificates for `localhost`, 127.0.0.1 and ::1 and for a client.
 ///
-/// Made with the `openssl` command, once per process.
+/// The `openssl` command makes them once per process.
 package struct TestCertificates: Sendable {
   /// Paths of PEM files.
   package struct Identity: Sendable {
@@ -8,7 +8,7 @@ package struct TestCertificates: Sendable {
     package let key: String
   }
 
-  /// What makes a client distrust a server.
+  /// Flaws of a certificate that make a client distrust a server.
   package enum Flaw: String, Sendable, CaseIterable {
     case expired
     case notYetValid
@@ -88,7 +88,7 @@ private struct CertificateMaker {
         + ["-keyout", folder.path("ca.key"), "-out", folder.path("ca.pem")])
   }
 
-  ///   - valid: from the beginning of the first year to the beginning of the second; nil means 30 days from now on.
+  ///   - valid: the first day of the year `from` to the first day of the year `to`; nil means 30 days, beginning now.
   func signed(
     _ name: String, _ extensions: String, valid: (from: String, to: String)? = nil, key: [String] = newKey
   ) async throws -> TestCertificates.Identity {
@@ -97,7 +97,7 @@ private struct CertificateMaker {
     let extensionFile = try folder.write(extensions, to: "\(name).ext")
     try await Command.check(
       "openssl", ["req", "-new", "-subj", "/CN=\(name)"] + key + ["-keyout", identity.key, "-out", request])
-    // "openssl x509" cannot set the first day of validity.
+    // `openssl ca` is used because `openssl x509` cannot set the first day of validity.
     let days =
       valid.map { ["-startdate", "\($0.from)0101000000Z", "-enddate", "\($0.to)0101000000Z"] } ?? ["-days", "30"]
     try await Command.check(

@@ -1,7 +1,7 @@
 import Dispatch
 import SluiceSupport
 
-/// One action that runs at most once: when its time has passed, or earlier on demand.
+/// An action that runs at most once: when its time has passed, or earlier if `fire` is called.
 ///
 /// It runs on a queue with its own thread, so that tests which block the shared pool cannot delay it.
 final class Deadline: Sendable {

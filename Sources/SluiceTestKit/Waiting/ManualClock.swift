@@ -1,4 +1,4 @@
-/// A clock that moves only when told to.
+/// A clock that moves only when `advance` is called.
 package final class ManualClock: Clock, Sendable {
   package struct Instant: InstantProtocol, CustomStringConvertible {
     /// Time since the clock was made.
@@ -37,7 +37,7 @@ package final class ManualClock: Clock, Sendable {
     time.update { $0.sleepers += 1 }
     defer { time.update { $0.sleepers -= 1 } }
     do {
-      // A limit in real time, so that a forgotten `advance` fails the test instead of hanging it.
+      // The wait has a limit in real time, so that a test without the needed `advance` fails instead of hanging.
       try await time.wait(upTo: .seconds(600), for: "the manual clock to reach \(deadline)") { $0.now >= deadline }
     } catch {
       try Task.checkCancellation()

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A gate that opens once and stays open, for threads and tasks alike.
+/// A gate that opens once and stays open. Both threads and tasks can wait for it.
 package final class Signal: Sendable {
   private let isOpen = Watched(false)
 
@@ -13,12 +13,12 @@ package final class Signal: Sendable {
     isOpen.update { $0 = true }
   }
 
-  /// Suspends until the signal is set; throws when the limit passes first.
+  /// Suspends until the signal is set. Throws if the limit passes first.
   package func wait(upTo limit: Duration = Patience.limit, for what: String = "a signal") async throws {
     try await isOpen.wait(upTo: limit, for: what) { $0 }
   }
 
-  /// Blocks the calling thread; false when the limit passes first.
+  /// Blocks the calling thread until the signal is set. Returns false if the limit passes first.
   @discardableResult
   package func waitBlocking(upTo limit: Duration = Patience.limit) -> Bool {
     isOpen.waitBlocking(upTo: limit) { $0 } != nil

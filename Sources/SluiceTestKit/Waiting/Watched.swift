@@ -57,7 +57,7 @@ package final class Watched<Value: Sendable>: Sendable {
     return value
   }
 
-  /// Blocks the calling thread until the condition is true; nil if the limit passes first.
+  /// Blocks the calling thread until the condition is true. Returns nil if the limit passes first.
   @discardableResult
   package func waitBlocking(upTo limit: Duration = Patience.limit, until isMet: @escaping Condition) -> Value? {
     let semaphore = DispatchSemaphore(value: 0)
@@ -68,7 +68,8 @@ package final class Watched<Value: Sendable>: Sendable {
     return isMet(value) ? value : nil
   }
 
-  /// Calls `wake` once: with the value as soon as the condition is true, or with nil if the wait is abandoned.
+  /// Adds a waiter. Its `wake` is called once: with the value as soon as the condition is true, or with nil if the wait
+  /// is abandoned.
   func watch(_ isMet: @escaping Condition, wake: @escaping @Sendable (Value?) -> Void) -> UInt64 {
     let (waiter, value) = state.withLock { state in
       state.nextWaiter += 1

@@ -5,7 +5,7 @@ extension B3 {
   static let sampledHeader = "X-B3-Sampled"
   static let flagsHeader = "X-B3-Flags"
 
-  /// Reads the headers `X-B3-…`; nil without any of them.
+  /// Reads the headers `X-B3-…`. Returns nil if the carrier has none of them.
   static func multi(_ carrier: some Carrier, _ extraction: inout Extraction) -> B3? {
     let refused = extraction.refusals.count
     let traceID = carrier.value(of: traceIDHeader, &extraction)

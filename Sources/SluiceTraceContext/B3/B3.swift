@@ -21,7 +21,7 @@ public enum B3: Sendable, Hashable {
     self = .trace(RemoteTrace(traceID: traceID, spanID: spanID, sampling: sampling))
   }
 
-  /// The part after the span id. The id of the sender's parent span is not used, but it must be well-formed.
+  /// Reads the part after the span id. The id of the sender's parent span is not used, but it must be well-formed.
   private static func rest(_ text: Span<UInt8>, _ start: Int) throws(InvalidContext) -> SamplingState {
     if start == text.count { return .deferred }
     guard start + 1 < text.count, text[start] == UInt8(ascii: "-"), let sampling = sampling(text[start + 1]) else {
@@ -30,7 +30,7 @@ public enum B3: Sendable, Hashable {
     if start + 2 == text.count { return sampling }
     guard text.count == start + 19, text[start + 2] == UInt8(ascii: "-"),
       Hexadecimal.number(text, start + 3..<text.count) != nil
-    else { throw .b3("after the sampling state there is more than a parent's id of 16 digits") }
+    else { throw .b3("the text after the sampling state is not a parent id of 16 digits") }
     return sampling
   }
 
@@ -43,7 +43,8 @@ public enum B3: Sendable, Hashable {
     }
   }
 
-  /// The spelling of a state in the header `b3`; nil for `deferred`, which is expressed by leaving it out.
+  /// The character of a state in the header `b3`; nil for `deferred`, because a header without a state means an open
+  /// decision.
   static func character(_ sampling: SamplingState) -> UInt8? {
     switch sampling {
     case .deferred: nil
@@ -53,7 +54,7 @@ public enum B3: Sendable, Hashable {
     }
   }
 
-  /// An id of 64 bits is the right half of an id of 128 bits.
+  /// An id of 64 bits becomes the right half of an id of 128 bits.
   static func traceID(
     _ text: Span<UInt8>, _ range: Range<Int>, _ header: String
   ) throws(InvalidContext) -> TraceID {

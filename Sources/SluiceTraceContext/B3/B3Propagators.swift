@@ -1,11 +1,12 @@
-/// B3 in one header. Reads both forms of B3, the single header first; OpenTelemetry demands this of both propagators.
+/// B3 in one header. It reads both forms of B3, the single header first, because OpenTelemetry demands this of both B3
+/// propagators.
 public struct B3Propagator: Propagator {
-  /// `b3`, as `OTEL_PROPAGATORS` spells it.
+  /// The name in `OTEL_PROPAGATORS`: `b3`.
   public static let name = "b3"
-  /// The header that it writes; it also reads `X-B3-…`.
+  /// The header that the propagator writes. It also reads `X-B3-…`.
   public static let headerNames = ["b3"]
 
-  /// Requires nothing: the propagator has no settings and no state.
+  /// Makes the propagator, which has no settings and no state.
   public init() {}
 
   /// Sets `b3` with a trace id of 32 digits, and without a sampling state if the decision is left open. Does nothing
@@ -16,7 +17,7 @@ public struct B3Propagator: Propagator {
     var output = value.mutableSpan
     parent.traceID.write(to: &output, at: 0)
     Hexadecimal.write(parent.spanID, to: &output, at: 33)
-    // An open decision is expressed by leaving the state out ("Sampling State").
+    // A header without a sampling state means an open decision (B3, "Sampling State").
     if let state = B3.character(trace.sampling) { output[50] = state }
     headers.place("b3".utf8.span, value.span.extracting(0..<(trace.sampling == .deferred ? 49 : 51)))
   }
@@ -29,15 +30,15 @@ public struct B3Propagator: Propagator {
 
 /// B3 in a header for each of its parts.
 public struct B3MultiPropagator: Propagator {
-  /// `b3multi`, as `OTEL_PROPAGATORS` spells it.
+  /// The name in `OTEL_PROPAGATORS`: `b3multi`.
   public static let name = "b3multi"
   /// `X-B3-ParentSpanId` is never set, only removed.
   public static let headerNames = ["x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-b3-flags"]
 
-  /// Requires nothing: the propagator has no settings and no state.
+  /// Makes the propagator, which has no settings and no state.
   public init() {}
 
-  /// Sets the two ids, and the decision or the debug flag; removes the other headers of the family.
+  /// Sets the two ids, and the decision or the debug flag. Removes the other B3 headers.
   ///
   /// Does nothing without a trace, or if the sink keeps another trace id.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
@@ -45,13 +46,13 @@ public struct B3MultiPropagator: Propagator {
     var traceID = InlineArray<32, UInt8>(repeating: 0)
     var output = traceID.mutableSpan
     parent.traceID.write(to: &output, at: 0)
-    // If someone else has set the trace id, the headers belong to another trace.
+    // If the sink keeps another trace id, the headers belong to another trace.
     guard headers.place(B3.traceIDHeader.utf8.span, traceID.span) else { return }
     var spanID = InlineArray<16, UInt8>(repeating: 0)
     var digits = spanID.mutableSpan
     Hexadecimal.write(parent.spanID, to: &digits, at: 0)
     headers.place(B3.spanIDHeader.utf8.span, spanID.span)
-    // A parent that someone else has set is not the parent of our span.
+    // A parent id that is already set is not the parent of this hop's span.
     headers.withdraw(B3.parentSpanIDHeader.utf8.span)
     // The debug flag replaces the decision; an open decision has no header.
     place(B3.sampledHeader, trace.sampling == .accepted ? "1" : trace.sampling == .denied ? "0" : nil, &headers)

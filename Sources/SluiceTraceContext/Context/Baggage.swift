@@ -1,27 +1,27 @@
 import SluiceMessages
 
-/// The value of a `baggage` header: its valid members are passed on, all of them or none.
+/// Decides what to pass on of a `baggage` header: all valid members, or nothing.
 ///
-/// W3C Baggage does not say which members to drop beyond the limits ("Limits"). Here all are dropped: a shortened list
-/// would not show that members are missing.
+/// W3C Baggage does not say which members to drop beyond the limits ("Limits"). This type drops all of them, because a
+/// shortened list would not show that members are missing.
 public enum Baggage {
-  /// The maximum number of valid members; with more, nothing is passed on.
+  /// The maximum number of valid members. If there are more, nothing is passed on.
   public static let maximumMembers = 64
-  /// The maximum size of the valid members and the commas between them; with more, nothing is passed on.
+  /// The maximum size of the valid members and the commas between them. If they are larger, nothing is passed on.
   public static let maximumBytes = 8192
 
   /// The part of a text that is passed on.
   public enum Content: Sendable, Equatable {
     case nothing
-    /// This part of the text, unchanged.
+    /// All members are valid: this part of the text is passed on unchanged.
     case part(Range<Int>)
-    /// The valid members, if the text also has other parts.
+    /// Some members are invalid: these valid members are passed on.
     case members([UInt8])
-    /// More members or bytes than ``maximumMembers`` and ``maximumBytes``: nothing is passed on.
+    /// There are more members or bytes than ``maximumMembers`` and ``maximumBytes`` allow, so nothing is passed on.
     case beyondLimits
   }
 
-  /// Decides which part of a header's value is passed on; several lines must first be joined with commas.
+  /// Decides which part of a header's value is passed on. The caller must first join several lines with commas.
   public static func content(_ text: Span<UInt8>) -> Content {
     let whole = ListSyntax.trimmed(text, 0..<text.count)
     if whole.isEmpty { return .nothing }
@@ -29,7 +29,7 @@ public enum Baggage {
     return selection(text)
   }
 
-  /// The part of a text that is passed on; nil if nothing is.
+  /// The part of a text that is passed on; nil if no part is.
   static func valid(_ text: String) -> String? { valid(text, content(text.utf8.span)) }
 
   /// - Parameter content: the content of that text.
@@ -69,7 +69,7 @@ public enum Baggage {
     return false
   }
 
-  /// Leaves invalid members out; the limits apply to the remaining members.
+  /// Selects the valid members. The limits apply only to these.
   private static func selection(_ text: Span<UInt8>) -> Content {
     var selected: [UInt8] = []
     var position = 0
@@ -84,14 +84,14 @@ public enum Baggage {
     return members == 0 ? .nothing : .members(selected)
   }
 
-  /// `key=value`, then any number of properties: `;key` or `;key=value`.
+  /// A member is `key=value`, followed by any number of properties: `;key` or `;key=value`.
   static func isMember(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
     let member = text.extracting(range)
     var position = 0
     return skipMember(member, &position) && position == member.count
   }
 
-  /// Reads a member up to a comma or the end; false if the text is something else.
+  /// Reads a member up to a comma or the end. Returns false if the text is not a valid member.
   private static func skipMember(_ text: Span<UInt8>, _ position: inout Int) -> Bool {
     guard skipPair(text, &position, needsValue: true) else { return false }
     while position < text.count, text[position] == UInt8(ascii: ";") {
@@ -117,7 +117,8 @@ public enum Baggage {
     return true
   }
 
-  /// `baggage-octet`: printable, except blanks, quotation marks, commas, semicolons and backslashes.
+  /// Whether a byte is a `baggage-octet`: a printable character, except blanks, quotation marks, commas, semicolons and
+  /// backslashes.
   private static func isOctet(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\\"): false

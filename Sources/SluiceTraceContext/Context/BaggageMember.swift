@@ -1,12 +1,12 @@
 import SluiceMessages
 
-/// One member of baggage, decoded: a name, a value, and its properties.
+/// One decoded member of baggage: a name, a value, and its properties.
 public struct BaggageMember: Sendable, Hashable {
   /// Metadata of a member, `;key` or `;key=value` after its value.
   public struct Property: Sendable, Hashable {
-    /// A token, never decoded; a property with any other key is not written.
+    /// A token, which is never decoded. A property whose key is not a token is not written.
     public var key: String
-    /// Decoded; nil for a key without a value.
+    /// The decoded value; nil for a key without a value.
     public var value: String?
 
     /// - Parameter value: any text, not encoded; nil for a key without a value.
@@ -16,11 +16,11 @@ public struct BaggageMember: Sendable, Hashable {
     }
   }
 
-  /// A token, never decoded; a member with any other key is not written.
+  /// A token, which is never decoded. A member whose key is not a token is not written.
   public var key: String
-  /// Decoded; any text.
+  /// The decoded value, which can be any text.
   public var value: String
-  /// In their order; a key may occur more than once.
+  /// The properties in their order. A key may occur more than once.
   public var properties: [Property]
 
   /// - Parameter value: any text, not encoded.
@@ -43,8 +43,8 @@ extension Baggage {
     return members
   }
 
-  /// The value of a header. Everything except letters, digits and `-._~` is encoded; members and properties whose key
-  /// is not a token are omitted. The limits are applied by the code that sends it.
+  /// The value of a header. All characters except letters, digits and `-._~` are percent-encoded. Members and
+  /// properties whose key is not a token are omitted. The limits are not applied here, but when the header is sent.
   public static func text(of members: [BaggageMember]) -> String {
     members.filter { FieldSyntax.isToken($0.key.utf8.span) }.map { text(of: $0) }.joined(separator: ",")
   }

@@ -1,11 +1,11 @@
 public import SluiceMessages
 
-/// A source of trace headers: the fields of a message, the environment, the metadata of a queue.
+/// A source of trace headers, such as the fields of a message, the environment, or the metadata of a queue.
 public protocol Carrier {
   /// The values of a header in the order of the wire, one for each line. Names are compared without case.
   ///
-  /// Bytes that are not UTF-8 may be replaced by U+FFFD: no trace header may contain it, so the value is refused either
-  /// way.
+  /// A carrier may replace bytes that are not UTF-8 by U+FFFD. Neither is allowed in a trace header, so the value is
+  /// refused in both cases.
   func values(of header: String) -> [String]
 }
 
@@ -18,7 +18,7 @@ extension HeaderFields: Carrier {
 public struct FunctionCarrier: Carrier {
   private let read: (String) -> [String]
 
-  /// - Parameter read: returns the values of a header in the order of the wire; must compare names without case.
+  /// - Parameter read: returns the values of a header in the order of the wire. It must compare names without case.
   public init(_ read: @escaping (String) -> [String]) { self.read = read }
 
   /// The function's result for that name.
@@ -32,13 +32,13 @@ public struct EnvironmentCarrier: Carrier {
   /// - Parameter read: returns the value of a variable; an empty value counts as absent.
   public init(_ read: @escaping (String) -> String?) { self.read = read }
 
-  /// The value of the variable of that header; empty if the variable is absent or empty.
+  /// The value of the variable that stands for the header; empty if the variable is absent or empty.
   public func values(of header: String) -> [String] {
     guard let value = read(Self.variable(for: header)), !value.isEmpty else { return [] }
     return [value]
   }
 
-  /// The variable of a header: `X-B3-TraceId` becomes `X_B3_TRACEID`.
+  /// The name of the variable that stands for a header: `X-B3-TraceId` becomes `X_B3_TRACEID`.
   public static func variable(for header: String) -> String {
     let name = String(
       decoding: header.utf8.map { byte in

@@ -1,12 +1,12 @@
 /// The trace context that the propagators found in a carrier.
 ///
-/// The first propagator that finds a valid trace decides the trace; the baggage is independent of that.
+/// The first propagator that finds a valid trace decides the trace. The baggage can come from another propagator.
 public struct Extraction: Sendable, Hashable {
   /// The first valid trace; nil if no propagator found one.
   public private(set) var trace: RemoteTrace?
   /// The name of the propagator that found the trace.
   public private(set) var propagator: String?
-  /// A decision about a trace that has not begun yet; nil if there is a trace, which has its own decision.
+  /// A sampling decision that was sent without a trace; nil if there is a trace, which has its own decision.
   public private(set) var sampling: SamplingState?
   /// Valid members within the limits.
   public private(set) var baggage: String?
@@ -16,7 +16,7 @@ public struct Extraction: Sendable, Hashable {
   /// An empty result, before anything is found.
   public init() {}
 
-  /// Takes the trace unless there is one already; a decision that was found without ids is dropped.
+  /// Takes the trace unless there is already one. A decision that was found without ids is then dropped.
   public mutating func found(_ trace: RemoteTrace, by propagator: String) {
     guard self.trace == nil else { return }
     self.trace = trace
@@ -29,8 +29,8 @@ public struct Extraction: Sendable, Hashable {
     if trace == nil, self.sampling == nil { self.sampling = sampling }
   }
 
-  /// Takes the baggage unless there is some already. The caller must pass only valid members; they are not checked
-  /// here.
+  /// Takes the baggage unless there is already some. The caller must pass only valid members, because they are not
+  /// checked here.
   public mutating func found(baggage: String) {
     if self.baggage == nil { self.baggage = baggage }
   }
@@ -40,7 +40,8 @@ public struct Extraction: Sendable, Hashable {
     if !refusals.contains(refusal) { refusals.append(refusal) }
   }
 
-  /// The parent context for a transaction that continues the trace, independent of the header family that it came in.
+  /// The parent context for a transaction that continues the trace, independent of the header family in which the trace
+  /// came.
   public var parent: ParentContext {
     guard let trace else { return ParentContext(baggage: baggage, sampling: sampling, refusals: refusals) }
     let isSaidByFlags = trace.sampling == .accepted || trace.sampling == .denied

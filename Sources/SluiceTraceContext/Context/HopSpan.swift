@@ -1,4 +1,4 @@
-/// The trace facts of one hop, without the values that the caller gave and that are passed on unchanged.
+/// The ids and the sampling decision of one hop. The caller's values that are passed on unchanged are not in it.
 public struct HopSpan: Sendable, Hashable {
   /// The trace of the transaction, with a span id that only this hop has; nil if no trace headers are written.
   public let traceParent: TraceParent?
@@ -14,13 +14,13 @@ public struct HopSpan: Sendable, Hashable {
   @usableFromInline
   enum Threshold: Sendable, Hashable {
     case kept
-    /// It becomes `th:0`: every trace is sampled.
+    /// The threshold becomes `th:0`, which means that every trace is sampled.
     case zero
-    /// The decision does not follow any known threshold.
+    /// The threshold is removed, because the decision does not follow any known threshold.
     case removed
   }
 
-  /// No trace: of the caller's context, only the baggage remains.
+  /// A hop without a trace. Only the baggage of the caller's context is sent.
   public static let none = HopSpan(traceParent: nil, isContinued: false, sampling: .denied, threshold: .kept)
 
   private init(traceParent: TraceParent?, isContinued: Bool, sampling: SamplingState, threshold: Threshold) {
@@ -30,7 +30,7 @@ public struct HopSpan: Sendable, Hashable {
     self.threshold = threshold
   }
 
-  /// Continues the caller's trace, or begins a new one if the caller's is absent or invalid.
+  /// Continues the caller's trace, or begins a new trace if the caller's trace is absent or invalid.
   ///
   /// - Parameters:
   ///   - newTraceID: the id of a trace that begins here. Its right seven bytes must be random, because the random flag
@@ -55,7 +55,8 @@ public struct HopSpan: Sendable, Hashable {
     }
   }
 
-  /// Passes the caller's trace on unchanged, without a span for this hop. If there is no trace, no trace begins.
+  /// Passes the caller's trace on unchanged, without a span for this hop. If there is no trace to pass on, this does
+  /// not begin one.
   public init(handingOn parent: borrowing ParentContext) {
     let caller = parent.caller
     traceParent = caller.trace

@@ -1,23 +1,25 @@
-/// The content of one hop's trace headers, independent of a propagator's spelling. Passed around without copies.
+/// The content of one hop's trace headers, independent of a propagator's spelling. It is a noncopyable type, so it is
+/// passed on without copies.
 public struct HopTrace: ~Copyable, Sendable {
   /// The ids and the sampling decision of the hop.
   public let span: HopSpan
   /// The caller's context; its state and baggage are passed on.
   public let parent: ParentContext
 
-  /// - Parameter parent: the context that the span was made from, which is not checked.
+  /// - Parameter parent: the context from which the span was made. This is not checked.
   public init(_ span: HopSpan, _ parent: consuming ParentContext) {
     self.span = span
     self.parent = parent
   }
 
-  /// Continues the caller's trace, or begins a new one if the caller's is absent or invalid; see ``HopSpan``.
+  /// Continues the caller's trace, or begins a new trace if the caller's trace is absent or invalid; see ``HopSpan``.
   public init(_ parent: consuming ParentContext, newTraceID: TraceID, spanID: UInt64, sampler: Sampler = Sampler()) {
     span = HopSpan(below: parent, newTraceID: newTraceID, spanID: spanID, sampler: sampler)
     self.parent = parent
   }
 
-  /// Passes the caller's trace on unchanged, without a span for this hop. If there is no trace, no trace begins.
+  /// Passes the caller's trace on unchanged, without a span for this hop. If there is no trace to pass on, this does
+  /// not begin one.
   public init(handingOn parent: consuming ParentContext) {
     span = HopSpan(handingOn: parent)
     self.parent = parent

@@ -2,10 +2,10 @@
 public struct InvalidContext: Error, Hashable, CustomStringConvertible {
   /// The header's name, spelled as in its standard.
   public let header: String
-  /// The mistake in the value, for people; without the header's name.
+  /// What is wrong with the value, for people. The text does not name the header.
   public let reason: String
 
-  /// - Parameter reason: a clause that can follow the header's name and a colon; explanations show it.
+  /// - Parameter reason: a clause that can follow the header's name and a colon. Explanations show it.
   public init(_ header: String, _ reason: String) {
     self.header = header
     self.reason = reason

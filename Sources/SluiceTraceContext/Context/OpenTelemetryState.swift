@@ -1,15 +1,15 @@
 /// A `tracestate` whose member `ot` has a sampling threshold, `th` (OpenTelemetry, "TraceState: Probability Sampling").
 ///
-/// The threshold states the sender's sampling rate, from which a backend estimates how many traces were not sampled.
-/// Together with a different decision it would be wrong.
+/// The threshold states the sender's sampling rate, from which a backend estimates how many traces were not sampled. So
+/// the threshold would be wrong together with a decision that does not follow it.
 struct OpenTelemetryState: Sendable {
   private static let key = "ot"
   private static let thresholdPrefix = "th:"
   private static let randomPrefix = "rv:"
-  /// The number of digits of a random value, and the maximum for a threshold.
+  /// The number of digits of a random value, and the maximum number of digits of a threshold.
   private static let digits = 14
 
-  /// A trace whose random value (56 bits) is below this is not sampled. Nil if `th` is not valid.
+  /// A trace whose random value (56 bits) is below this number is not sampled. Nil if `th` is not valid.
   let threshold: UInt64?
   /// `rv`, which replaces the random bits of the trace id; nil if it is absent or not valid.
   let randomValue: UInt64?
@@ -30,7 +30,7 @@ struct OpenTelemetryState: Sendable {
     let kept = fields.filter { !$0.hasPrefix(Self.thresholdPrefix) }
     let others = state.split(separator: ",", omittingEmptySubsequences: false).filter { !Self.isOwn($0) }
     withoutThreshold = Self.state(kept, others)
-    // With an empty threshold, a value of 256 characters has no room for another digit.
+    // An empty `th:` is not replaced by `th:0`, because a value of 256 characters has no room for another digit.
     samplingAll =
       text.utf8.count == Self.thresholdPrefix.utf8.count
       ? withoutThreshold : Self.state(["\(Self.thresholdPrefix)0"] + kept, others)
@@ -44,8 +44,8 @@ struct OpenTelemetryState: Sendable {
     return random >= threshold
   }
 
-  /// A changed member moves to the left, and the others stay unchanged (W3C Trace Context level 2 §3.5). A repeated
-  /// member is left out.
+  /// Makes the state: the changed member moves to the left, and the other members stay unchanged (W3C Trace Context
+  /// level 2 §3.5). A repeated member is left out.
   private static func state(_ fields: [Substring], _ others: [Substring]) -> String {
     let member = fields.isEmpty ? [] : ["\(key)=\(fields.joined(separator: ";"))"]
     return TraceState.valid((member + others.map { String($0) }).joined(separator: ",")) ?? ""
@@ -55,7 +55,7 @@ struct OpenTelemetryState: Sendable {
     member.drop { $0 == " " || $0 == "\t" }.hasPrefix("\(key)=")
   }
 
-  /// Trailing zeros are left out.
+  /// Reads a threshold, in which senders leave out trailing zeros.
   private static func threshold(_ text: Substring) -> UInt64? {
     let text = String(text)
     guard (1...digits).contains(text.utf8.count) else { return nil }

@@ -2,12 +2,12 @@
 ///
 /// The values are checked once, when they are set, and not again in each hop.
 public struct ParentContext: Sendable {
-  /// Nil if no value was given.
+  /// The values; nil if none was given.
   @usableFromInline private(set) var content: Content?
 
   /// - Parameters:
   ///   - sampling: what the caller says about sampling, if `traceparent` cannot express it: an open decision, a debug
-  ///     trace, or a decision for a trace that has not begun yet. With nil, the flags of `traceparent` decide.
+  ///     trace, or a decision for a trace that has not begun yet. If this is nil, the flags of `traceparent` decide.
   ///   - refusals: the headers of the carrier that could not be used; for explanations.
   public init(
     traceparent: String? = nil, tracestate: String? = nil, baggage: String? = nil, sampling: SamplingState? = nil,
@@ -24,7 +24,7 @@ public struct ParentContext: Sendable {
 
   private init(content: Content?) { self.content = content }
 
-  /// Takes a trace that was already parsed.
+  /// Makes a context from a trace that was already parsed.
   init(
     _ trace: TraceParent, tracestate: String?, baggage: String?, sampling: SamplingState?, refusals: [InvalidContext]
   ) {
@@ -36,7 +36,7 @@ public struct ParentContext: Sendable {
   /// The parsed ``traceparent``; nil if it is absent or not valid.
   public var trace: TraceParent? { content?.trace }
 
-  /// The trace, if it is valid, and the sampling decision; the trace's flags decide if ``sampling`` is nil.
+  /// The trace, if it is valid, and the sampling decision. If ``sampling`` is nil, the trace's flags decide.
   var caller: (trace: TraceParent?, sampling: SamplingState?) { content?.caller ?? (nil, nil) }
 
   /// The value as it was given, valid or not; setting it also sets ``trace``.
@@ -63,7 +63,7 @@ public struct ParentContext: Sendable {
         traceparent: traceparent, tracestate: tracestate, baggage: newValue, sampling: sampling, refusals: refusals)
     }
   }
-  /// What the caller says about sampling; with nil, the flags of ``traceparent`` decide.
+  /// What the caller says about sampling. If this is nil, the flags of ``traceparent`` decide.
   public var sampling: SamplingState? {
     get { content?.sampling }
     set {
@@ -82,14 +82,14 @@ public struct ParentContext: Sendable {
 }
 
 extension ParentContext: Hashable {
-  /// Compares the values as they were given, the sampling state and the refusals.
+  /// Compares the given values, the sampling state and the refusals.
   public static func == (left: Self, right: Self) -> Bool {
     left.content === right.content
       || left.traceparent == right.traceparent && left.tracestate == right.tracestate && left.baggage == right.baggage
         && left.sampling == right.sampling && left.refusals == right.refusals
   }
 
-  /// Combines what `==` compares.
+  /// Hashes the members that `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(traceparent)
     hasher.combine(tracestate)
@@ -100,8 +100,8 @@ extension ParentContext: Hashable {
 }
 
 extension ParentContext {
-  /// Stored behind one reference, so that a copy costs one retain. A hop reads it only through its methods: the caller
-  /// keeps it alive, so no reference counting is needed.
+  /// The values are in one object, so that a copy of the context costs one retain. A hop reads them only through
+  /// methods of this object. The caller keeps the object alive during such a call, so reference counting is not needed.
   @usableFromInline
   final class Content: Sendable {
     /// The parsed ``traceparent``; nil if it is absent or not valid.
@@ -140,8 +140,9 @@ extension ParentContext {
 
     /// What happens to the sampling threshold in a hop.
     ///
-    /// A sampler that decides by itself has its own threshold, which is known only for a sampler that samples
-    /// everything. With the caller's decision, the caller's threshold is kept, unless it contradicts that decision.
+    /// If the sampler decides by itself, the caller's threshold does not apply. The sampler's own threshold is known
+    /// only if the sampler samples everything. If the hop takes the caller's decision, the caller's threshold is kept,
+    /// unless it contradicts that decision.
     func threshold(of trace: TraceParent, isSampled: Bool, inherited: Bool, by sampler: Sampler) -> HopSpan.Threshold {
       guard let openTelemetryState else { return .kept }
       guard inherited else { return isSampled && sampler.samplesAll ? .zero : .removed }
@@ -150,7 +151,7 @@ extension ParentContext {
       return isTrue ? .kept : .removed
     }
 
-    /// The part of ``tracestate`` that is passed on; empty if none is.
+    /// The part of ``tracestate`` that is passed on; empty if no part is.
     @usableFromInline
     func state(_ threshold: HopSpan.Threshold) -> String {
       guard let openTelemetryState else { return validState }

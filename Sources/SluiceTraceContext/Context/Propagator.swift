@@ -1,13 +1,13 @@
 /// Reads and writes traces in one family of headers.
 public protocol Propagator: Sendable {
-  /// Its name in the configuration and in `OTEL_PROPAGATORS`.
+  /// The name of the propagator in the configuration and in `OTEL_PROPAGATORS`.
   static var name: String { get }
-  /// The headers that it may set, in lower case.
+  /// The headers that the propagator may set, in lower case.
   static var headerNames: [String] { get }
 
   init()
 
-  /// Sets the family's headers; called once per hop, before bytes leave.
+  /// Sets the family's headers. Called once in each hop, before the request is sent.
   func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink)
 
   /// Reads the family's headers into `extraction`, and reports in it each header that is present but not valid.
@@ -30,7 +30,7 @@ extension Carrier {
 }
 
 extension String {
-  /// Bytes that are not UTF-8 become U+FFFD.
+  /// Converts a value to text. Bytes that are not UTF-8 become U+FFFD.
   init(copying bytes: Span<UInt8>) {
     self.init(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
   }

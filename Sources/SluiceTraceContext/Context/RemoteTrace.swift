@@ -1,6 +1,6 @@
 /// The trace of a request, as its sender wrote it in one family of headers.
 public struct RemoteTrace: Sendable, Hashable {
-  /// In its 128-bit form, even if the sender wrote 64 bits.
+  /// The id in its 128-bit form, even if the sender wrote 64 bits.
   public var traceID: TraceID
   /// The span of the sender, never 0.
   public var spanID: UInt64
@@ -11,7 +11,7 @@ public struct RemoteTrace: Sendable, Hashable {
   /// A valid `tracestate`.
   public var state: String?
 
-  /// Checks nothing: the ids must not be 0, and the state must be valid.
+  /// Makes a trace without checks. The ids must not be 0, and the state must be valid.
   public init(
     traceID: TraceID, spanID: UInt64, sampling: SamplingState, isRandom: Bool = false, state: String? = nil
   ) {
@@ -22,7 +22,7 @@ public struct RemoteTrace: Sendable, Hashable {
     self.state = state
   }
 
-  /// The trace in W3C Trace Context, which has a bit for an accepted trace, but none for an open decision.
+  /// The trace in the form of W3C Trace Context, which has a bit for an accepted trace, but none for an open decision.
   public var traceParent: TraceParent {
     var flags: TraceParent.Flags = isRandom ? .random : []
     if sampling == .accepted || sampling == .debug { flags.insert(.sampled) }

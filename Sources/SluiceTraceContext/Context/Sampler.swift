@@ -6,14 +6,14 @@ public struct Sampler: Sendable, Hashable {
 
   /// Whether the sampler follows the caller's decision.
   public let isParentBased: Bool
-  /// The number of ``values`` that are sampled; these are the lowest ones.
+  /// The number of ``values`` that are sampled. The sampled values are the lowest ones.
   private let bound: UInt64
 
   /// `parentbased_always_on`, the default of OpenTelemetry.
   public init() { self.init(.parentBasedAlwaysOn) }
 
-  /// - Parameter ratio: the share of traces to sample, for the two kinds that use one. A ratio of 0 or less, or NaN,
-  ///   samples none; 1 or more samples all.
+  /// - Parameter ratio: the share of traces to sample, for the two kinds that use a ratio. A ratio of 0 or less, or
+  ///   NaN, samples none; 1 or more samples all.
   public init(_ kind: Kind, ratio: Double = 1) {
     isParentBased = kind.isParentBased
     bound =
@@ -56,17 +56,17 @@ public struct Sampler: Sendable, Hashable {
     }
   }
 
-  /// The sampler's own decision.
+  /// The sampler's own decision about a trace, independent of the caller's.
   func samples(_ traceID: TraceID) -> Bool { Self.value(traceID) < bound }
 
-  /// Whether its own decision is always to sample.
+  /// Whether the sampler's own decision is always to sample.
   var samplesAll: Bool { bound == Self.values }
 
   /// The value that `TraceIdRatioBased` of the OpenTelemetry SDKs for Go and Rust compares. The SDKs for Python, Ruby,
   /// Swift and Perl use all 64 bits of the lower half; the results differ only in the rounding of ratios below 2^-10.
   private static func value(_ traceID: TraceID) -> UInt64 { traceID.low >> 1 }
 
-  /// Rounded down, as the SDKs do.
+  /// The product is rounded down, as the SDKs do.
   private static func bound(_ ratio: Double) -> UInt64 {
     guard ratio > 0 else { return 0 }
     return ratio < 1 ? UInt64(ratio * Double(values)) : values

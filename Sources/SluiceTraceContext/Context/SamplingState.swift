@@ -4,6 +4,6 @@ public enum SamplingState: String, Sendable, Hashable, CaseIterable {
   case deferred
   case denied
   case accepted
-  /// Accepted, and no later sampler may change that (the debug flag of B3).
+  /// Accepted, and no later sampler may change this decision (the debug flag of B3).
   case debug
 }

@@ -4,7 +4,7 @@ public struct TraceParent: Sendable, Hashable {
   public struct Flags: OptionSet, Sendable, Hashable {
     /// The byte of the flags (§2.2.5).
     public let rawValue: UInt8
-    /// Keeps all bits, including undefined ones.
+    /// Makes flags from all bits, including undefined bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The caller may have recorded the trace.
@@ -22,7 +22,7 @@ public struct TraceParent: Sendable, Hashable {
   /// Flags from a header contain only the bits ``Flags/sampled`` and ``Flags/random``.
   public var flags: Flags
 
-  /// Checks nothing: the caller must not pass an id of 0.
+  /// Makes a value without checks. The caller must not pass an id of 0.
   public init(traceID: TraceID, spanID: UInt64, flags: Flags) {
     self.traceID = traceID
     self.spanID = spanID
@@ -33,13 +33,13 @@ public struct TraceParent: Sendable, Hashable {
   public init(_ bytes: Span<UInt8>) throws(InvalidContext) {
     guard bytes.count >= Self.byteCount else { throw .parent("it has fewer than \(Self.byteCount) characters") }
     guard Self.isDash(bytes[2]), Self.isDash(bytes[35]), Self.isDash(bytes[52]) else {
-      throw .parent("its fields do not end where they should")
+      throw .parent("its fields do not have the lengths of version 00")
     }
     guard let version = Hexadecimal.number(bytes, 0..<2), version != 0xFF else {
       throw .parent("its version is invalid")
     }
     guard bytes.count == Self.byteCount || version > 0 && Self.isDash(bytes[Self.byteCount]) else {
-      throw .parent("more follows than its version allows")
+      throw .parent("it is longer than its version allows")
     }
     guard let high = Hexadecimal.number(bytes, 3..<19), let low = Hexadecimal.number(bytes, 19..<35) else {
       throw .parent("the trace id is not 32 lower-case hexadecimal digits")
@@ -75,7 +75,7 @@ public struct TraceParent: Sendable, Hashable {
 }
 
 extension TraceID: CustomStringConvertible {
-  /// 32 digits in lower case.
+  /// The id as 32 digits in lower case.
   public var description: String { Self.digits(of: high) + Self.digits(of: low) }
 
   /// The 16 digits of half a trace id, or of a span id.
@@ -85,14 +85,14 @@ extension TraceID: CustomStringConvertible {
   }
 }
 
-/// The 128 bits that all spans of a trace share; never all zero.
+/// The 128 bits that all spans of a trace share. They are never all zero.
 public struct TraceID: Sendable, Hashable {
   /// The first 16 digits; 0 for an id of 64 bits, as B3 and Datadog allow.
   public var high: UInt64
   /// The last 16 digits.
   public var low: UInt64
 
-  /// At least one half must not be 0, which is not checked.
+  /// Makes an id from its halves. At least one of them must not be 0; this is not checked.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low

@@ -1,12 +1,12 @@
 /// The value of a `tracestate` header, which is checked and passed on unchanged (W3C Trace Context level 2 §2.3).
 public enum TraceState {
-  /// A state with more members is not passed on at all.
+  /// The maximum number of members. A state with more members is not passed on at all.
   public static let maximumMembers = 32
 
-  /// The part of the text to pass on: everything except blanks at its ends.
+  /// The part of the text to pass on: the whole text except blanks at its ends.
   ///
-  /// Nil if there is no member, or if one member is invalid. Repeated keys are not checked: that is up to the key's
-  /// owner.
+  /// Returns nil if there is no member, or if one member is invalid. Repeated keys are not checked, because only the
+  /// owner of a key may correct them.
   public static func content(_ text: Span<UInt8>) -> Range<Int>? {
     var position = 0
     var members = 0
@@ -22,13 +22,13 @@ public enum TraceState {
     return members == 0 ? nil : ListSyntax.trimmed(text, 0..<text.count)
   }
 
-  /// The part of a text that is passed on; nil if nothing is.
+  /// The part of a text that is passed on; nil if no part is.
   static func valid(_ text: String) -> String? {
     guard let content = content(text.utf8.span) else { return nil }
     return content.count == text.utf8.count ? text : String(copying: text.utf8.span.extracting(content))
   }
 
-  /// Whether there are only blanks and commas.
+  /// Whether the text has only blanks and commas.
   static func isEmpty(_ text: Span<UInt8>) -> Bool {
     for index in text.indices where text[index] != UInt8(ascii: ",") && !ListSyntax.isBlank(text[index]) {
       return false
@@ -49,7 +49,8 @@ public enum TraceState {
     return nil
   }
 
-  /// Reads `key=value` and the blanks after it, up to a comma or the end; false if the text is something else.
+  /// Reads `key=value` and the blanks after it, up to a comma or the end. Returns false if the text is not a valid
+  /// member.
   private static func skipMember(_ text: Span<UInt8>, _ position: inout Int) -> Bool {
     let key = position
     while position < text.count, isKeyCharacter(text[position]) { position += 1 }
@@ -60,7 +61,7 @@ public enum TraceState {
     let value = position
     while position < text.count, isValueCharacter(text[position]) { position += 1 }
     var end = position
-    // Spaces are allowed inside a value; spaces at its end belong to the list.
+    // Spaces inside a value belong to the value; spaces at its end belong to the list.
     while end > value, text[end - 1] == 0x20 { end -= 1 }
     ListSyntax.skipBlanks(text, &position)
     return (1...256).contains(end - value) && (position == text.count || text[position] == UInt8(ascii: ","))

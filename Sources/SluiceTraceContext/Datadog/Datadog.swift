@@ -1,11 +1,12 @@
-/// The content of Datadog's headers: ids of 64 bits in decimal; the upper half of the trace id is one of the tags.
+/// The content of Datadog's headers. Ids are decimal numbers of 64 bits. The upper half of a trace id of 128 bits is in
+/// one of the tags.
 struct Datadog {
   static let traceIDHeader = "x-datadog-trace-id"
   static let parentIDHeader = "x-datadog-parent-id"
   static let priorityHeader = "x-datadog-sampling-priority"
   static let originHeader = "x-datadog-origin"
   static let tagsHeader = "x-datadog-tags"
-  /// The maximum number of bytes that Datadog's own libraries send.
+  /// The maximum size of the tags; Datadog's own libraries do not send more.
   static let maximumTagsBytes = 512
   /// The tag with the upper half of the trace id, 16 digits.
   static let upperHalfTag = "_dd.p.tid"
@@ -13,7 +14,7 @@ struct Datadog {
   static let tagPrefix = "_dd.p."
 
   let trace: RemoteTrace
-  /// The parts that are left out because they are invalid; the trace continues without them.
+  /// The parts that are left out because they are invalid. The trace continues without these parts.
   private(set) var refusals: [InvalidContext] = []
 
   /// Reads the values of the headers.

@@ -1,22 +1,22 @@
 /// The headers `x-datadog-…`. Values for which W3C Trace Context has no place are kept in the member `dd` of the state,
-/// as Datadog's own libraries do, so that they survive services that know only W3C headers.
+/// as Datadog's own libraries do. So these values survive services that know only W3C headers.
 public struct DatadogPropagator: Propagator {
-  /// `datadog`, as `OTEL_PROPAGATORS` spells it.
+  /// The name in `OTEL_PROPAGATORS`: `datadog`.
   public static let name = "datadog"
   /// The ids, the priority, the origin and the tags.
   public static let headerNames = [
     Datadog.traceIDHeader, Datadog.parentIDHeader, Datadog.priorityHeader, Datadog.originHeader, Datadog.tagsHeader,
   ]
 
-  /// Requires nothing: the propagator has no settings and no state.
+  /// Makes the propagator, which has no settings and no state.
   public init() {}
 
-  /// Sets both ids, and the priority, origin and tags if they exist; otherwise removes their headers.
+  /// Sets both ids. Sets the headers of priority, origin and tags if these exist, otherwise removes them.
   ///
   /// Does nothing without a trace, if the lower half of the trace id is 0, or if the sink keeps another trace id.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
-    // A trace id whose lower half is zero cannot be written here. If someone else has set the trace id, the headers
-    // belong to another trace.
+    // Datadog's headers cannot express a trace id whose lower half is zero. If the sink keeps another trace id, the
+    // headers belong to another trace.
     guard let parent = trace.traceParent, parent.traceID.low != 0,
       headers.place(Datadog.traceIDHeader.utf8.span, String(parent.traceID.low).utf8.span)
     else { return }

@@ -12,7 +12,7 @@ struct DatadogState: Equatable {
 
   init() {}
 
-  /// Reads the member of a `tracestate`; nil without one, or if the state is invalid.
+  /// Reads the member `dd` of a `tracestate`; nil if the state has no such member or is invalid.
   init?(_ state: String) {
     guard let value = TraceState.value(of: Self.key, in: state.utf8.span), TraceState.content(state.utf8.span) != nil
     else { return nil }
@@ -29,7 +29,7 @@ struct DatadogState: Equatable {
     }
   }
 
-  /// `dd=…` with as many tags as fit; nil if there is nothing to write.
+  /// The member `dd=…` with as many tags as fit; nil if there is nothing to write.
   var member: String? {
     var parts: [String] = []
     if let priority { parts.append("s:\(priority)") }
@@ -42,14 +42,14 @@ struct DatadogState: Equatable {
     return value.isEmpty ? nil : "\(Self.key)=\(value)"
   }
 
-  /// The priority of a hop. It keeps the user's priority if that agrees with the hop's decision, so that it stays
-  /// distinct from a sampler's.
+  /// The priority of a hop. A priority that agrees with the hop's decision is kept, so that the user's -1 and 2 stay
+  /// distinct from the sampler's 0 and 1.
   func priority(isSampled: Bool) -> Int {
     guard let priority, (priority > 0) == isSampled else { return isSampled ? 1 : 0 }
     return priority
   }
 
-  /// `=` would end a key of the state, so it is written as `~`; other characters with a meaning become `_`.
+  /// Replaces characters that have a meaning in a state: `=` becomes `~`; a comma, a semicolon or `~` becomes `_`.
   private static func escaped(_ text: String) -> String {
     replacing(text) { byte in
       switch byte {

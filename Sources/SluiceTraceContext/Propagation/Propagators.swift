@@ -8,10 +8,12 @@ public struct Propagators: Sendable {
   /// The default of OpenTelemetry.
   public static let standard = Propagators([TraceContextPropagator(), BaggagePropagator()])
 
-  /// The propagators in order: the first one that finds a valid trace decides the trace; all of them write.
+  /// The propagators in order. When headers are read, the first propagator that finds a valid trace decides the trace.
+  /// When headers are written, all propagators write.
   public var list: [any Propagator] { didSet { steps = list.map { Step($0) } } }
 
-  /// Names the usual propagators by type, because calling an element of the list costs a copy of its box.
+  /// How to call a propagator of the list. The usual propagators are called by their type, because a call through the
+  /// list costs a copy of the element's existential box.
   @usableFromInline
   enum Step: Sendable {
     case traceContext, baggage, listed
@@ -24,13 +26,13 @@ public struct Propagators: Sendable {
   /// One step for each propagator of the list.
   @usableFromInline private(set) var steps: [Step]
 
-  /// With an empty list, no trace headers are read or written.
+  /// Makes a set of propagators. If the list is empty, no trace headers are read or written.
   public init(_ list: [any Propagator]) {
     self.list = list
     steps = list.map { Step($0) }
   }
 
-  /// The propagator of that name, as `OTEL_PROPAGATORS` spells it.
+  /// The propagator with that name in `OTEL_PROPAGATORS`.
   public static func named(_ name: String) -> (any Propagator)? { known.first { $0.name == name }?.init() }
 
   /// The names of all ``known`` propagators, in that order.
@@ -40,7 +42,7 @@ public struct Propagators: Sendable {
   public var isEmpty: Bool { list.isEmpty }
   /// The names of the propagators in ``list``, in that order.
   public var names: [String] { list.map { type(of: $0).name } }
-  /// The headers that they may set, in lower case.
+  /// The headers that the propagators may set, in lower case.
   public var headerNames: [String] { list.flatMap { type(of: $0).headerNames } }
 
   /// Reads the trace context that a carrier holds: the first valid trace, and the baggage.
@@ -50,12 +52,12 @@ public struct Propagators: Sendable {
     return extraction
   }
 
-  /// Each propagator writes its headers, in the order of ``list``.
+  /// Writes the headers of each propagator, in the order of ``list``.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     inject(trace.span, of: trace.parent, into: &headers)
   }
 
-  /// Like ``inject(_:into:)``, but borrows the parent: making a ``HopTrace`` would cost reference counting.
+  /// Like ``inject(_:into:)``, but borrows the parent, because making a ``HopTrace`` costs reference counting.
   @inlinable
   public func inject(_ span: HopSpan, of parent: borrowing ParentContext, into headers: inout some HeaderSink) {
     for index in steps.indices {

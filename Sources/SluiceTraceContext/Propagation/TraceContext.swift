@@ -1,12 +1,12 @@
 public import SluiceMessages
 
-/// The trace and the baggage of a program's current work. The trace begins here, or continues that of a request that
-/// the program serves.
+/// The trace and the baggage of a program's current work. The trace begins in this program, or is the trace of a
+/// request that the program serves.
 ///
 ///     let context = TraceContext.continuing(request.headers)
 ///     try await TraceContext.$current.withValue(context) { try await engine.perform(call) }
 public struct TraceContext: Sendable, Hashable {
-  /// Its span is the parent of the spans that begin here.
+  /// The trace. Its span is the parent of the spans that begin in this program.
   public var trace: RemoteTrace
   /// The value of a `baggage` header.
   public var baggage: String?
@@ -19,25 +19,28 @@ public struct TraceContext: Sendable, Hashable {
     self.baggage = baggage
   }
 
-  /// The context of the current task: the parent of requests that have no other. Child tasks inherit it.
+  /// The context of the current task. It is the parent of requests that have no parent of their own. Child tasks
+  /// inherit it.
   @TaskLocal public static var current: TraceContext?
 
-  /// A new trace, with a span of this program.
+  /// Begins a new trace, with a span of this program.
   public static func start(sampler: Sampler = Sampler(), baggage: String? = nil) -> TraceContext {
     var generator = SystemRandomNumberGenerator()
     return start(sampler: sampler, baggage: baggage, using: &generator)
   }
 
-  /// - Parameter generator: creates the ids; the trace id is only as random as this generator.
+  /// - Parameter generator: creates the ids; the trace id is only as random as the generator's numbers.
   public static func start(
     sampler: Sampler = Sampler(), baggage: String? = nil, using generator: inout some RandomNumberGenerator
   ) -> TraceContext {
     start(sampler, nil, baggage, &generator)
   }
 
-  /// The trace of a carrier, with the span of its sender; a new trace if the carrier has no valid one.
+  /// Continues the trace in a carrier, whose span is the sender's. Begins a new trace if the carrier has no valid
+  /// trace.
   ///
-  /// - Parameter sampler: decides about a trace that begins here; the sender has decided about a continued trace.
+  /// - Parameter sampler: decides about a trace that begins here. The sender has already decided about a continued
+  ///   trace.
   public static func continuing(
     _ carrier: some Carrier, by propagators: Propagators = .standard, sampler: Sampler = Sampler()
   ) -> TraceContext {
@@ -55,7 +58,8 @@ public struct TraceContext: Sendable, Hashable {
     refusals = extraction.refusals
   }
 
-  /// A new span of this program in the same trace, for code that records the span and wants later spans below it.
+  /// Makes a context with a new span of this program in the same trace, for code that records this span and wants it to
+  /// be the parent of later spans.
   public func child() -> TraceContext {
     var generator = SystemRandomNumberGenerator()
     var child = self
@@ -63,7 +67,7 @@ public struct TraceContext: Sendable, Hashable {
     return child
   }
 
-  /// The context as a parent for a transaction, or for other code that takes header values.
+  /// The context as the parent of a transaction, or for other code that takes header values.
   public var parent: ParentContext {
     var extraction = Extraction()
     extraction.found(trace, by: "")
@@ -72,9 +76,9 @@ public struct TraceContext: Sendable, Hashable {
     return extraction.parent
   }
 
-  /// Writes the context to a message that is not sent by the engine.
+  /// Writes the context to a message that the engine does not send.
   ///
-  /// Baggage beyond its limits and a state that is not valid are left out. Only valid header values are written.
+  /// Baggage beyond its limits and an invalid state are left out. Only valid header values are written.
   public func inject(into headers: inout some HeaderSink, by propagators: Propagators = .standard) {
     propagators.inject(HopTrace(handingOn: parent), into: &headers)
   }
@@ -83,7 +87,7 @@ public struct TraceContext: Sendable, Hashable {
     _ sampler: Sampler, _ decision: SamplingState?, _ baggage: String?, _ generator: inout some RandomNumberGenerator
   ) -> TraceContext {
     var traceID = TraceID(high: generator.next(), low: generator.next())
-    // Datadog identifies traces only by the lower half, which must not be zero.
+    // The lower half of the id must not be zero, because Datadog identifies traces only by this half.
     while traceID.low == 0 { traceID.low = generator.next() }
     let isSampled = sampler.samples(traceID, parent: decision)
     let sampling: SamplingState = isSampled ? decision == .debug ? .debug : .accepted : .denied
@@ -114,8 +118,7 @@ extension HeaderFields: HeaderSink {
 public struct FunctionSink: HeaderSink {
   private let write: (_ header: String, _ value: String?) -> Void
 
-  /// - Parameter write: replaces the values of a header, whose name it must compare without case; nil removes the
-  ///   header.
+  /// - Parameter write: replaces the values of a header; nil removes the header. It must compare names without case.
   public init(_ write: @escaping (_ header: String, _ value: String?) -> Void) { self.write = write }
 
   /// Calls the function with the value; always returns true.

@@ -1,9 +1,9 @@
 import SluiceMessages
 
-/// Numbers in lower-case hexadecimal of fixed width, without strings: upper case is refused (W3C Trace Context §2.2.2).
+/// Reads and writes numbers in lower-case hexadecimal of fixed width. Upper case is refused (W3C Trace Context §2.2.2).
 ///
-/// Eight digits are read and written at once, as the bytes of one number, because trace headers consist mostly of such
-/// digits.
+/// Trace headers consist mostly of such digits. So, for speed, eight digits are read or written at once, as the bytes
+/// of one number.
 enum Hexadecimal {
   /// The number that the bytes of a range spell; nil if one of them is not a lower-case digit. At most 16 digits.
   static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
@@ -34,13 +34,14 @@ enum Hexadecimal {
   @inline(__always)
   static func write(_ number: UInt64, to output: inout MutableSpan<UInt8>, at start: Int) {
     let words = digits(of: SIMD2(number >> 32, number & 0xFFFF_FFFF))
-    // Safe because any byte is a valid element of the span, and the position is checked against its end.
+    // This is safe, because each byte value is a valid element of the span, and `storeBytes` checks the position
+    // against the span's end.
     var bytes = unsafe output.mutableBytes
     bytes.storeBytes(of: words[0].littleEndian, toByteOffset: start, as: UInt64.self)
     bytes.storeBytes(of: words[1].littleEndian, toByteOffset: start + 8, as: UInt64.self)
   }
 
-  /// The digit of four bits.
+  /// The digit for a number from 0 to 15.
   static func digit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") &- 10) }
 
   private static func value(of digit: UInt8) -> UInt64? {
@@ -54,7 +55,7 @@ enum Hexadecimal {
   /// The number that eight digits spell; nil if a byte is not a digit.
   @inline(__always)
   private static func value(ofDigits word: UInt64) -> UInt64? {
-    // Bit 6 distinguishes letters from figures; the low half of a letter is its value minus nine.
+    // Bit 6 is set in letters only. The lower four bits of a letter are its value minus nine.
     let values = word & each(0x0F) &+ (word >> 6 & each(0x01)) &* 9
     guard values & each(0xF0) == 0, characters(values) == word else { return nil }
     let pairs = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
@@ -73,7 +74,7 @@ enum Hexadecimal {
     return values &+ each(UInt64(UInt8(ascii: "0"))) &+ letters &* step
   }
 
-  /// Turns each byte, 0 to 15, into its digit.
+  /// Turns each byte, which must be a number from 0 to 15, into its digit.
   @inline(__always)
   private static func characters(_ values: UInt64) -> UInt64 {
     let letters = (values &+ each(0x06)) >> 4 & each(0x01)

@@ -1,6 +1,7 @@
 /// Field values that are lists, read without copying (RFC 9110 §5.6.1).
 enum ListSyntax {
-  /// The member that begins at `position`, without blanks at its ends; it may be empty. Nil after the last one.
+  /// Returns the member that begins at `position`, without blanks at its ends, and moves the position behind it. The
+  /// member may be empty. Returns nil after the last member.
   static func nextMember(
     _ text: Span<UInt8>, _ position: inout Int, separator: UInt8 = UInt8(ascii: ",")
   ) -> Range<Int>? {

@@ -1,14 +1,14 @@
-/// `baggage` of W3C Baggage; passed on whether or not there is a trace.
+/// The header `baggage` of W3C Baggage. It is passed on whether or not there is a trace.
 public struct BaggagePropagator: Propagator {
-  /// `baggage`, as `OTEL_PROPAGATORS` spells it.
+  /// The name in `OTEL_PROPAGATORS`: `baggage`.
   public static let name = "baggage"
   /// The only header of the family.
   public static let headerNames = ["baggage"]
 
-  /// Requires nothing: the propagator has no settings and no state.
+  /// Makes the propagator, which has no settings and no state.
   @inlinable public init() {}
 
-  /// Sets `baggage` to the valid members of the caller's baggage. Sets nothing if it has no valid member.
+  /// Sets `baggage` to the valid members of the caller's baggage. Sets nothing if the baggage has no valid member.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     Self.inject(trace.parent, into: &headers)
   }
@@ -18,8 +18,8 @@ public struct BaggagePropagator: Propagator {
     parent.content?.placeBaggage(&headers)
   }
 
-  /// Reads all `baggage` lines as one list. Invalid members are left out and reported; beyond the limits, all members
-  /// are left out.
+  /// Reads all `baggage` lines as one list. Invalid members are left out and reported. If the limits are exceeded, all
+  /// members are left out.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     let text = carrier.values(of: "baggage").joined(separator: ",")
     let content = Baggage.content(text.utf8.span)

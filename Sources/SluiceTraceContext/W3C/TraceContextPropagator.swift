@@ -1,15 +1,14 @@
 /// `traceparent` and `tracestate` of W3C Trace Context level 2.
 public struct TraceContextPropagator: Propagator {
-  /// `tracecontext`, as `OTEL_PROPAGATORS` spells it.
+  /// The name in `OTEL_PROPAGATORS`: `tracecontext`.
   public static let name = "tracecontext"
   /// `tracestate` is set only together with `traceparent`.
   public static let headerNames = ["traceparent", "tracestate"]
 
-  /// Requires nothing: the propagator has no settings and no state.
+  /// Makes the propagator, which has no settings and no state.
   @inlinable public init() {}
 
-  /// Sets `traceparent`, and `tracestate` if the trace is the caller's and has a valid one; otherwise removes
-  /// `tracestate`.
+  /// Sets `traceparent`. Sets `tracestate` if the trace is the caller's and has a valid state, otherwise removes it.
   ///
   /// Does nothing without a trace. Does not change `tracestate` if the sink keeps another `traceparent`.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
@@ -20,14 +19,14 @@ public struct TraceContextPropagator: Propagator {
   static func inject(_ span: HopSpan, of parent: borrowing ParentContext, into headers: inout some HeaderSink) {
     guard let trace = span.traceParent else { return }
     let value = trace.value
-    // If someone else has set traceparent, it names another trace, to which our state does not belong.
+    // If the sink keeps another `traceparent`, this state does not belong to that trace.
     guard headers.place("traceparent".utf8.span, value.span) else { return }
     if span.isContinued, parent.content?.placeState(span.threshold, &headers) == true { return }
     headers.withdraw("tracestate".utf8.span)
   }
 
-  /// Reads `traceparent`, which must occur once, and `tracestate` only if that is valid. The trace stays valid when its
-  /// `tracestate` is refused.
+  /// Reads `traceparent`, which must occur once. Reads `tracestate` only if the `traceparent` is valid. The trace stays
+  /// valid when its `tracestate` is refused.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     // More than one traceparent is invalid, and a state without a parent is ignored (§3.2.1, §3.3.1).
     guard let text = carrier.value(of: "traceparent", &extraction) else { return }
@@ -41,7 +40,7 @@ public struct TraceContextPropagator: Propagator {
       by: Self.name)
   }
 
-  /// The lines form one list (§3.3.1.1); empty lines would give empty members.
+  /// All lines form one list (§3.3.1.1). Empty lines are left out, because they would give empty members.
   private func state(_ carrier: some Carrier, _ extraction: inout Extraction) -> String? {
     let lines = carrier.values(of: "tracestate").filter { !TraceState.isEmpty($0.utf8.span) }
     let text = lines.joined(separator: ",")

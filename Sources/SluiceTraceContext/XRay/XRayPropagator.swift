@@ -1,18 +1,18 @@
 /// The header of AWS X-Ray.
 public struct XRayPropagator: Propagator {
-  /// `xray`, as `OTEL_PROPAGATORS` spells it.
+  /// The name in `OTEL_PROPAGATORS`: `xray`.
   public static let name = "xray"
   /// The only header of the family.
   public static let headerNames = ["x-amzn-trace-id"]
 
-  /// Requires nothing: the propagator has no settings and no state.
+  /// Makes the propagator, which has no settings and no state.
   public init() {}
 
   /// Sets the header, without `Sampled` if the decision is left open. Does nothing without a trace.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let parent = trace.traceParent else { return }
     let traceID = Hexadecimal.text(parent.traceID.high) + Hexadecimal.text(parent.traceID.low)
-    // An open decision is expressed by leaving `Sampled` out.
+    // A header without `Sampled` means an open decision.
     let decision = trace.sampling == .deferred ? "" : ";Sampled=\(trace.isSampled ? 1 : 0)"
     let value =
       "Root=1-\(traceID.prefix(8))-\(traceID.dropFirst(8));Parent=\(Hexadecimal.text(parent.spanID))\(decision)"

@@ -1,8 +1,8 @@
 import SluiceContentCoding
 
-/// Passes a body through its decoder. Keeps the input that is not decoded yet.
+/// Decodes a body piece by piece, and keeps the input that is not decoded yet.
 final class DecodedBody {
-  /// The largest piece of output: the same size as the pieces of an uncoded body that libcurl delivers.
+  /// The size of the largest piece of output. libcurl delivers an uncoded body in pieces of the same size.
   private static let pieceBytes = 16_384
 
   private let decoder: ContentDecoder
@@ -15,7 +15,7 @@ final class DecodedBody {
   init(_ codings: ContentCodings) throws(ContentDecodingError) { decoder = try ContentDecoder(codings) }
 
   /// Decodes a piece as far as `take` accepts the output, and keeps the rest of the input for ``decodeRest(_:)``.
-  /// - Parameter take: receives the output; returning false stops the decoding.
+  /// - Parameter take: receives the output. If it returns false, the decoding stops.
   func decode(
     _ piece: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer) -> Bool
   ) throws(ContentDecodingError) {

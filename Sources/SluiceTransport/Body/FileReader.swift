@@ -1,7 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 
-/// Reads a file from its beginning. Confined to the loop, unchecked for that reason.
+/// Reads a file from its beginning. Unchecked, because only the loop uses it.
 final class FileReader: @unchecked Sendable {
   private let file: UploadFile
   private let path: String
@@ -15,7 +15,7 @@ final class FileReader: @unchecked Sendable {
   }
 
   func read(_ maximum: Int) throws(TransportError) -> [UInt8]? {
-    // Bytes that were added to the file since then are not part of the body.
+    // Bytes behind `byteCount` were added to the file later and are not part of the body.
     let count = min(maximum, byteCount - offset)
     guard count > 0 else { return nil }
     var failure: TransportError?
@@ -28,7 +28,7 @@ final class FileReader: @unchecked Sendable {
     offset += piece.count
     guard !piece.isEmpty else {
       throw TransportError(
-        .bodyFile, "the body in \(path) has \(offset) of its \(byteCount) bytes: something has cut the file short")
+        .bodyFile, "the body in \(path) has \(offset) of its \(byteCount) bytes: the file was cut short")
     }
     return piece
   }

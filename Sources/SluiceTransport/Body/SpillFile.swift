@@ -6,8 +6,8 @@ import SluiceSupport
 
 /// A temporary file for a body too large for memory, written by ``SpillThreads``.
 ///
-/// The file has no name, so a killed process leaves nothing behind. Its path goes through the descriptor and needs
-/// /proc.
+/// The file has no name, so a killed process leaves nothing behind. It can be opened by the path of its descriptor in
+/// /proc, which must be mounted.
 final class SpillFile: Sendable {
   /// The condition for which a caller waits.
   enum Wait {
@@ -17,14 +17,14 @@ final class SpillFile: Sendable {
     case end
   }
 
-  /// Limits for the bytes that wait for the disk: at `fullBytes` the producer should stop, and at `roomBytes` it may
-  /// continue.
+  /// The limits for the bytes that wait for the disk. When there are `fullBytes`, the producer should stop; when only
+  /// `roomBytes` are left, it may continue.
   static let fullBytes = 1 << 20
   private static let roomBytes = 1 << 18
 
   private struct State {
     var pieces: [[UInt8]] = []
-    /// The bytes of all pieces that wait or are being written.
+    /// The number of bytes of all pieces that wait or are being written.
     var waitingBytes = 0
     var writtenBytes = 0
     /// Whether a thread is working on the file or will do so.
@@ -34,7 +34,7 @@ final class SpillFile: Sendable {
     var descriptor: Int32 = -1
     var failure: TransportError?
 
-    /// Returns whether the awaited condition is true now; if it is, no condition is awaited from then on.
+    /// Returns whether the awaited condition is true now. If it is, stops waiting for it.
     mutating func takeWait() -> Bool {
       guard let wait else { return false }
       let hasCome = failure != nil || (wait == .room ? waitingBytes <= SpillFile.roomBytes : !isScheduled)
@@ -54,9 +54,9 @@ final class SpillFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Takes a piece, however much is already waiting.
+  /// Takes a piece. The piece is accepted even if too many bytes wait already.
   ///
-  /// - Returns: false if the producer should stop for now; `onProgress` is called later.
+  /// - Returns: false if the producer should stop until `onProgress` is called.
   func append(_ piece: [UInt8]) throws(TransportError) -> Bool {
     let (failure, hasRoom, isNew) = state.withLock { state -> (TransportError?, Bool, Bool) in
       guard state.failure == nil else { return (state.failure, true, false) }
@@ -72,7 +72,7 @@ final class SpillFile: Sendable {
     return hasRoom
   }
 
-  /// The file, once everything is written; nil until then, and `onProgress` is called later.
+  /// Returns the file if all bytes are written. Otherwise returns nil, and `onProgress` is called when they are.
   func finish() throws(TransportError) -> FileBody? {
     let (failure, descriptor, byteCount) = state.withLock { state -> (TransportError?, Int32, Int) in
       guard state.failure == nil else { return (state.failure, -1, 0) }
@@ -165,7 +165,8 @@ final class SpillFile: Sendable {
   /// Creates a file that only its owner can read, with no name in the folder.
   private static func make() throws(TransportError) -> Int32 {
     var descriptor = sluice_open_unnamed(TemporaryFiles.folder)
-    // Not every file system supports files without a name, and old kernels do not know them.
+    // Where the file system or the kernel does not support files without a name, the file is created with a name, which
+    // is then removed.
     if descriptor < 0, [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) {
       let name = "\(TemporaryFiles.folder)/sluice-body-\(TemporaryFiles.randomName)"
       descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -13,7 +13,7 @@ enum SpillThreads {
   private static let state = Locked(State())
   private static let progressCount = Atomic<UInt64>(0)
 
-  /// Schedules the pieces of the file to be written.
+  /// Adds the file to the files whose pieces the threads write.
   static func write(_ file: SpillFile) {
     let needsThread = state.withLock { state in
       state.files.append(file)
@@ -42,7 +42,7 @@ enum SpillThreads {
     }
   }
 
-  /// The next file; nil if no file waits. After nil, this thread is no longer counted.
+  /// Takes the next file. Returns nil if no file waits; this thread is then no longer counted, and must end.
   private static func next() -> SpillFile? {
     state.withLock { state in
       let file = state.files.popFirst()

@@ -1,9 +1,9 @@
 import SluiceMessages
 import SluicePipeline
 
-/// The loop's side of a body that goes to a ``SpillFile``. Unchecked because it is confined to that loop.
+/// The part of a body in a ``SpillFile`` that the loop uses. Unchecked, because only that loop uses it.
 final class SpilledBody: @unchecked Sendable {
-  /// If the disk accepts nothing for this long, the bodies that wait for it fail.
+  /// If the disk accepts no bytes for this time, the bodies that wait for it fail.
   static let patience = Duration.seconds(30)
 
   private let loop: any EventLoop
@@ -14,7 +14,7 @@ final class SpilledBody: @unchecked Sendable {
   private let watch = DiskWatch()
   private var failure: TransportError?
 
-  /// - Parameter whenReady: called on the loop when a call that could not finish should be made again.
+  /// - Parameter whenReady: called on the loop when the caller should repeat a call that could not finish.
   init(on loop: any EventLoop, whenReady: @escaping () -> Void) {
     self.loop = loop
     self.whenReady = whenReady
@@ -31,7 +31,7 @@ final class SpilledBody: @unchecked Sendable {
     return .pause
   }
 
-  /// The file, once all of it is on disk; nil until then.
+  /// The file if all of the body is on disk; nil until then.
   func finish() throws(TransportError) -> FileBody? {
     if let failure { throw failure }
     if let body = try file.finish() { return body }
@@ -52,8 +52,8 @@ final class SpilledBody: @unchecked Sendable {
   }
 }
 
-/// Watches whether the disk makes progress while a body waits for it. A separate object, because the loop keeps a
-/// reference to the target of its timer.
+/// Watches whether the disk makes progress while a body waits for it. It is a separate object, because the loop retains
+/// the target of a timer and must not retain the body.
 private final class DiskWatch: LoopTimerTarget {
   weak var body: SpilledBody?
   private weak var loop: (any EventLoop)?

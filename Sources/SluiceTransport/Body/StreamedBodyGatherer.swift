@@ -1,7 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 
-/// Gathers a body that comes piece by piece.
+/// Collects a body that comes piece by piece.
 final class StreamedBodyGatherer: BodyGatherer {
   var whenReady: (() -> Void)?
   private let loop: any EventLoop

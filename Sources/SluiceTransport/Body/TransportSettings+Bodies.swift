@@ -1,7 +1,7 @@
 package import SluiceMessages
 package import SluicePipeline
 
-// The bodies that pass through stages; the same for every transport.
+// Rules for the bodies that pass through stages. They are the same for every transport.
 extension TransportSettings {
   package func makeBodyGatherer(on loop: any EventLoop, _ options: TransferOptions) -> any BodyGatherer {
     StreamedBodyGatherer(

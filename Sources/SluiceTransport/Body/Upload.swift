@@ -2,7 +2,7 @@ import Glibc
 package import SluiceMessages
 package import SluicePipeline
 
-/// A request body that is pulled piece by piece while it is sent: a file, or what a producer makes.
+/// A request body that is read piece by piece while it is sent: from a file, or from a producer.
 package final class Upload {
   private enum Source {
     case file(UploadFile, FileBody)
@@ -14,15 +14,15 @@ package final class Upload {
   package private(set) var deliveredBytes = 0
   /// The rest of a piece that did not fit into a buffer.
   private var rest: ArraySlice<UInt8> = []
-  /// Why the last read threw.
+  /// The error of the last read, if it threw one.
   package private(set) var failure: TransportError?
-  /// The producer has no data for now and is asked again later.
+  /// Whether the producer has no data for now and must be asked again later.
   package private(set) var isStarved = false
 
   /// The trailers with which the request began.
   private let givenTrailers: SharedValue<HeaderFields>?
 
-  /// nil for a body that is in memory.
+  /// Opens the file of the request's body, if there is one. Returns nil if the body is in memory.
   package init?(_ request: borrowing Request) throws(TransportError) {
     givenTrailers = request.sharedTrailers
     switch request.body {
@@ -38,7 +38,7 @@ package final class Upload {
 
   /// Fills the buffer, or a part of it.
   ///
-  /// - Returns: how many bytes; 0 at the end of the body, nil if the producer has no data for now.
+  /// - Returns: the number of bytes; 0 at the end of the body; nil if the producer has no data for now.
   /// - Throws: if the file or the producer fails, or does not have the length that it announced.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int? {
     isStarved = false
@@ -60,13 +60,14 @@ package final class Upload {
     }
   }
 
-  /// The fields that follow the body, after its end; nil if there are none.
+  /// The fields that follow the body, which are known after its end; nil if there are none.
   package var trailers: HeaderFields? {
     if case .stream(let stream) = source, let last = stream.trailers { return last() }
     return givenTrailers?.value
   }
 
-  /// Moves back for a second sending; returns false for a body that a producer makes, because it is made only once.
+  /// Moves to a position, to send the body again. Returns false if the body comes from a producer, because a producer
+  /// makes its body only once.
   package func seek(to offset: Int) -> Bool {
     if offset == deliveredBytes { return true }
     guard case .file = source else { return false }
@@ -84,7 +85,7 @@ package final class Upload {
     throw TransportError(.bodyFile, "the request body ended after \(deliveredBytes) of \(byteCount) bytes")
   }
 
-  /// 0 at the end, nil if the producer returned an empty piece.
+  /// Returns the number of bytes, 0 at the end of the body, or nil if the producer returned an empty piece.
   private func pull(_ stream: BodyStream, into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
     if rest.isEmpty {
       guard let piece = try stream.read(buffer.count) else { return 0 }
@@ -102,7 +103,7 @@ package final class Upload {
 }
 
 extension Request {
-  /// Whether the body is pulled piece by piece.
+  /// Whether the body is read piece by piece while it is sent.
   package var hasUpload: Bool {
     switch body {
     case .empty, .bytes: false
@@ -112,7 +113,7 @@ extension Request {
 
   /// Whether `Content-Length: 0` is sent if there is no body (RFC 9110 §8.6).
   package static func expectsBody(_ method: String) -> Bool {
-    // GET, the most frequent method, costs one comparison of lengths.
+    // The length is compared first, so that GET, the most frequent method, costs only one more comparison.
     switch method.utf8.count {
     case 3: method == "PUT"
     case 4: method == "POST"

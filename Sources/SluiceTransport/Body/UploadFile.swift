@@ -3,14 +3,14 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// An open file that is sent; closed when its last user releases it.
+/// The open file of a request body. It is closed when its last user releases it.
 final class UploadFile {
   private let file: FileDescriptor
   private let path: String
 
   init(_ body: FileBody) throws(TransportError) {
     path = body.path
-    // If the file was replaced by a FIFO, opening it would block the loop.
+    // O_NONBLOCK is needed in case the file was replaced by a FIFO: opening that would block the loop.
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY) else {
       throw TransportError(
         .bodyFile, "cannot open \(path) to send it: \(SystemError.text(errno))\(SystemError.advice(errno))",

@@ -1,10 +1,11 @@
 package import SluicePipeline
 
-/// The addresses of one host, and when they have to be looked up again. Confined to its loop.
+/// The addresses of one host, and when they have to be looked up again. It is used only on its loop.
 package struct AddressCache {
   /// Until this age, an answer is used without a new look-up.
   package static let freshness = Duration.seconds(60)
-  /// Until this age, an answer is used while a new one is fetched, so that no request waits for a name that was known.
+  /// Until this age, an old answer is used while a new one is fetched, so that no request waits for a look-up of a
+  /// known name.
   package static let staleness = Duration.seconds(360)
   /// How long to wait before the next look-up when the last one failed; the old answer is used during that time.
   private static let retrying = Duration.seconds(1)
@@ -33,9 +34,10 @@ package struct AddressCache {
     return true
   }
 
-  /// The known addresses stay in use. Without the pause, each request would cause a look-up while the resolver fails.
+  /// Notes a failed look-up. The known addresses stay in use. The next look-up must wait, because otherwise each
+  /// request would cause one while the resolver fails.
   package mutating func didNotResolve(at now: Instant) { refreshesAt = now + Self.retrying }
 
-  /// The addresses did not work: the next request looks the name up again.
+  /// Notes that connections to the addresses failed. The next request looks the name up again.
   package mutating func distrust() { resolvedAt = nil }
 }

@@ -2,8 +2,8 @@ package import SluiceContentCoding
 package import SluiceMessages
 package import SluicePipeline
 
-/// Takes the body of one response as it comes from the wire: limits it, decodes it, and collects it or passes it on, as
-/// the observer decides.
+/// Takes the body of one response from the wire: checks its size, decodes it, and collects it or passes it on, as the
+/// observer decides.
 ///
 ///     let receiver = BodyReceiver()
 ///     receiver.prepare(…)
@@ -11,27 +11,28 @@ package import SluicePipeline
 ///     receiver.take(piece, observer)          // for each piece, unless isHeldBack
 ///     let body = try receiver.finish()        // when the message is complete
 ///
-/// Confined to the loop. It calls the observer only from within a call of its owner.
+/// Only the loop uses it. It calls the observer only while its owner calls it.
 package final class BodyReceiver {
-  /// What happened to a piece.
+  /// The result of passing a piece to the receiver.
   package enum Taken {
     /// The whole piece was taken.
     case whole
-    /// Nothing was taken: the observer or the disk wants nothing now. The same piece must be given again later.
+    /// The piece was not taken, because the observer or the disk cannot accept it now. The caller must give the same
+    /// piece again later.
     case nothing
-    /// The transfer ends: ``failure`` says why, or ``isCut`` that the rest is not wanted.
+    /// The transfer must end. Either ``failure`` says why, or ``isCut`` says that the rest of the body is not wanted.
     case end
   }
 
   /// An unwanted body up to this size is read to its end, because that is cheaper than a new connection.
   package static let discardBytes = 65_536
 
-  // Taken from the transfer's options, because a copy of all options costs more.
+  // These four are copied from the transfer's options, because a copy of all options costs more.
   private var maximumResponseBytes = 0
   private var maximumStreamedBytes = 0
   private var spillBytes = 0
   private var tellsProgress = false
-  /// The owner outlives its use of the receiver.
+  /// Safe to be unowned: the owner lives until it has released the receiver or called `clear()`.
   private unowned(unsafe) var owner: (any BodyReceiverOwner)?
   /// The codings that must be decoded; nil for none.
   @exclusivity(unchecked) private var codings: ContentCodings?
@@ -41,12 +42,12 @@ package final class BodyReceiver {
   package private(set) var disposition = BodyDisposition.hold
   /// Why the body cannot be taken.
   package private(set) var failure: TransportError?
-  /// The rest of the body is not wanted: the transfer ends as a success, and its connection cannot be used again.
+  /// The rest of the body is not wanted. The transfer ends as a success, but its connection cannot be used again.
   package private(set) var isCut = false
   /// The number of body bytes received on the wire.
   package private(set) var receivedBytes = 0
   @exclusivity(unchecked) private var collector: BodyCollector?
-  /// Set from the first byte of a coded body on, unless the body is discarded.
+  /// The decoder of a coded body. It is made when the first byte arrives, unless the body is discarded.
   @exclusivity(unchecked) private var decoded: DecodedBody?
   /// The observer wants a pause.
   private var isPausing = false
@@ -59,8 +60,8 @@ package final class BodyReceiver {
   ///
   /// - Parameters:
   ///   - codings: the codings that must be decoded.
-  ///   - owner: told when a body that was held back can continue. Not retained: before the owner ends, it must release
-  ///     the receiver, or call ``clear()``.
+  ///   - owner: told when a body that was held back can continue. The owner is not retained. Before it ends, it must
+  ///     release the receiver or call ``clear()``.
   package func prepare(
     _ options: borrowing TransferOptions, codings: ContentCodings, announcedBytes: Int?, owner: any BodyReceiverOwner
   ) {
@@ -73,8 +74,8 @@ package final class BodyReceiver {
     self.owner = owner
   }
 
-  /// Forgets the body. Returns whether the receiver can take another one: false while a part of the body is on its way
-  /// to the disk, because the receiver would still be told about that part.
+  /// Forgets the body. Returns whether the receiver can be used for another body. It cannot if the body went to a file,
+  /// because the receiver would still be told about the progress of that file.
   package func clear() -> Bool {
     owner = nil
     guard collector?.isSpilled != true else { return false }
@@ -150,10 +151,10 @@ package final class BodyReceiver {
     return failure == nil ? .whole : .end
   }
 
-  /// The observer, which has paused, wants more.
+  /// Called when the observer has ended its pause.
   package func resume() { isPausing = false }
 
-  /// The transfer was cancelled: the observer gets no more of the body.
+  /// Called when the transfer was cancelled. The observer gets no more of the body.
   package func stop() {
     if failure == nil { failure = cancelled }
   }
@@ -169,10 +170,10 @@ package final class BodyReceiver {
     } catch { failure = undecodable(error) }
   }
 
-  /// The message is complete, and nothing is held back.
+  /// Ends the body. Call it when the message is complete and nothing is held back.
   ///
-  /// - Returns: the collected body; ``Body/empty`` if it was streamed or discarded. Nil while not all of it is on disk:
-  ///   the owner is told when it is.
+  /// - Returns: the collected body; ``Body/empty`` if it was streamed or discarded. Nil while a part of the body is not
+  ///   on disk yet; the owner is told when all of it is.
   package func finish() throws(TransportError) -> Body? {
     if let codings, !isDiscarding { try check(codings) }
     guard collector != nil else { return .empty }
@@ -189,8 +190,9 @@ package final class BodyReceiver {
     } catch { throw undecodable(error) }
   }
 
-  /// Whether a missing body counts as a valid coded body. It does if the server announces an empty body, because some
-  /// servers compress nothing and leave the field in place, or if a coding is unknown or there are too many.
+  /// Whether a body of 0 bytes is accepted although it has codings. It is if the server announces a length of 0,
+  /// because some servers do not compress an empty body but leave `Content-Encoding` in place. It is too if a coding is
+  /// unknown or there are too many codings.
   private func mayBeEmpty(_ codings: ContentCodings) -> Bool { announcedBytes == 0 || (try? codings.check()) == nil }
 
   private func accept(_ piece: UnsafeRawBufferPointer, total: Int, _ observer: any TransferObserver) -> Bool {
@@ -225,7 +227,7 @@ package final class BodyReceiver {
   }
 
   private func spilledBody() -> SpilledBody {
-    guard let owner else { preconditionFailure("a piece of a body that nobody has prepared for") }
+    guard let owner else { preconditionFailure("a piece of a body came before prepare(…) was called") }
     return SpilledBody(on: owner.receivingLoop) { [weak self] in
       guard let self else { return }
       isBehindDisk = false
@@ -259,13 +261,14 @@ package final class BodyReceiver {
   }
 }
 
-/// The transfer that a ``BodyReceiver`` belongs to.
+/// The transfer to which a ``BodyReceiver`` belongs.
 package protocol BodyReceiverOwner: AnyObject {
   var receivingLoop: any EventLoop { get }
 
   /// The URL of the request, for errors.
   var receivingURL: HTTPURL { get }
 
-  /// The disk can take more, or has all of the body: the owner should continue where it was held back. [loop]
+  /// Called when the disk can take more, or has all of the body. The owner should then continue where it was held back.
+  /// [loop]
   func bodyCanGoOn()
 }

@@ -1,7 +1,7 @@
 package import SluiceMessages
 package import SluicePipeline
 
-// Errors that every transport reports in the same words.
+// Errors that every transport reports with the same message.
 extension TransportError {
   package static func notProcessed(_ request: Request) -> TransportError {
     TransportError(

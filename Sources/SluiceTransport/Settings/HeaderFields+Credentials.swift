@@ -1,7 +1,8 @@
 package import SluiceMessages
 
 extension HeaderFields {
-  /// Adds `user:password@` of the URL as Basic, unless the request has credentials of its own (RFC 7617 §2).
+  /// Adds an `Authorization: Basic` header for the `user:password@` of the URL, unless the request has such a header
+  /// (RFC 7617 §2).
   package mutating func addCredentials(of url: HTTPURL) {
     guard let userInfo = url.userInfo, !contains("Authorization") else { return }
     let value = "Basic " + String(decoding: Base64.encode(PercentCoding.decoded(userInfo.utf8.span)), as: UTF8.self)

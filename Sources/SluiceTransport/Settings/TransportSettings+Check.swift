@@ -16,7 +16,7 @@ extension TransportSettings {
 }
 
 extension TransportSettings {
-  /// Refuses settings that the transport does not have, instead of ignoring them.
+  /// Refuses settings that the transport does not support, instead of ignoring them.
   private func checkEngine() throws(TransportError) {
     if engine == .curl, assumesHTTP2 {
       throw TransportError(

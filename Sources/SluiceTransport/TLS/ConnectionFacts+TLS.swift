@@ -2,7 +2,7 @@ import CTLS
 package import SluiceMessages
 
 extension ConnectionFacts.Security {
-  /// What OpenSSL knows of a connection after its handshake; nil if it gives no information.
+  /// The facts that OpenSSL knows about a connection after its handshake; nil if it gives none.
   package init?(of session: OpaquePointer) {
     guard let version = SSL_get_version(session), let cipher = SSL_get_current_cipher(session),
       let name = SSL_CIPHER_get_name(cipher)

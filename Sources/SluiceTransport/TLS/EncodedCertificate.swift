@@ -1,20 +1,20 @@
 import CTLS
 
-/// What OpenSSL writes as DER into memory of its own.
+/// Parts of a certificate in DER form, copied from memory that OpenSSL allocates.
 package enum EncodedCertificate {
-  /// The certificate; nil without memory.
+  /// The certificate; nil if there is no memory.
   package static func bytes(_ certificate: OpaquePointer) -> [UInt8]? {
     var bytes: UnsafeMutablePointer<UInt8>?
     return take(i2d_X509(certificate, &bytes), bytes)
   }
 
-  /// The SubjectPublicKeyInfo of the certificate; nil without memory.
+  /// The SubjectPublicKeyInfo of the certificate; nil if there is no memory.
   package static func publicKey(_ certificate: OpaquePointer) -> [UInt8]? {
     var bytes: UnsafeMutablePointer<UInt8>?
     return take(i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes), bytes)
   }
 
-  /// The SHA-256 hash of the SubjectPublicKeyInfo; nil without memory.
+  /// The SHA-256 hash of the SubjectPublicKeyInfo; nil if there is no memory.
   package static func publicKeyHash(_ certificate: OpaquePointer) -> [UInt8]? {
     guard let key = publicKey(certificate) else { return nil }
     var hash = [UInt8](repeating: 0, count: 32)
@@ -22,7 +22,7 @@ package enum EncodedCertificate {
     return hash
   }
 
-  /// The X.501 name; nil without memory.
+  /// The X.501 name; nil if there is no memory.
   package static func name(_ name: OpaquePointer) -> [UInt8]? {
     var bytes: UnsafeMutablePointer<UInt8>?
     return take(i2d_X509_NAME(name, &bytes), bytes)

@@ -1,17 +1,17 @@
 package import SluicePipeline
 import SluiceMessages
 
-/// What a failure of TLS means for the user, from OpenSSL's words: the fault of a certificate, or the name of an alert
-/// (RFC 8446 §6.2).
+/// What the user can do about a failure of TLS. It is derived from OpenSSL's message, which names the fault of a
+/// certificate or an alert (RFC 8446 §6.2).
 package struct TLSAdvice {
-  /// How far the connection had come.
+  /// The step of the connection that failed.
   package enum Moment: Sendable {
     /// The server's certificate was not accepted.
     case verification
     case handshake
-    /// The files of this side.
+    /// The client could not load its own files: the trusted authorities, or its certificate and key.
     case authorities, ownCertificate
-    /// The lists of ciphers.
+    /// The configured ciphers could not be set.
     case ciphers
     /// The server's public key is not accepted.
     case publicKey
@@ -49,7 +49,7 @@ package struct TLSAdvice {
   package func advice(at moment: Moment) -> String {
     switch moment {
     case .verification: certificateAdvice
-    // In TLS 1.2 this is also how a server asks for a certificate.
+    // In TLS 1.2, a server also sends this alert if it requires a client certificate and gets none.
     case .handshake where detail.contains("alert handshake failure"):
       "; the server might require a client certificate (\(names.certificate), \(names.key)), or have no TLS version "
         + "and cipher in common with this client"
@@ -67,10 +67,10 @@ package struct TLSAdvice {
 
   private var passwordAdvice: String {
     guard ["password", "decrypt", "interrupted"].contains(where: detail.contains) else { return "" }
-    return settings.tls.password == nil ? "; the key has a password" : "; the password does not fit"
+    return settings.tls.password == nil ? "; the key has a password" : "; the given password is wrong"
   }
 
-  /// Only a few faults of a certificate go away when another authority is trusted.
+  /// Advice about a server certificate that was not accepted. Trusting another authority helps only with some faults.
   private var certificateAdvice: String {
     if detail.contains("expired") {
       return "; the server needs a new certificate, or the clock of this machine is wrong"

@@ -87,7 +87,7 @@ struct CheckRun {
     guard instance.violations[.unreleasedList] == 0 else { throw TrialFailure("it \(Violation.unreleasedList.text)") }
   }
 
-  /// Runs the body with an active plugin, and ends the plugin; returns the host for further checks.
+  /// Runs the body with an active plugin, and then ends the plugin. Returns the host for further checks.
   @discardableResult
   func withActiveInstance(
     loops: Int = 1, answer: @escaping TrialHost.Answer = TrafficGenerator.echo,

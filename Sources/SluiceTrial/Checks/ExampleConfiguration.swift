@@ -1,7 +1,7 @@
 package import SluiceJSON
 
-/// The smallest configuration that a JSON schema allows: the required members, with defaults, examples and first
-/// choices where the schema has them.
+/// The smallest configuration that a JSON schema allows. It has only the required members, with the schema's defaults,
+/// examples and first choices as values where the schema has them.
 package struct ExampleConfiguration {
   /// A limit for the depth, because a schema can refer to itself.
   private static let deepest = 32
@@ -10,7 +10,7 @@ package struct ExampleConfiguration {
 
   package init(schema: JSONValue) { root = schema }
 
-  /// Nil if the schema does not say enough; for instance, no example can be derived from a pattern.
+  /// The configuration; nil if none can be derived from the schema, for instance from a pattern without an example.
   package var value: JSONValue? { make(root, depth: 0) }
 
   private func make(_ schema: JSONValue, depth: Int) -> JSONValue? {
@@ -92,7 +92,7 @@ package struct ExampleConfiguration {
     return min(schema["maximum"]?.number ?? 0, 0)
   }
 
-  /// `#`, `#/definitions/name`, `#/$defs/name`.
+  /// Finds what a reference in the schema names: `#`, `#/definitions/name` or `#/$defs/name`.
   private func target(of reference: String) -> JSONValue? {
     guard reference.hasPrefix("#") else { return nil }
     return reference.dropFirst().split(separator: "/").reduce(Optional(root)) { found, name in

@@ -5,7 +5,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// Checks of the optional parts that a plugin can have besides its stages.
+// Checks of the optional parts of a plugin: notifications, places, state and self-tests.
 extension ConformanceCheck {
   static let extensions = [
     ConformanceCheck("notifications", "Each notification is passed on, or taken and answered once") { run in
@@ -87,7 +87,7 @@ extension CheckRun {
     channel.step("in create_stage with the configuration \(text.prefix(300))")
     var place: PluginPlace?
     do { place = try instance.makePlace("request[0]", configuration) } catch {
-      // A message of the plugin itself can be any text. This message of the host means that the plugin gave none.
+      // The message of a plugin can be any text. This message is the host's, and means that the plugin gave no message.
       guard !error.reason.hasPrefix("request[0].config: create_stage answered") else { throw error }
     }
     if let place {

@@ -32,7 +32,7 @@ extension ConformanceCheck {
     ConformanceCheck("load-is-quiet", "Loading the library starts no thread and opens no file") { run in
       let before = ProcessState()
       _ = try TrialLibrary.load(run.request, run.channel)
-      // The descriptor of the private copy is expected.
+      // The mapped private copy is allowed to stay open.
       if let added = ProcessState.settled(since: before, besides: run.request.library) {
         throw TrialFailure("loading it left \(added)")
       }

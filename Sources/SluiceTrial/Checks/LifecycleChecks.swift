@@ -10,7 +10,7 @@ extension ConformanceCheck {
     ConformanceCheck("create-is-quiet", "create and destroy start no threads, open no files and leave nothing") { run in
       let host = try run.host()
       let generation = try run.library(host).generation
-      // The first instance can fill caches of libraries.
+      // The first instance is not compared, because it can fill caches of libraries.
       try run.destroy(run.instance(generation, host))
       let before = ProcessState()
       let instance = try run.instance(generation, host)
@@ -64,8 +64,8 @@ extension ConformanceCheck {
       }
       try live()
       var left: String?
-      // If something is left, runs once more: resources that all instances share can be created late, such as the timer
-      // of Dispatch.
+      // If something is left, the lifecycles run once more, because resources that all instances share can be created
+      // late, such as the timer of Dispatch.
       for _ in 0..<2 {
         let before = ProcessState()
         for _ in 0..<10 { try live() }
@@ -109,7 +109,7 @@ extension ConformanceCheck {
 }
 
 extension CheckRun {
-  /// Creates an instance, and destroys it if that succeeds; fails if a refusal has no reason.
+  /// Creates an instance, and destroys it if create succeeds. Fails if create refuses without a reason.
   fileprivate func attempt(_ configuration: JSONValue, library: PluginGeneration, _ host: TrialHost) throws {
     let text = (try? configuration.serializedText()) ?? "…"
     channel.step("in create with the configuration \(text.prefix(300))")
@@ -125,7 +125,7 @@ extension CheckRun {
     }
   }
 
-  /// Sends a request through an instance, or through one of its places; fails if the transaction does not end.
+  /// Sends a request through an instance, or through one of its places. Fails if the transaction does not end.
   @discardableResult
   func pass(
     _ host: TrialHost, _ instance: PluginInstance, _ request: Request = TrafficGenerator.plainRequest,

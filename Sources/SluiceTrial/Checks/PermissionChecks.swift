@@ -4,7 +4,7 @@ import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
 
-// Checks of the functions that a plugin calls, by phase and host.
+// Checks which functions a plugin calls in which phase, and on hosts with fewer features.
 extension ConformanceCheck {
   static let permissions = [
     ConformanceCheck("phases", "In every phase, the plugin calls only functions that may_call allows there") { run in
@@ -62,7 +62,7 @@ extension CheckRun {
   }
 }
 
-/// Requests and answers that together lead a plugin through every phase.
+/// Requests and answers that together make the host call a plugin in every phase.
 enum PhaseTraffic {
   static let requests: [Request] = ["/plain", "/redirect", "/challenge", "/unreachable", "/lost", "/unavailable"]
     .flatMap { path in

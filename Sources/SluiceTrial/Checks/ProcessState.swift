@@ -11,7 +11,7 @@ struct ProcessState: Equatable {
     threads = Self.entries("/proc/self/task") { Self.text("/proc/self/task/\($0)/comm") } ?? [:]
   }
 
-  /// A text that names what was added since the earlier state; nil if nothing was.
+  /// Names the threads and descriptors that were added since the earlier state; nil if none were added.
   func added(since earlier: ProcessState, besides path: String? = nil) -> String? {
     guard let descriptors = descriptors?.filter({ earlier.descriptors?[$0.key] == nil && $0.value != path }) else {
       return "as many descriptors as it could get"
@@ -23,7 +23,7 @@ struct ProcessState: Equatable {
     return parts.isEmpty ? nil : parts.joined(separator: " and ")
   }
 
-  /// Waits, up to the limit, until added threads and descriptors are gone: threads take a moment to end.
+  /// Waits, up to the limit, until added threads and descriptors are gone, because threads take a moment to end.
   static func settled(
     since earlier: ProcessState, besides path: String? = nil, within limit: Duration = .seconds(2)
   ) -> String? {
@@ -34,7 +34,7 @@ struct ProcessState: Equatable {
     return ProcessState().added(since: earlier, besides: path)
   }
 
-  /// Swift's task pool starts with the first task, and stays until the process ends.
+  /// Threads of Swift's task pool do not count: the pool starts with the first task, and stays until the process ends.
   private static func isOfRuntime(_ name: String) -> Bool {
     name.hasPrefix("DispatchWorker") || name.hasPrefix("Dispatch") || name.hasPrefix("swift")
   }

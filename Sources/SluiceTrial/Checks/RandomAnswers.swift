@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Answers of an unreliable wire.
+/// Random answers to requests, as an unreliable network would give them.
 final class RandomAnswers: Sendable {
   private let generator: Locked<TrafficGenerator>
   private let count = Locked(0)

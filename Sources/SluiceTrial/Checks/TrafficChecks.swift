@@ -96,7 +96,7 @@ extension CheckRun {
 }
 
 extension PluginInstance {
-  /// A plugin that requires suspension should have suspended a call.
+  /// Explains why no call was suspended. A plugin that requires suspension should have suspended one.
   fileprivate var suspendedNoCall: TrialFailure {
     generation.facts?.requiredFeatures.names.contains("suspend") == true
       ? .skip(
@@ -104,7 +104,8 @@ extension PluginInstance {
       : .absent("it suspended no call")
   }
 
-  /// Fails with the first kind of violation that the host has counted, in the words of its log.
+  /// Fails if the host has counted a violation. The failure quotes the host's log line about the first kind of
+  /// violation.
   func requireNoViolations(in host: TrialHost, but allowed: Set<Violation> = []) throws(TrialFailure) {
     for kind in Violation.allCases where violations[kind] > 0 && !allowed.contains(kind) {
       throw TrialFailure("it \(host.detail(of: kind))")

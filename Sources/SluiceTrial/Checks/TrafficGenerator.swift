@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// Random messages, with many edge cases: no value, a long one, repeated fields, bytes that are not UTF-8, bodies that
+/// Random messages with many edge cases: empty and long values, repeated fields, bytes that are not UTF-8, bodies that
 /// do not fit their media type. The same seed gives the same messages.
 struct TrafficGenerator {
   private var random: RandomBits
@@ -51,7 +51,7 @@ struct TrafficGenerator {
     }
   }
 
-  /// A configuration with one random change, or none: a value is replaced, added or removed.
+  /// A configuration with at most one random change: a value is replaced, added or removed.
   mutating func variation(of configuration: JSONValue) -> JSONValue {
     guard configuration.isObject, let copy = try? configuration.deepCopy(), chance(80) else { return document() }
     let keys = copy.members.map(\.0)
@@ -107,7 +107,8 @@ struct TrafficGenerator {
     return .response(Response(status: 200, headers: headers, body: request.body))
   }
 
-  /// Random answers, including no answer; the same seed and the same order of requests on a loop give the same answers.
+  /// Random answers to requests, sometimes an error instead. The same seed and the same order of requests on a loop
+  /// give the same answers.
   static func random(_ seed: UInt64) -> TrialHost.Answer {
     let generator = RandomAnswers(TrafficGenerator(RandomBits(seed: seed)))
     return { _ in generator.next() }

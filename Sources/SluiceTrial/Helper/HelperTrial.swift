@@ -2,9 +2,9 @@ import SluiceJSON
 import SluicePluginHost
 public import SluicePluginImage
 
-/// Tries a library out in a child process of a helper, which is the `sluice` command: maps it, makes its instances with
-/// their real configuration, hands the state over, runs the plugin's own cases, and destroys the instances. `activate` is
-/// not called.
+/// Tries a library out in a child process of a helper, which is the `sluice` command: maps the library, makes its
+/// instances with their real configuration, hands the state over, runs the plugin's own cases, and destroys the
+/// instances. `activate` is not called.
 public struct HelperTrial: LibraryTrial {
   private let helper: TrialHelper
   private let warn: @Sendable (PluginError.Subject, String) -> Void
@@ -21,9 +21,10 @@ public struct HelperTrial: LibraryTrial {
     self.warn = warn
   }
 
-  /// Runs the trial on a thread of its own, for at most the candidate's deadline and about 10 seconds more. Cancelling
-  /// the task ends the helper and all that it has started.
-  /// - Throws: why the library is refused; `trial_unavailable` if there was no trial, or it was cancelled.
+  /// Runs the trial on a separate thread. It takes at most about 10 seconds more than the candidate's deadline.
+  /// Cancelling the task ends the helper and all processes that the helper has started.
+  /// - Throws: an error that says why the library is refused; `trial_unavailable` if there was no trial or it was
+  ///   cancelled.
   public func examine(_ candidate: TrialCandidate) async throws(PluginError) {
     let request = try request(candidate)
     try judge(await TrialProcess(request, helper: helper).report().get(), request)

@@ -1,8 +1,8 @@
 package import SluicePluginImage
 
 extension LibraryTrial {
-  /// Examines all candidates, at most four at the same time, because each needs a process. Returns for each, in order,
-  /// why it is refused, or nil.
+  /// Examines all candidates, at most four at the same time, because each needs a process. Returns one element for each
+  /// candidate, in order: why it is refused, or nil.
   package func refusals(of candidates: [TrialCandidate]) async -> [PluginError?] {
     await withTaskGroup(of: (index: Int, refusal: PluginError?).self) { group in
       var refusals = [PluginError?](repeating: nil, count: candidates.count)

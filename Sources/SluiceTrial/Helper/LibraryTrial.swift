@@ -1,8 +1,8 @@
 package import SluicePluginHost
 public import SluicePluginImage
 
-/// Tries a library out before its code gets into the process: the step between the private copy and `dlopen`, at the
-/// start of an engine and in each swap.
+/// Tries a library out before its code is loaded into the process. This happens at the start of an engine and in each
+/// swap, between the private copy and `dlopen`.
 ///
 /// An engine without a trial maps every library that passes the preflight.
 public protocol LibraryTrial: Sendable {
@@ -10,23 +10,24 @@ public protocol LibraryTrial: Sendable {
   ///
   /// Called once for each library, never on an event loop; several libraries can be examined at the same time. If the
   /// task is cancelled, the trial must stop the examination and end everything that the examination started. At the
-  /// start of an engine, the thread that creates the engine runs the task, and waits for it: the trial must end by
-  /// itself, and must not wait for the actor or the thread that creates the engine.
+  /// start of an engine, the thread that creates the engine runs the task, and waits for it: so the trial must end by
+  /// itself, and must not wait for that thread or for its actor.
   ///
-  /// - Throws: why the candidate is refused. The start fails with it; a swap reports it as its reason.
+  /// - Throws: why the candidate is refused. The start of an engine fails with this error; a swap reports it as its
+  ///   reason.
   func examine(_ candidate: TrialCandidate) async throws(PluginError)
 }
 
-/// A build that is to be loaded, at the start or in place of the build that serves now.
+/// A build that is examined. It will be loaded at the start of an engine, or will replace the build that serves now.
 public struct TrialCandidate: Sendable {
   /// One instance that would be created.
   public struct Instance: Sendable {
     /// The name in the configuration.
     public let name: String
-    /// The `config` of the instance as JSON text, with references resolved. It contains secrets: pass it through a
+    /// The `config` of the instance as JSON text, with references resolved. It contains secrets, so pass it through a
     /// pipe, never through arguments or the environment.
     public let configuration: String
-    /// The configurations of its places, in order. They contain secrets too.
+    /// The configurations of its places, in order. These configurations contain secrets too.
     public let places: [Place]
     /// The state that the serving instance of this name has just saved; nil if that instance has no state, or does not
     /// exist.
@@ -61,7 +62,7 @@ public struct TrialCandidate: Sendable {
     }
   }
 
-  /// The path in the configuration; for messages.
+  /// The path in the configuration. It is used only in messages.
   public let path: String
   /// The private copy that will be mapped. It is not moved or removed during the call.
   public let copy: String

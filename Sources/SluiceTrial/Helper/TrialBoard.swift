@@ -14,9 +14,9 @@ package struct TrialBoard: @unchecked Sendable {
     self.word = word
   }
 
-  /// Called in the child, when its channel is no longer the original one.
+  /// Called in the child when its channel's descriptor is no longer that of the pipe.
   func noteLostChannel() { word.storeBytes(of: 1, as: UInt32.self) }
 
-  /// Read in the supervisor, when the child has ended.
+  /// Whether the child has set the word. The supervisor reads this when the child has ended.
   var hasLostChannel: Bool { word.load(as: UInt32.self) != 0 }
 }

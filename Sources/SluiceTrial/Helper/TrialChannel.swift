@@ -1,12 +1,12 @@
 import Glibc
 package import SluiceJSON
 
-/// Reports a trial's current step and its results to the supervisor. Used in the child process, from one thread at a
-/// time.
+/// Reports a trial's current step and its results to the supervisor. It is used in the child process, by one thread at
+/// a time.
 package struct TrialChannel: Sendable {
   private let descriptor: CInt
   private let board: TrialBoard
-  /// Identifies the pipe: the descriptor's number might already refer to another file.
+  /// Identifies the pipe, because the descriptor's number might refer to another file later.
   private let inode: ino_t?
 
   init(descriptor: CInt, board: TrialBoard) {
@@ -19,10 +19,10 @@ package struct TrialChannel: Sendable {
   /// report names it.
   package func step(_ words: String) { write(["step": JSONValue(words)]) }
 
-  /// Reports the result of one part of the task; all of them are kept.
+  /// Reports the result of one part of the task. The supervisor keeps the results of all parts.
   package func report(_ item: JSONValue) { write(["item": item]) }
 
-  /// Reports the final result; the last one counts.
+  /// Reports the final result. If it is called again, the last result counts.
   package func finish(_ result: JSONValue) { write(["result": result]) }
 
   private func write(_ document: JSONValue) {
@@ -45,8 +45,8 @@ package struct TrialChannel: Sendable {
     return fstat(descriptor, &status) == 0 ? status.st_ino : nil
   }
 
-  /// Called when code of the library has closed descriptors that it had not opened; the host of this trial might have
-  /// lost the descriptors of its loops as well.
+  /// Called when code of the library has closed descriptors that it had not opened; the host of this trial might also
+  /// have lost the descriptors of its loops.
   private func lose() -> Never {
     board.noteLostChannel()
     _exit(1)

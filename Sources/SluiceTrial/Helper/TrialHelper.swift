@@ -2,17 +2,17 @@ import Glibc
 import SluicePluginFile
 import SluiceSupport
 
-/// The program in which libraries are tried out: the `sluice` command, with arguments that its help does not show.
+/// The program that tries libraries out: the `sluice` command, with arguments that its help does not show.
 package struct TrialHelper: Sendable, Hashable {
   package let path: String
 
   package init(path: String) { self.path = path }
 
-  /// This program if it is the command, otherwise the command next to it, otherwise the first on `PATH`; nil if none is
-  /// found.
+  /// This program if it is the command, otherwise the command next to it, otherwise the first on `PATH`. Returns nil if
+  /// none is found.
   package static func find() -> TrialHelper? {
     let program = RunningProgram.path()
-    // This path works even if the file was replaced after the start.
+    // `/proc/self/exe` works even if the file was replaced after the start of this program.
     if let program, name(of: program) == "sluice" { return TrialHelper(path: "/proc/self/exe") }
     let beside = program.map { [folder(of: $0)] } ?? []
     let searched = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []

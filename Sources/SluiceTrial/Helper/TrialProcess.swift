@@ -4,7 +4,7 @@ import SluicePipeline
 package import SluicePluginImage
 import SluiceSupport
 
-/// The host's side of a running helper process. The helper gets a request over a socket, tries the library out in its
+/// A running helper process, as the host sees it. The helper gets a request over a socket, tries the library out in its
 /// own child (``TrialSupervisor``), and answers with a report. When the host closes the socket, or ends, the helper
 /// kills everything that it has started and ends too.
 package final class TrialProcess: Sendable {
@@ -60,7 +60,7 @@ package final class TrialProcess: Sendable {
       advice: "install the sluice command of the same version as this program")
   }
 
-  /// Like the blocking function, on a new thread. Cancelling the task cancels the trial.
+  /// Like the blocking function, but runs on a new thread. Cancelling the task cancels the trial.
   package func report() async -> Result<TrialReport, PluginError> {
     await withTaskCancellationHandler {
       await Handover.wait { answer in
@@ -73,8 +73,8 @@ package final class TrialProcess: Sendable {
     }
   }
 
-  /// Cancels the trial: the helper finds its socket closed, and ends with everything that it has started. From any
-  /// thread.
+  /// Cancels the trial, from any thread. The helper finds its socket closed, kills everything that it has started, and
+  /// ends.
   package func cancel() {
     state.withLock { state in
       if case .running(let channel) = state { shutdown(channel, Int32(SHUT_RDWR)) }
@@ -101,7 +101,7 @@ package final class TrialProcess: Sendable {
 
   private var cancelled: PluginError { unavailable("the trial was given up") }
 
-  /// `theirs` is closed at the end of the call, so that only the helper has that end of the socket.
+  /// `theirs` is closed at the end of the call, so that only the helper has this end of the socket.
   private func spawn(_ theirs: consuming FileDescriptor) throws(PluginError) -> pid_t {
     var process: pid_t = 0
     let words = (["sluice"] + TrialSupervisor.arguments).map { strdup($0) } + [nil]
@@ -112,8 +112,9 @@ package final class TrialProcess: Sendable {
     return process
   }
 
-  /// The environment of this program, because the plugin might read it, but without backtraces of Swift's runtime,
-  /// which take time and would displace the plugin's own last output. The caller frees each text.
+  /// The helper gets the environment of this program, because the plugin might read it. Backtraces of Swift's runtime
+  /// are switched off, because they take time and would displace the plugin's own last output. The caller must free
+  /// each text.
   private static var environment: [UnsafeMutablePointer<CChar>?] {
     ProcessEnvironment.copies(replacing: ["SWIFT_BACKTRACE": "enable=no"])
   }
@@ -122,9 +123,9 @@ package final class TrialProcess: Sendable {
     PluginError(.trialUnavailable, request.subject, "could not be tried out: \(reason)")
   }
 
-  /// Waits for the helper to end by itself, which it does after its report or when its socket is closed, and kills it
-  /// after a second. nil if it was killed, or if its status is unknown: a program that ignores SIGCHLD, or waits for
-  /// all of its children itself, has already collected the status.
+  /// Waits until the helper ends by itself, after its report or because its socket is closed, and kills it after a
+  /// second. Returns nil if the helper was killed, or if its status is unknown. The status is unknown in a program that
+  /// ignores SIGCHLD, or that waits for all of its children itself.
   private static func end(_ process: pid_t) -> WaitStatus? {
     for _ in 0..<1000 {
       var status: Int32 = 0
@@ -138,12 +139,12 @@ package final class TrialProcess: Sendable {
     return nil
   }
 
-  /// False if the helper does not accept all bytes in time.
+  /// Returns false if the helper does not accept all bytes in time.
   private static func send(_ bytes: [UInt8], over channel: CInt, until deadline: Duration) -> Bool {
     var sent = 0
     while sent < bytes.count {
       guard wait(for: POLLOUT, on: channel, until: deadline) else { return false }
-      // Must not cause SIGPIPE, in any program.
+      // MSG_NOSIGNAL is needed because a program may have left SIGPIPE at its default, which would end the program.
       let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
       let step = bytes.withUnsafeBytes { buffer in
         Glibc.send(channel, buffer.baseAddress.map { $0 + sent }, bytes.count - sent, flags)

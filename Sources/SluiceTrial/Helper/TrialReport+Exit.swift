@@ -6,16 +6,17 @@ extension TrialReport {
   package enum ExitStep {
     package static let handlers = "in a function that it registered with atexit"
     package static let destructors = "in a destructor of the library"
-    package static let over = "at its very end"
+    package static let over = "after the last destructor"
 
     static let all = [handlers, destructors, over]
   }
 
-  /// Whether the trial itself was over when the process ended.
+  /// Whether the trial had reported its result, and the process was in one of these last steps when it ended.
   var isBeyondResult: Bool { result != nil && step.map(ExitStep.all.contains) == true }
 
-  /// The library's fault when a process ends with exit(3); nil if there is none, or if the trial did not get this far.
-  /// The command itself calls neither handlers nor destructors when it ends.
+  /// What the library does wrong when a process ends with exit(3); nil if it does nothing wrong, or if the trial did
+  /// not get this far. It is only a warning, because the command itself calls neither handlers nor destructors when it
+  /// ends.
   package var exitWarning: String? {
     guard isBeyondResult, let step, let deed else { return nil }
     return "\(deed) \(step), when its process ended; do that work in deactivate or destroy"

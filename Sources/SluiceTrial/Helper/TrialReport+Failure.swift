@@ -20,10 +20,10 @@ extension TrialReport {
     return result["error"].map { PluginError($0, subject) }
   }
 
-  /// Whether the process itself ended in a wrong way, independent of the trial's earlier results.
+  /// Whether the way in which the process ended shows a fault, whatever results the trial has reported.
   package var hasProcessFailure: Bool { processFailure(.plugin(name: nil, path: nil)) != nil }
 
-  /// The fault that shows in how the process ended, independent of the trial's results.
+  /// The fault that the end of the process shows, whatever results the trial has reported.
   private func processFailure(_ subject: PluginError.Subject) -> PluginError? {
     if hasLostChannel {
       return PluginError(
@@ -64,7 +64,8 @@ extension TrialReport {
 
   private var place: String { step ?? "before anything was tried" }
 
-  /// The runtime's message about the crash, otherwise the last output of the process, if there was any.
+  /// The Swift runtime's message about the crash; without one, the last output of the process; nil if there was no
+  /// output.
   private var said: String? {
     if let message = CrashReport.runtimeMessage(in: errorOutput.tail) { return String(message.prefix(400)) }
     let bytes = errorOutput.tail.isEmpty ? output.tail : errorOutput.tail
@@ -85,7 +86,7 @@ extension TrialReport {
 }
 
 extension PluginError {
-  /// An error as a trial reports it.
+  /// Makes an error from the form in which a trial reports it.
   init(_ document: JSONValue, _ subject: Subject) {
     func words(_ key: String) -> String? {
       document[key]?.string.map { PlainText.line($0, limitBytes: PluginText.reasonBytes) }
@@ -95,7 +96,7 @@ extension PluginError {
     if let name = document["name"]?.string { self = named(name) }
   }
 
-  /// The input for ``init(_:_:)`` in another process.
+  /// The form in which a trial reports the error; ``init(_:_:)`` reads it in the other process.
   package var document: JSONValue {
     let document: JSONValue = ["code": JSONValue(code.rawValue), "reason": JSONValue(reason)]
     document["advice"] = advice.map { JSONValue($0) }
@@ -104,8 +105,8 @@ extension PluginError {
   }
 }
 
-/// Texts of configurations and states that must not appear in a message: every string that is long enough to be a
-/// secret.
+/// The texts of configurations and states that must not appear in a message. Every string that is long enough to be a
+/// secret is one of them.
 package struct TrialSecrets: Sendable {
   private static let shortestBytes = 6
   private var texts: Set<String> = []

@@ -2,7 +2,7 @@ package import SluiceJSON
 import SluiceMessages
 import SluiceSupport
 
-/// The result of a trial in a child process: one line of JSON from the helper.
+/// The result of a trial in a child process. The helper sends it as one line of JSON.
 package struct TrialReport: Sendable {
   package enum Ending: Sendable, Hashable {
     case exited(Int32)
@@ -18,7 +18,7 @@ package struct TrialReport: Sendable {
     }
   }
 
-  /// The output to one of the standard streams.
+  /// The output that the process wrote to one of its standard streams.
   package struct Output: Sendable, Hashable {
     package var byteCount = 0
     /// The end of the output.
@@ -34,9 +34,9 @@ package struct TrialReport: Sendable {
   package var items: [JSONValue] = []
   package var output = Output()
   package var errorOutput = Output()
-  /// Processes that the trial started and that continued after its end, by name; they were killed.
+  /// The names of processes that the trial started and that continued after its end. These processes were killed.
   package var leftProcesses: [String] = []
-  /// Code of the library closed the child's channel to the supervisor.
+  /// Whether code of the library has closed the child's channel to the supervisor.
   package var hasLostChannel = false
 
   package init(ending: Ending) { self.ending = ending }
@@ -60,7 +60,7 @@ extension TrialReport {
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
-  /// nil if the line is not a report.
+  /// Reads a report; nil if the line is not a report.
   package init?(line: some Sequence<UInt8>) {
     guard let document = try? JSONValue(parsing: line, options: .allowNUL), document.isObject else { return nil }
     if let code = document["exited"]?.integer {

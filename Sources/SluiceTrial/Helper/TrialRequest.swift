@@ -4,8 +4,9 @@ import SluicePipeline
 package import SluicePluginHost
 package import SluicePluginImage
 
-/// The task of a helper process: one line of JSON, over a socket. A configuration can contain secrets, so the line is
-/// never passed as an argument or in the environment, which other users of the machine can read.
+/// The task of a helper process. The host sends it as one line of JSON over a socket. A configuration can contain
+/// secrets, so the line is never passed as an argument or in the environment, which other users of the machine can
+/// read.
 package struct TrialRequest: Sendable {
   /// One instance to create.
   package struct Instance: Sendable {
@@ -41,7 +42,7 @@ package struct TrialRequest: Sendable {
   package var seed: UInt64
   package var deadline: Duration
   package var limits: TrialLimits
-  /// Input that only some tasks need.
+  /// Additional input, which only some tasks need.
   package var payload: JSONValue?
 
   package static let trial = "trial"
@@ -70,10 +71,10 @@ package struct TrialRequest: Sendable {
 /// The limits of a trial.
 package struct TrialLimits: Sendable, Hashable {
   package var processorSeconds: UInt64
-  /// Address space, which is larger than the memory in use.
+  /// The maximum address space, which is larger than the memory in use.
   package var memoryBytes: UInt64
   package var descriptors: UInt64
-  /// The size of one file.
+  /// The maximum size of one file.
   package var fileBytes: UInt64
 
   package init(
@@ -86,17 +87,18 @@ package struct TrialLimits: Sendable, Hashable {
     self.fileBytes = fileBytes
   }
 
-  /// The processor time: at least as much as a trial with that deadline can use.
+  /// Sets the maximum processor time, to at least what a trial with this deadline can use.
   init(deadline: Duration) {
     self.init(processorSeconds: max(20, UInt64(clamping: deadline.components.seconds) &+ 1))
   }
 }
 
 extension TrialRequest {
-  /// Increased with each change after which helper and host would misunderstand each other.
+  /// The version of this form. It is increased with each change after which a helper and a host of different versions
+  /// would misunderstand each other.
   private static let revision: Int64 = 4
 
-  /// The line, with its line end.
+  /// The request as a line, with its line end.
   package var line: [UInt8] {
     let document: JSONValue = [
       "revision": JSONValue(Self.revision), "library": JSONValue(library), "path": JSONValue(path),
@@ -123,7 +125,7 @@ extension TrialRequest {
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
-  /// nil for a line that a host of this version would not send.
+  /// Reads a request; nil for a line that a host of this version would not send.
   package init?(line: some Sequence<UInt8>) {
     guard let document = try? JSONValue(parsing: line, options: .allowNUL),
       document["revision"]?.integer == Self.revision,

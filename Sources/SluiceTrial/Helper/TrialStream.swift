@@ -4,9 +4,10 @@ import SluiceMessages
 import SluiceSupport
 
 /// The output of one of the child's streams. It is read to the end, so that the child never waits for a reader. Only a
-/// part is kept, so that the supervisor does not grow.
+/// part of it is kept, so that the supervisor's memory does not grow.
 struct TrialStream {
-  /// Enough for a failed check of Swift and the 128 frames that its runtime lists after it.
+  /// The kept size: enough for the message of a failed check in Swift and the 128 stack frames that the runtime lists
+  /// after it.
   private static let keptBytes = 16 << 10
   private static let roomBytes = 1 << 20
   /// The limit for the child's channel.
@@ -29,7 +30,7 @@ struct TrialStream {
 
   var output: TrialReport.Output { TrialReport.Output(byteCount: count, tail: Array(bytes.suffix(Self.keptBytes))) }
 
-  /// Reads the available bytes; waits if there are none.
+  /// Reads the available bytes. Waits if there are none.
   mutating func read() {
     guard let piece = DescriptorPiece.read(descriptor), !piece.isEmpty else {
       isOpen = false
@@ -48,7 +49,7 @@ struct TrialStream {
 }
 
 extension TrialReport {
-  /// Takes the lines from the child's channel; the last line can be cut off.
+  /// Takes the lines from the child's channel. The last line can be incomplete.
   mutating func takeLines(_ bytes: [UInt8]) {
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
       guard let document = try? JSONValue(parsing: line, options: .allowNUL) else { continue }

@@ -3,7 +3,7 @@ import Glibc
 import SluiceJSON
 import SluiceSupport
 
-/// The helper's own part: tries a library out in a child process, which it controls completely, and reports the result.
+/// The part of the helper that controls a trial. It tries a library out in a child process, and reports the result.
 ///
 ///     host ══ socket ══ supervisor ── child: limits, library, plugin
 ///                           └──────── whatever the child leaves behind
@@ -20,7 +20,8 @@ package struct TrialSupervisor {
   private var streams: [TrialStream]
   private let deadline: Duration
 
-  /// Serves one request from standard input; returns the exit status. The process must have only one thread.
+  /// Serves one request from standard input, and returns the exit status for this process. The process must have only
+  /// one thread.
   ///
   /// - Parameter body: performs the task, in the child process, on a separate thread.
   package static func run(_ body: @escaping @Sendable (TrialRequest, TrialChannel) -> Void) -> CInt {
@@ -63,14 +64,14 @@ package struct TrialSupervisor {
     if process == 0 {
       Self.enter(request, supervisor, result.writing, output.writing, errors.writing)
       let channel = TrialChannel(descriptor: result.writing, board: board)
-      // The body needs a new thread: the runtime's locks identify a thread by an id that it reads only once (Swift
-      // 6.3), so this thread still has the id of the supervisor's thread. If another thread wanted such a lock too,
-      // both would wait forever, and use up a processor.
+      // The body needs a new thread. The locks of Swift's runtime identify a thread by an id that the thread reads only
+      // once (Swift 6.3), so after the fork this thread still has the id of the supervisor's thread. If it waited for
+      // such a lock, it would wait forever and use up a processor.
       let isDone = SystemThread.runAndWait { body(request, channel) } != nil
       fflush(nil)
       _exit(isDone ? 0 : 1)
     }
-    // The child sets its group too; set here as well, the group exists no matter which process runs first.
+    // The group is set here and in the child, so that it exists no matter which process runs first.
     setpgid(process, process)
     for pipe in [result, output, errors] { close(pipe.writing) }
     child = process
@@ -82,13 +83,13 @@ package struct TrialSupervisor {
     deadline = MonotonicClock.now + request.deadline
   }
 
-  /// Prepares the child for the library: its own process group, captured streams, limits.
+  /// Prepares the child for the library. Gives it its own process group, captured streams and limits.
   private static func enter(
     _ request: TrialRequest, _ supervisor: pid_t, _ result: CInt, _ output: CInt, _ errors: CInt
   ) {
     setpgid(0, 0)
     guard sluice_die_with_parent(supervisor) != 0 else { _exit(1) }
-    // For code that expects the default action of SIGPIPE.
+    // The library's code may expect the default action of SIGPIPE.
     signal(SIGPIPE, SIG_DFL)
     let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
     dup2(nothing, STDIN_FILENO)
@@ -107,8 +108,8 @@ package struct TrialSupervisor {
     while true {
       let entries = [process, channel] + streams.map(\.pollDescriptor)
       var polled = entries.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      // On old kernels there is no descriptor of the process, so this loop checks regularly whether the process has
-      // ended.
+      // Old kernels have no descriptor for a process. There, this loop checks every few milliseconds whether the
+      // process has ended.
       let left = MonotonicClock.milliseconds(until: deadline)
       poll(&polled, nfds_t(polled.count), process < 0 ? min(left, 5) : left)
       for index in streams.indices where polled[index + 2].revents != 0 { streams[index].read() }
@@ -125,7 +126,7 @@ package struct TrialSupervisor {
     return report(isTimedOut: isTimedOut)
   }
 
-  /// Whether the child is a zombie now; it is not reaped here.
+  /// Whether the child has ended. This does not reap the child.
   private func hasEnded() -> Bool {
     var information = siginfo_t()
     let status = waitid(P_PID, id_t(child), &information, WEXITED | WNOHANG | WNOWAIT)
@@ -149,8 +150,8 @@ package struct TrialSupervisor {
   @discardableResult
   private func endAll() -> [String] { Self.endDescendants(andGroup: child) }
 
-  /// Kills every descendant, and returns the names of those that were alive. Descendants become children of this
-  /// process, which adopts orphans, when their parents end; so this takes several rounds.
+  /// Kills every descendant, and returns the names of those that were alive. It takes several rounds: this process
+  /// adopts orphans, so a descendant becomes its child only when the descendant's parent has ended.
   @discardableResult
   package static func endDescendants(andGroup group: Int32) -> [String] {
     var names: [String] = []
@@ -180,7 +181,7 @@ package struct TrialSupervisor {
   }
 }
 
-/// A pipe; both ends are closed on exec.
+/// A pipe whose ends are closed on exec.
 private struct TrialPipe {
   let reading: CInt
   let writing: CInt

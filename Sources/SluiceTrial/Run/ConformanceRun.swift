@@ -3,7 +3,7 @@ import SluicePluginFile
 import SluicePluginHost
 package import SluicePluginImage
 
-/// A conformance run: each check in a child process of a helper.
+/// A conformance run, in which each check runs in a child process of a helper.
 package struct ConformanceRun: Sendable {
   /// The result of one check.
   package struct Outcome: Sendable {
@@ -23,8 +23,8 @@ package struct ConformanceRun: Sendable {
   private let payload: JSONValue = .object()
 
   /// - Parameters:
-  ///   - configuration: nil means the smallest configuration that the plugin's schema allows, or an empty one without a
-  ///     schema.
+  ///   - configuration: nil means the smallest configuration that the plugin's schema allows, or an empty configuration
+  ///     if there is no schema.
   ///   - callOutAnswer: a response document that answers all call-outs of the plugin; nil means a built-in one.
   package init(
     of path: String, configuration: JSONValue?, callOutAnswer: JSONValue? = nil, seed: UInt64, deadline: Duration,
@@ -38,9 +38,9 @@ package struct ConformanceRun: Sendable {
     instances = configuration.map { [TrialRequest.Instance(name: "plugin", configuration: $0)] } ?? []
   }
 
-  /// Runs the checks in order; calls `report` for each before it begins and when it is over.
+  /// Runs the checks in order. Calls `begin` before each check, and `end` when it is over.
   /// - Throws: an error if the library cannot be used at all.
-  /// - Parameter derived: called with the configuration if it comes from the schema.
+  /// - Parameter derived: called with the configuration if it was derived from the schema.
   package mutating func run(
     derived: (JSONValue) -> Void = { _ in }, begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void
   ) throws(PluginError) {
@@ -57,7 +57,7 @@ package struct ConformanceRun: Sendable {
       let verdict = try verdict(of: check, copy.path)
       end(Outcome(check: check, verdict: verdict, duration: started.duration(to: .now)))
     }
-    // The copy must exist until here.
+    // The private copy must exist until the last check has ended.
     withExtendedLifetime(copy) {}
   }
 
@@ -75,8 +75,7 @@ package struct ConformanceRun: Sendable {
     payload["refusal"] = JSONValue(error.reason)
   }
 
-  /// Why the plugin does not accept these configurations; nil if it accepts them. Without an instance, nothing else can
-  /// be checked.
+  /// Why the plugin does not accept these configurations; nil if it accepts them.
   private func refusal(of instances: [TrialRequest.Instance], _ copy: String) throws(PluginError) -> PluginError? {
     let request = TrialRequest(library: copy, path: path, instances: instances, deadline: deadline)
     let report = try TrialProcess(request, helper: helper).run()
@@ -93,7 +92,7 @@ package struct ConformanceRun: Sendable {
       payload: payload)
     let report = try TrialProcess(request, helper: helper).run()
     let secrets = TrialSecrets(instances.map(\.configuration))
-    // The check's own result is the verdict, unless the check has no result or the process ended in a wrong way.
+    // The verdict of a check is its own result, unless it has none, or unless the end of its process shows a fault.
     if CheckVerdict(report.result) == nil || report.hasProcessFailure {
       guard let failure = report.failure(of: request.subject, secrets: secrets) else {
         return .failed("the check gave no answer")

@@ -2,12 +2,13 @@ import SluiceJSON
 import SluicePluginHost
 import SluicePluginImage
 
-/// The helper: the mode of `sluice` when a host has started it to try a library out.
+/// The helper mode of `sluice`, in which a host starts it to try a library out.
 package enum TrialRun {
   /// Performs a task of another module, in the child process.
   package typealias Body = @Sendable (TrialRequest, TrialChannel) -> Void
 
-  /// Serves one request from standard input; returns the exit status. The process must have only one thread.
+  /// Serves one request from standard input, and returns the exit status for this process. The process must have only
+  /// one thread.
   package static func serve(_ tasks: [String: Body] = [:]) -> Int32 { TrialSupervisor.run { perform($0, $1, tasks) } }
 
   /// Runs in the child process.

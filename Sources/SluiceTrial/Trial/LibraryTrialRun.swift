@@ -1,7 +1,7 @@
 import SluicePluginHost
 import SluicePluginImage
 
-/// The trial before a swap: all steps up to the activation of the new instances, and the plugin's own cases.
+/// Runs the trial before a swap: all steps before the activation of the new instances, and then the plugin's own cases.
 struct LibraryTrialRun {
   private static let farewell = Duration.seconds(5)
 
@@ -13,7 +13,7 @@ struct LibraryTrialRun {
     self.channel = channel
   }
 
-  /// - Returns: the library, mapped.
+  /// - Returns: the mapped library.
   func run() throws(PluginError) -> LoadedLibrary {
     let host: TrialHost
     do { host = try TrialHost(answer: SelfTestRun.answer) } catch {
@@ -50,7 +50,7 @@ struct LibraryTrialRun {
       channel.step("in create_stage of \"\(wanted.name)\" for \(place.key)")
       _ = try instance.makePlace(place.key, place.configuration)
     }
-    // As in the swap, another plugin of that name begins without state.
+    // As in a swap, the state is not passed to another plugin under the same instance name.
     if let state = wanted.state, (wanted.stateOwner ?? generation.id) == generation.id {
       channel.step("in load of the state of \"\(wanted.name)\"")
       do { try instance.loadState(state) } catch {

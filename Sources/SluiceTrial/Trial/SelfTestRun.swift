@@ -12,18 +12,18 @@ struct SelfTestRun {
   private let instance: PluginInstance
   private let channel: TrialChannel
 
-  /// The answer of the wire for the current case; cases run one after the other.
+  /// The response that the host's transport gives in the current case. Cases run one after the other.
   private static let response = Locked<Response?>(nil)
   static let answer: TrialHost.Answer = { _ in .response(response.withLock { $0 } ?? Response(status: 200)) }
 
-  /// - Parameter host: a host whose wire answers with ``answer``.
+  /// - Parameter host: a host whose transport answers with ``answer``.
   init(_ host: TrialHost, _ instance: PluginInstance, _ channel: TrialChannel) {
     self.host = host
     self.instance = instance
     self.channel = channel
   }
 
-  /// Runs all cases; returns their number.
+  /// Runs all cases, and returns their number.
   /// - Throws: the fault of the first case that fails.
   @discardableResult
   func run() throws(PluginError) -> Int {
@@ -56,7 +56,7 @@ struct SelfTestRun {
         try ResponseDocument.read(document, rules: .line)
       }
       Self.response.withLock { $0 = response }
-      // Every status is accepted, because the test case checks it; a case covers a single attempt.
+      // Every status counts as a success, because the test case checks the status. A case covers a single attempt.
       let settings = PipelineSettings(
         deadline: TrialHost.patience, maximumAttempts: 1, acceptedStatuses: StatusSet([100...999]))
       result = host.run(request, through: host.pipeline(instance, settings: settings))
@@ -89,7 +89,7 @@ struct SelfTestRun {
     }
   }
 
-  /// Compares only those members of an object that `expected` names; null means that a member must not exist.
+  /// Compares only the members of an object that `expected` names. A member with the value null must not exist.
   private func compare(
     _ test: SelfTestCase, _ place: String, _ expected: JSONValue, _ found: JSONValue
   ) throws(PluginError) {

@@ -3,8 +3,8 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// Ends a trial's process like other programs: runs the functions that the library has registered with atexit(3), then
-/// its destructors. Each part has its own step in the report, so that a crash is attributed correctly.
+/// Ends a trial's process as other programs end: runs the functions that the library has registered with atexit(3), and
+/// then the library's destructors. Each part has its own step in the report, so that a crash is attributed correctly.
 ///
 ///     watch ── library, trial, result ── run: exit(0) ── its functions ── handlersAreOver ── its destructors
 enum TrialExit {
@@ -12,7 +12,8 @@ enum TrialExit {
   private static let limitSeconds: UInt32 = 1
   private static let observed = Locked<(channel: TrialChannel, library: LoadedLibrary)?>(nil)
 
-  /// Must be called before the library is mapped: functions that are registered later run earlier.
+  /// Registers a function that marks the end of the library's functions. Call it before the library is mapped, because
+  /// functions that are registered later run earlier.
   static func watch() { atexit { TrialExit.handlersAreOver() } }
 
   /// Ends the process. Must be called after the result was reported.
@@ -20,15 +21,15 @@ enum TrialExit {
     observed.withLock { $0 = (channel, library) }
     channel.step(TrialReport.ExitStep.handlers)
     fflush(nil)
-    // A dedicated signal, so that the report can tell the timeout from a crash.
+    // The time limit has its own signal, so that the report can tell the timeout from a crash.
     signal(SIGALRM, SIG_DFL)
     alarm(limitSeconds)
     exit(0)
   }
 
   private static func handlersAreOver() {
-    // Does nothing in a process that never called ``run(_:_:)``: a trial that did not get this far, which then ends in
-    // its own way, or a child that the plugin has forked.
+    // Does nothing in a process that has not called ``run(_:_:)``: a trial that the library has ended earlier, or a
+    // child that the plugin has forked.
     guard let (channel, library) = observed.withLock({ $0 }) else { return }
     channel.step(TrialReport.ExitStep.destructors)
     library.runDestructors()

@@ -6,7 +6,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// A host for one plugin in a child process: real loops, no wire.
+/// A host for one plugin in a child process. It has real event loops, but does not use the network.
 final class TrialHost: Sendable {
   /// Returns the wire's answer to a request. Called on a loop.
   typealias Answer = @Sendable (Request) -> StubTransport.Reply
@@ -50,7 +50,7 @@ final class TrialHost: Sendable {
   /// The log lines of the plugin and the host.
   var log: [PluginLogEntry] { lines.withLock { $0 } }
 
-  /// The log's text about the first violation of a kind; the log also names the function.
+  /// The text of the log about the first violation of a kind. Unlike the kind's own text, it also names the function.
   func detail(of kind: Violation) -> Substring {
     let details = log.lazy.compactMap { entry in
       entry.message.firstRange(of: kind.text).map { entry.message[$0.lowerBound...] }
@@ -64,7 +64,7 @@ final class TrialHost: Sendable {
     for loop in loops { loop.shutdown() }
   }
 
-  /// A pipeline with only this instance, in every list.
+  /// Makes a pipeline that has only this instance, in the list of every kind of stage.
   /// - Parameter place: the place with its own configuration; nil for an instance without places.
   func pipeline(
     _ instance: PluginInstance, at place: PluginPlace? = nil,
@@ -79,7 +79,7 @@ final class TrialHost: Sendable {
       loops: loops.count, resources: [instance])
   }
 
-  /// Runs a transaction to its end; nil if it does not end, which happens only if a loop hangs.
+  /// Runs a transaction to its end. Returns nil if it does not end, which happens only if a loop hangs.
   func run(_ request: Request, through pipeline: Pipeline, loop index: Int = 0) -> TransactionResult? {
     start(request, through: pipeline, loop: index).wait()
   }
@@ -109,10 +109,10 @@ final class TrialTransaction: Sendable {
   private let state = Monitor(State())
 
   var hasEnded: Bool { state.withLock { $0.result != nil } }
-  /// Whether a call was suspended at the end of the first turn.
+  /// Whether a call was suspended when the loop's first turn with the transaction had ended.
   var wasSuspended: Bool { state.withLock { $0.wasSuspended } }
 
-  /// The result; nil if none came within twice the deadline.
+  /// Waits for the result. Returns nil if there is none after twice the deadline.
   func wait() -> TransactionResult? { state.wait(upTo: TrialHost.patience * 2) { $0.result } }
 
   func finish(_ result: TransactionResult) { state.update { $0.result = result } }

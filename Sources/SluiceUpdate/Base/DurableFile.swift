@@ -2,8 +2,8 @@ package import Glibc
 import SluiceSupport
 package import SluiceUpdateRules
 
-/// Files that are whole or absent, and on disk when a function returns. Every function blocks until the disk has
-/// answered.
+/// Writes files that are whole or absent even after a crash, and are on disk when a function returns. Every function
+/// blocks until the disk has answered.
 package enum DurableFile {
   /// Reads a regular file.
   package static func read(_ path: String, limitBytes: Int) throws(UpdateError) -> [UInt8] {
@@ -13,7 +13,7 @@ package enum DurableFile {
     return bytes
   }
 
-  /// Nil if there is no such file.
+  /// Returns nil if there is no such file.
   package static func readIfPresent(_ path: String, limitBytes: Int) throws(UpdateError) -> [UInt8]? {
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY), let status = file.status() else {
       if errno == ENOENT { return nil }
@@ -56,7 +56,7 @@ package enum DurableFile {
     try syncFolder(of: path)
   }
 
-  /// Makes a folder for this user alone, and the missing folders above it.
+  /// Makes a folder that only this user can use, and the missing folders above it.
   package static func makeFolder(_ path: String, mode: mode_t = 0o700) throws(UpdateError) {
     if mkdir(path, mode) == 0 { return }
     if errno == ENOENT, path.contains("/") {
@@ -69,7 +69,7 @@ package enum DurableFile {
     }
   }
 
-  /// Removes a file; a missing file is not an error.
+  /// Removes a file. It is not an error if the file does not exist.
   package static func remove(_ path: String) throws(UpdateError) {
     guard unlink(path) == 0 || errno == ENOENT else { throw failure(path, "cannot be removed") }
     try syncFolder(of: path)

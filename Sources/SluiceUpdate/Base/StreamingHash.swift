@@ -1,11 +1,11 @@
 import CCrypto
 import SluicePluginImage
 
-/// A SHA-256 of bytes that arrive in pieces.
+/// Computes the SHA-256 of bytes that arrive in pieces.
 final class StreamingHash {
   private let context: OpaquePointer
 
-  /// Nil if libcrypto refuses.
+  /// Returns nil if libcrypto refuses to begin a hash.
   init?() {
     guard let context = EVP_MD_CTX_new() else { return nil }
     self.context = context
@@ -16,7 +16,7 @@ final class StreamingHash {
 
   func add(_ bytes: [UInt8]) { _ = EVP_DigestUpdate(context, bytes, bytes.count) }
 
-  /// The hash in lower-case hex; call it once.
+  /// Returns the hash in lower-case hex. Call it only once.
   func finish() -> String {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: CUnsignedInt = 0

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A symbolic link.
+/// Reads symbolic links.
 enum SymbolicLink {
-  /// What a link names; nil if the path is not a link.
+  /// The path that a link contains; nil if the given path is not a link.
   static func target(_ path: String) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
       guard let start = buffer.baseAddress else { return nil }

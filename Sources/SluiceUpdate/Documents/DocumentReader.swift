@@ -2,13 +2,13 @@ import SluiceJSON
 import SluiceMessages
 import SluiceUpdateRules
 
-/// Reads the members of a document and checks each. A member that is missing, has another type or is out of range is an
+/// Reads and checks the members of a document. A member that is missing, has another type or is out of range is an
 /// error that names the member. Unknown members are ignored, because a later version can add some.
 struct DocumentReader {
   private let object: JSONValue
   private let subject: String
 
-  /// Parses a document; an object must not have a name twice.
+  /// Parses a document. An object must not have the same name twice.
   init(_ bytes: [UInt8], _ subject: String) throws(UpdateError) {
     self.subject = subject
     do { object = try JSONValue(parsing: bytes, options: .rejectDuplicates) } catch {
@@ -86,7 +86,7 @@ struct DocumentReader {
     return DocumentReader(member, subject)
   }
 
-  /// The members of an object whose names are data.
+  /// The members of an object whose member names are not fixed, but are data.
   func members(_ key: String, limit: Int) throws(UpdateError) -> [(name: String, value: JSONValue)] {
     guard let member = object[key], member.isObject, member.count <= limit else {
       throw missing(key, "an object with at most \(limit) members")
@@ -94,7 +94,7 @@ struct DocumentReader {
     return member.members.map { ($0.key, $0.value) }
   }
 
-  /// Checks the first member of every payload; later formats have another number.
+  /// Checks the member `format`, with which every payload begins. Later formats have other numbers.
   func checkFormat() throws(UpdateError) {
     guard let format = object["format"]?.integer else { throw missing("format", "the integer 1") }
     guard format == 1 else {

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceMessages
 package import SluiceUpdateRules
 
-// The payloads of the three roles.
+// Reads and writes the payloads of the three roles.
 
 extension RootDocument {
   private static let keyLimit = 64
@@ -157,7 +157,7 @@ extension ReleaseTarget {
 }
 
 extension DocumentReader {
-  /// Reads the members that every payload begins with.
+  /// Reads the members with which every payload begins.
   fileprivate func head() throws(UpdateError) -> (version: Int64, created: UpdateMoment, expires: UpdateMoment) {
     let (created, expires) = (try moment("created"), try moment("expires"))
     guard created < expires else { throw malformed("it expires before it was made") }

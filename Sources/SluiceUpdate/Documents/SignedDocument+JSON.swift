@@ -46,7 +46,7 @@ extension SignedDocument {
 /// The text form of the documents of this module.
 enum DocumentText {
   static func bytes(_ document: JSONValue) -> [UInt8] {
-    // Built here from strings that are valid UTF-8, so it can be written.
+    // The document was built from valid strings, so writing it cannot fail.
     ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 }

@@ -8,7 +8,7 @@ import SluicePlugin
 import SluiceSupport
 import SluiceUpdateRules
 
-/// The time limits for a mirror, so that a slow one cannot delay an update for long.
+/// The time limits for a mirror, so that a slow mirror cannot delay an update for long.
 package struct MirrorLimits: Sendable {
   /// The limit for one document.
   package var document: Duration
@@ -26,8 +26,8 @@ package struct MirrorLimits: Sendable {
   }
 }
 
-/// A repository on a static HTTP server, and the engine without stages that fetches from it. Nothing that the server
-/// sends is trusted.
+/// A repository on a static HTTP server. It is fetched by an engine of its own, which has no stages. Nothing that the
+/// server sends is trusted.
 final class Mirror: Sendable {
   private let base: HTTPURL
   private let client: Client
@@ -40,7 +40,8 @@ final class Mirror: Sendable {
   }
 
   /// Runs the work with a mirror, and then ends the mirror's engine.
-  /// - Parameter settings: the configuration, for its proxy and TLS settings; its stages and retries do not apply.
+  /// - Parameter settings: the configuration, from which only the proxy and TLS settings are used, not the stages and
+  ///   retries.
   static func with<Value>(
     _ base: HTTPURL, _ settings: Configuration, _ limits: MirrorLimits,
     _ work: (Mirror) async throws(UpdateError) -> Value
@@ -63,7 +64,7 @@ final class Mirror: Sendable {
     return try result.get()
   }
 
-  /// A document; nil if the server has none.
+  /// Fetches a document; nil if the server does not have it.
   func document(_ path: String, limitBytes: Int) async throws(UpdateError) -> [UInt8]? {
     let url = try self.url(path)
     var request = Request(url: url)
@@ -80,8 +81,8 @@ final class Mirror: Sendable {
     return bytes
   }
 
-  /// Fetches a build into the folder, or only the rest if an earlier download was interrupted. The hash and the length
-  /// are compared before the file gets its final name.
+  /// Fetches a build into the folder. If an earlier download was interrupted, fetches only the missing bytes. The hash
+  /// and the length are compared before the file gets its final name.
   func download(_ target: ReleaseTarget, into folder: UpdateFolder) async throws(UpdateError) {
     let url = try self.url("targets/\(target.sha256).so")
     let part = folder.downloadPath(target.sha256)
@@ -92,7 +93,7 @@ final class Mirror: Sendable {
     let build = try PartialBuild(file, part, target)
     if build.count < target.length { try await fetch(url, build) }
     do throws(UpdateError) { try build.finish("\(url)") } catch {
-      // A part with another hash must not be continued.
+      // The downloaded bytes are dropped if their hash is wrong, so that the next download does not continue them.
       unlink(part)
       throw error
     }
@@ -110,7 +111,7 @@ final class Mirror: Sendable {
     case 206 where response.headers["content-range"]?.hasPrefix("bytes \(build.count)-") == true: break
     case 200: try build.begin()
     case 206, 416:
-      // The server has another file: the next download begins again.
+      // The server has another file now, so the next download begins again.
       try build.begin()
       throw UpdateError(.network, "\(url)", "the download cannot be continued; it begins again at the next update")
     default: try Self.check(response.status, url)
@@ -130,7 +131,8 @@ final class Mirror: Sendable {
     _ request: Request, _ url: HTTPURL
   ) async throws(UpdateError) -> (ResponseChunks, Response) {
     var request = request
-    // The lengths and hashes in a release are those of the undecoded files.
+    // No content coding is accepted, because the lengths and hashes in a release are those of the files as they are
+    // stored.
     request.options.decodesContent = false
     request.options.idleTimeout = limits.idle
     request.options.maximumResponseBytes = Int(ReleaseTarget.limitBytes)
@@ -169,7 +171,7 @@ final class Mirror: Sendable {
   }
 }
 
-/// Follows only redirects within one origin, because the configuration names the server.
+/// Follows only redirects to the same origin, because the configuration decides which server is asked.
 private struct SameOrigin: TransactionDelegate {
   func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision {
     redirect.isCrossOrigin ? .takeResponse : .follow
@@ -184,7 +186,7 @@ private final class PartialBuild {
   private var hash: StreamingHash
   private(set) var count: Int64 = 0
 
-  /// Reads what an earlier download has left.
+  /// Reads and hashes the bytes that an earlier download has left.
   init(_ file: consuming FileDescriptor, _ path: String, _ target: ReleaseTarget) throws(UpdateError) {
     guard let hash = StreamingHash() else { throw Ed25519Verifier.unavailable }
     self.hash = hash
@@ -217,7 +219,7 @@ private final class PartialBuild {
     count += Int64(piece.count)
   }
 
-  /// Compares the content with the release, and waits for the disk.
+  /// Compares the content with the release, and waits until it is on disk.
   func finish(_ source: String) throws(UpdateError) {
     guard count >= target.length else {
       throw UpdateError(.mismatch, source, "it has \(count) bytes, expected \(target.length)")

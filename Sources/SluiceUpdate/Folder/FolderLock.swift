@@ -2,17 +2,19 @@ import Glibc
 import SluiceSupport
 import SluiceUpdateRules
 
-/// A right that one engine of one process has at a time: the right to change an installation, which is held for a
-/// moment, or the right to fetch for it, which is held for as long as the mirror takes. Others wait for it.
+/// A lock on a file, for one of two rights that only one updater at a time can have; others wait for the right. The
+/// right to change an installation is held for a moment. The right to fetch for it is held for as long as the mirror
+/// takes.
 final class FolderLock: Sendable {
   private let file: FileDescriptor
 
   private init(_ file: consuming FileDescriptor) { self.file = file }
 
-  // Closing alone is not enough while a child that was just forked has a copy of the descriptor.
+  // The lock is released explicitly, because after a mere `close` a child that was just forked could still hold it with
+  // a copy of the descriptor.
   deinit { release() }
 
-  /// Gives the right back; the end of the object does the same.
+  /// Releases the lock. The lock is also released with this object.
   func release() { flock(file.raw, LOCK_UN) }
 
   /// How long to wait while another process changes the installation.

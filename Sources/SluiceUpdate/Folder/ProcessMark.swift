@@ -2,12 +2,12 @@ import Glibc
 import SluiceSupport
 import SluiceUpdateRules
 
-/// Names a process so that it is not confused with a later process that has the same number.
+/// Identifies a process, so that it is not confused with a later process that has the same number.
 struct ProcessMark: Hashable, Sendable {
   let pid: Int64
-  /// When the process began, in ticks of the clock since the machine started.
+  /// The start of the process, in clock ticks since the machine started.
   let began: Int64
-  /// Changes with each start of the machine.
+  /// The id of the machine's start, which changes with each start.
   let boot: String
 
   /// This process.
@@ -19,17 +19,19 @@ struct ProcessMark: Hashable, Sendable {
     self.boot = boot
   }
 
-  /// Nil if there is no such process.
+  /// Reads the mark of a process; nil if there is no such process.
   private init?(of pid: Int64) {
     guard let text = Self.text("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-    // proc(5): the start time is field 22; field 3, the state, follows the name, which can have blanks.
+    // In proc(5), the start time is field 22. The fields are counted from field 3, the state, which follows the name,
+    // because the name can have blanks.
     let fields = text[text.index(after: end)...].split(separator: " ")
-    // An ended process keeps its entry until its parent has collected its status, which might never happen.
+    // A process that has ended does not count. It keeps its entry in /proc until its parent has collected its status,
+    // which might never happen.
     guard fields.count > 19, !["Z", "X"].contains(fields[0]), let began = Int64(fields[19]) else { return nil }
     self.init(pid: pid, began: began, boot: Self.bootID)
   }
 
-  /// Whether the machine has been started again since that process began.
+  /// Whether the machine has been started again after the process began.
   var isOfEarlierBoot: Bool { boot != Self.bootID }
 
   var isRunning: Bool { ProcessMark(of: pid) == self }

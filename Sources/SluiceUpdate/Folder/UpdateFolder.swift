@@ -46,7 +46,7 @@ struct UpdateFolder: Sendable {
 
   // MARK: State
 
-  /// Nil before the first update.
+  /// Reads the state; nil before the first update.
   func state() throws(UpdateError) -> UpdateState? {
     guard let bytes = try DurableFile.readIfPresent(statePath, limitBytes: UpdateState.limitBytes) else { return nil }
     return try UpdateState(file: bytes, at: statePath)
@@ -55,13 +55,14 @@ struct UpdateFolder: Sendable {
   /// Writes the state to disk, and then makes `current` name the installed release of the state.
   func save(_ state: UpdateState) throws(UpdateError) {
     let file = try state.file
-    // Read back as the next process reads it, because a state that cannot be read would stop every update.
+    // The text is parsed before it is written, because a state that cannot be read would stop every update.
     _ = try UpdateState(file: file, at: statePath)
     try DurableFile.replace(statePath, with: file)
     try followLink(state)
   }
 
-  /// Corrects `current`: a process might have ended after writing the state and before changing the link.
+  /// Makes `current` name the installed release of the state. They can differ if a process ended after it had written
+  /// the state and before it changed the link.
   func followLink(_ state: UpdateState) throws(UpdateError) {
     let goal = state.installed.map { "releases/\($0)" }
     guard SymbolicLink.target(currentPath) != goal else { return }
@@ -78,7 +79,7 @@ struct UpdateFolder: Sendable {
 
   // MARK: Releases
 
-  /// - Parameter file: the bytes as they were fetched, because the timestamp has the hash of exactly these bytes.
+  /// - Parameter file: the exact bytes that were fetched, because the timestamp has their hash.
   func write(_ file: [UInt8], of release: Int64) throws(UpdateError) {
     try DurableFile.replace(documentPath(release), with: file)
   }
@@ -98,7 +99,7 @@ struct UpdateFolder: Sendable {
     return release
   }
 
-  /// Whether the content of a build is on disk and whole.
+  /// Whether a build is on disk and its content has the right hash.
   func hasBuild(_ hash: String) -> Bool {
     guard let file = FileDescriptor(opening: buildPath(hash), O_RDONLY | O_NONBLOCK | O_NOFOLLOW),
       file.status()?.isRegularFile == true, let digest = StreamingHash()
@@ -110,7 +111,7 @@ struct UpdateFolder: Sendable {
     return false
   }
 
-  /// Makes the links of a release; links that are already right stay.
+  /// Makes the links of a release. Links that are already right are not changed.
   /// - Returns: whether something has changed.
   func link(_ targets: [ReleaseTarget], of release: Int64) throws(UpdateError) -> Bool {
     let folder = releaseFolder(release)
@@ -122,7 +123,7 @@ struct UpdateFolder: Sendable {
       isChanged = true
       guard symlink(build, link) != 0 else { continue }
       guard errno == EEXIST else { throw DurableFile.failure(link, "cannot be made") }
-      // This link names another build: the version has been published again with other documents.
+      // The link names another build, because this version was published again with another build.
       try DurableFile.remove(link)
       guard symlink(build, link) == 0 else { throw DurableFile.failure(link, "cannot be made") }
     }
@@ -135,14 +136,14 @@ struct UpdateFolder: Sendable {
     FolderListing.names(in: "\(path)/releases").compactMap { Int64($0) }.filter { $0 > 0 }.sorted(by: >)
   }
 
-  /// The hash of a plugin's build in a release that was set up; nil without one.
+  /// The hash of a plugin's build in a release that was set up; nil if the release has no build of the plugin.
   func buildHash(_ id: String, of release: Int64) -> String? {
     guard let target = SymbolicLink.target("\(releaseFolder(release))/\(id).so") else { return nil }
     let name = target.split(separator: "/").last ?? ""
     return ContentHash(hex: String(name.dropLast(3)))?.hex
   }
 
-  /// Whether a plugin's build in a release that was set up is on disk and whole.
+  /// Whether a plugin's build in a release that was set up is on disk and has the right hash.
   func hasWholeBuild(_ id: String, of release: Int64) -> Bool { buildHash(id, of: release).map(hasBuild) ?? false }
 
   /// Removes releases and builds that nothing refers to, and files that interrupted writes have left.

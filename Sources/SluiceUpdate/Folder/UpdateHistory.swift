@@ -13,7 +13,7 @@ struct UpdateEvent: Sendable {
   var kind: Kind
   /// The release; nil if it is not known.
   var release: Int64?
-  /// The plugin, if the event is about one.
+  /// The plugin, if the event is about a plugin.
   var plugin: String?
   /// The SHA-256 of a build, or of the release's file.
   var hash: String?
@@ -42,12 +42,12 @@ struct UpdateEvent: Sendable {
   }
 }
 
-/// The file of these lines. It is for people; no decision depends on it.
+/// The file with these lines. It is for people; no decision of an updater depends on it.
 struct UpdateHistory: Sendable {
   static let limitBytes = 1 << 20
   let path: String
 
-  /// Adds a line; a file that has grown too long is renamed, in place of an older one.
+  /// Adds a line. A file that has become too long is first renamed, and replaces the older renamed file.
   func append(_ event: UpdateEvent, at moment: UpdateMoment) {
     guard let file = FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
     else { return }

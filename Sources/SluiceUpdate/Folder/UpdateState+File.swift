@@ -3,7 +3,8 @@ import SluiceMessages
 import SluicePluginImage
 import SluiceUpdateRules
 
-// The file of a state: a line with the SHA-256 of the rest, so that damage is noticed, and a JSON document.
+// The file of a state. Its first line has the SHA-256 of the rest, so that damage is noticed. The rest is a JSON
+// document.
 extension UpdateState {
   private static let mark = "sluice-updates 1 "
   static let limitBytes = 16 << 20
@@ -79,7 +80,7 @@ extension UpdateState {
     return TrustFloors.Floor(version: try floor.version("version"), created: try floor.moment("created"))
   }
 
-  /// The whole state, as the file has it.
+  /// The whole state as the JSON document in the file.
   private var document: JSONValue {
     let document: JSONValue = [
       "url": JSONValue(url), "channel": JSONValue(channel), "anchor": JSONValue(anchor),
@@ -105,7 +106,7 @@ extension UpdateState {
     return document
   }
 
-  /// Adds the part that the status of the updater also has.
+  /// Adds the members that the status of the updater also has.
   func describe(in document: JSONValue) {
     document["installed"] = installed.map { JSONValue($0) }
     document["probation"] = probation.map { probation in

@@ -5,7 +5,7 @@ struct UpdateState: Hashable, Sendable {
   /// A release that has begun to serve, and has not passed its probation.
   struct Probation: Hashable, Sendable {
     var release: Int64
-    /// The release that served before; nil if this is the first.
+    /// The release that served before; nil if this is the first release.
     var previous: Int64?
     /// The process in which the release serves; nil if the probation begins in the next process that starts.
     var owner: ProcessMark?
@@ -20,7 +20,7 @@ struct UpdateState: Hashable, Sendable {
   /// The newest release that was accepted.
   struct Accepted: Hashable, Sendable {
     var version: Int64
-    /// The SHA-256 of its file.
+    /// The SHA-256 of the release's file.
     var hash: String
     /// The keys whose signatures were valid.
     var keys: [KeyID]
@@ -33,7 +33,7 @@ struct UpdateState: Hashable, Sendable {
     var message: String
   }
 
-  /// The repository and the channel; a folder belongs to one of them.
+  /// The repository and the channel. A folder belongs to one channel of one repository.
   var url: String
   var channel: String
   /// The SHA-256 of the root that the configuration names.
@@ -42,7 +42,7 @@ struct UpdateState: Hashable, Sendable {
   var root: [UInt8]
   var floors = TrustFloors()
   var accepted: Accepted?
-  /// Builds that must not serve: the list of the newest accepted release.
+  /// The builds that must not serve, as the newest accepted release lists them.
   var revoked: Set<String> = []
   /// The release that serves.
   var installed: Int64?
@@ -54,7 +54,7 @@ struct UpdateState: Hashable, Sendable {
   var held: Held?
   var lastCheck: LastCheck?
 
-  /// The number of releases in ``good``.
+  /// The maximum number of releases in ``good``.
   static let goodLimit = 8
 
   mutating func addGood(_ release: Int64) {

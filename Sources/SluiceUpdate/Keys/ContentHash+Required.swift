@@ -3,7 +3,7 @@ import SluicePluginImage
 import SluiceUpdateRules
 
 extension ContentHash {
-  /// The SHA-256 of bytes in lower-case hex.
+  /// Returns the SHA-256 of bytes in lower-case hex.
   /// - Throws: ``UpdateError/Code/verifier`` if libcrypto refuses.
   static func hex(of bytes: [UInt8]) throws(UpdateError) -> String {
     guard let hash = ContentHash(of: bytes) else { throw Ed25519Verifier.unavailable }

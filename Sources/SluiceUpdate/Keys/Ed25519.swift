@@ -3,9 +3,9 @@ import SluicePluginFile
 import SluicePluginImage
 package import SluiceUpdateRules
 
-/// Signatures of Ed25519 (RFC 8032) by libcrypto.
+/// Verifies Ed25519 signatures (RFC 8032) with libcrypto.
 package struct Ed25519Verifier: SignatureVerifier {
-  /// Checks the library with a signature that is known to be valid, and a wrong one.
+  /// Tests libcrypto first, with a signature that is known to be valid and with a wrong one.
   /// - Throws: ``UpdateError/Code/verifier`` if the library lacks Ed25519 or SHA-256, or accepts the wrong signature.
   package init() throws(UpdateError) {
     guard try isValid(KnownSignature.signature, of: KnownSignature.message, by: KnownSignature.publicKey),

@@ -4,10 +4,10 @@ import SluicePluginFile
 import SluiceSupport
 package import SluiceUpdateRules
 
-/// Signs documents. A signer can hold a key itself, or get the signature from whoever holds it.
+/// Signs documents. A signer can hold a private key itself, or get signatures from a program that holds one.
 package protocol DocumentSigner {
-  /// A signature of the message.
-  /// - Parameter keys: the public keys of the role, by id; one of them must be the signer's.
+  /// Returns a signature of the message.
+  /// - Parameter keys: the public keys of the role, by id; one of them must be the key of this signer.
   func sign(_ message: [UInt8], for keys: [KeyID: [UInt8]]) throws(UpdateError) -> SignedDocument.Signature
 }
 
@@ -56,7 +56,7 @@ package final class SigningKey: DocumentSigner, @unchecked Sendable {
         .usage, path, "a private key must be a file that only you can read", advice: "chmod 600 \(path)")
     }
     let key = PEMText.key(bytes) { bio in
-      // Without a callback libcrypto would ask for the password on the terminal.
+      // Without this callback, libcrypto would ask for the key's password on the terminal.
       PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in 0 }, nil)
     }
     guard let key else {
@@ -129,7 +129,7 @@ package enum PublicKeyFile {
 }
 
 private enum PEMText {
-  /// Nil if the text has no such key.
+  /// Reads a key from PEM text with `read`; nil if the text has no such key.
   static func key(_ bytes: [UInt8], _ read: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
     guard let bio = BIO_new_mem_buf(bytes, CInt(clamping: bytes.count)) else { return nil }
     defer { BIO_free(bio) }

@@ -5,7 +5,7 @@ package import SluiceUpdateRules
 
 // Releases. A draft collects changes, and signatures complete it.
 extension Publication {
-  /// How much of a document is signed.
+  /// Whether a document has enough signatures to be published.
   package enum Progress: Sendable, Hashable {
     /// The document is published under this version.
     case published(version: Int64)
@@ -15,14 +15,14 @@ extension Publication {
 
   // MARK: The draft
 
-  /// The draft of a channel; without a draft, the newest release, from which the next draft begins.
+  /// The draft of a channel. If there is no draft, the newest release, from which the next draft begins.
   package func draft(of channel: String) throws(UpdateError) -> ReleaseDocument? {
     try Self.checkChannel(channel)
     if let document = try draftDocument(of: channel) { return try ReleaseDocument(payload: document.payload) }
     return try release(newestRelease(of: channel), of: channel)
   }
 
-  /// Changes the draft, which loses its signatures and gets the next version.
+  /// Changes the draft. The draft loses its signatures and gets the next version.
   /// - Parameters:
   ///   - life: how long clients can install the release.
   ///   - change: changes the targets, the revoked builds and the minimum ABI.
@@ -43,7 +43,7 @@ extension Publication {
         "the build of \"\(revoked[0].id)\" (\(revoked[0].sha256.prefix(12))) is both a target and revoked",
         advice: "add another build of it, or take the plugin out with --remove")
     }
-    // Read back as a client reads it, so that no draft is signed that clients would refuse.
+    // The draft is parsed as clients parse it, so that nobody signs a draft that clients would refuse.
     let checked = try ReleaseDocument(payload: draft.payload)
     try writeDraft(
       SignedDocument(payloadType: UpdateRole.release.payloadType(channel: channel), payload: checked.payload),
@@ -54,7 +54,7 @@ extension Publication {
   /// Copies a library into the repository, and describes it.
   /// - Parameters:
   ///   - id: names the plugin in configurations.
-  ///   - version: nil takes it from the note of the library.
+  ///   - version: the plugin's version; nil takes the version in the library's note.
   package func target(
     _ library: String, id: String, version: String? = nil
   ) throws(UpdateError) -> ReleaseTarget {
@@ -109,7 +109,7 @@ extension Publication {
   }
 
   /// Publishes a timestamp for the newest release.
-  /// - Parameter life: at most 72 hours.
+  /// - Parameter life: how long the timestamp is valid, at most 72 hours.
   package func stamp(
     _ channel: String, _ signers: [any DocumentSigner], at now: UpdateMoment, life: Duration
   ) throws(UpdateError) -> TimestampDocument {

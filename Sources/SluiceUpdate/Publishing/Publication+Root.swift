@@ -14,13 +14,13 @@ extension Publication {
     package init(_ role: UpdateRole) { self.role = role }
   }
 
-  /// The root that is not signed yet; nil without one.
+  /// The next root, which does not have enough signatures yet; nil if there is none.
   package func draftRoot() throws(UpdateError) -> RootDocument? {
     try draftRootDocument().map { document throws(UpdateError) in try RootDocument(payload: document.payload) }
   }
 
-  /// Begins the next root. Without rotations, it differs in version and expiry.
-  /// - Throws: if a root waits for signatures, because its changes would be lost.
+  /// Begins the next root. If there are no rotations, the next root differs only in version and expiry.
+  /// - Throws: an error if another root waits for signatures, because the changes in it would be lost.
   @discardableResult
   package func rotate(
     _ rotations: [Rotation], at now: UpdateMoment, life: Duration

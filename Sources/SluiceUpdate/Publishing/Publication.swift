@@ -23,7 +23,7 @@ package struct Publication: Sendable {
 
   private init(unchecked folder: String) { self.folder = folder }
 
-  /// Begins a repository with its first root.
+  /// Creates a repository with its first root.
   /// - Parameter signers: at least as many signers as the role `root` needs.
   package static func create(
     _ folder: String, root: RootDocument, signers: [any DocumentSigner]
@@ -58,7 +58,7 @@ package struct Publication: Sendable {
     return try RootDocument(payload: SignedDocument(file: bytes, rootPath).payload)
   }
 
-  /// A release of a channel; nil if there is none of that version.
+  /// A release of a channel; nil if there is no release with that version.
   package func release(_ version: Int64, of channel: String) throws(UpdateError) -> ReleaseDocument? {
     let path = releasePath(channel, version)
     guard let bytes = try DurableFile.readIfPresent(path, limitBytes: UpdateRole.release.limitBytes) else { return nil }
@@ -70,7 +70,7 @@ package struct Publication: Sendable {
     FolderNumbers.highest(in: "\(folder)/\(channel)", suffix: ".release.json")
   }
 
-  /// The timestamp of a channel; nil before the first one.
+  /// The timestamp of a channel; nil if none was published yet.
   package func timestamp(of channel: String) throws(UpdateError) -> TimestampDocument? {
     let path = timestampPath(channel)
     guard let bytes = try DurableFile.readIfPresent(path, limitBytes: UpdateRole.timestamp.limitBytes) else {
@@ -101,7 +101,7 @@ package struct Publication: Sendable {
   }
 }
 
-/// The names in a folder that are numbers or folders.
+/// Finds the files with a number in their name, and the folders, that are in a folder.
 enum FolderNumbers {
   static func highest(in folder: String, suffix: String) -> Int64 {
     FolderListing.names(in: folder).compactMap { name in
@@ -118,7 +118,7 @@ enum FolderNumbers {
 }
 
 extension SignedDocument {
-  /// Adds a signature of each signer; a signature of the same key is replaced.
+  /// Adds a signature of each signer. An earlier signature by the same key is replaced.
   mutating func add(
     _ signers: [any DocumentSigner], of root: RootDocument, _ role: UpdateRole
   ) throws(UpdateError) {
@@ -134,7 +134,7 @@ extension SignedDocument {
     }
   }
 
-  /// Checks the document as a client does.
+  /// Checks the signatures as a client does.
   func requireComplete(_ role: UpdateRole, by root: RootDocument, channel: String) throws(UpdateError) {
     let rules = UpdateRules(
       start: UpdateMoment(seconds: 0), channel: channel, built: UpdateMoment(seconds: 0),

@@ -2,11 +2,11 @@ import SluiceAssembly
 import SluicePluginImage
 import SluiceUpdateRules
 
-// Fetching and verifying the documents: the client workflow of TUF (§5.3 to §5.6).
+// Fetches and verifies the documents, by the client workflow of TUF (§5.3 to §5.6).
 extension UpdateSession {
-  /// Follows the roots, then the timestamp, then the release. Everything that was accepted is on disk when this returns
-  /// or throws.
-  /// - Returns: the newest release that was accepted; nil before the first.
+  /// Follows the roots, then the timestamp, then the release. When this returns or throws, all accepted documents are
+  /// on disk.
+  /// - Returns: the newest release that was accepted.
   func refresh(_ mirror: Mirror) async throws(UpdateError) -> ReleaseDocument {
     try rules.checkClock(state.floors)
     let root = try await followRoots(mirror)
@@ -26,7 +26,7 @@ extension UpdateSession {
     return try await release(mirror, root, timestamp)
   }
 
-  /// Whether the accepted release is still accepted: if its role has lost its floor, it must be verified again.
+  /// Whether the accepted release is still accepted. After a change of the role's keys, it must be verified again.
   func isAccepted(_ accepted: UpdateState.Accepted) -> Bool {
     state.floors.release?.version == accepted.version
   }
@@ -85,7 +85,8 @@ extension UpdateSession {
     try rules.check(release, named: timestamp, state.floors)
     try folder.write(bytes, of: release.version)
     state.floors.release = TrustFloors.Floor(version: release.version, created: release.created)
-    // After a change of keys, another document can have the same version; it is not the release that has failed.
+    // After a change of keys, another release can have the version of the held release. It is not the release that has
+    // failed, so it is not held.
     if state.accepted?.hash != hash, state.held?.release == release.version { state.held = nil }
     let keys = try rules.signers(of: document, as: .release, by: root).sorted()
     state.accepted = UpdateState.Accepted(version: release.version, hash: hash, keys: keys)

@@ -1,6 +1,6 @@
 import SluiceUpdateRules
 
-// Gets the builds of an accepted release onto the disk.
+// Downloads the builds of an accepted release.
 extension UpdateSession {
   /// Whether every build that this configuration uses is on disk.
   func isStaged(_ release: ReleaseDocument) -> Bool {
@@ -11,7 +11,7 @@ extension UpdateSession {
   }
 
   /// Downloads the missing builds, and sets up the folder of the release.
-  /// - Returns: whether the release has other builds now than before.
+  /// - Returns: whether the folder of the release has changed.
   func stage(_ release: ReleaseDocument, _ mirror: Mirror) async throws(UpdateError) -> Bool {
     try rules.checkExpiry(release)
     let targets = try targets(of: release)
@@ -24,7 +24,7 @@ extension UpdateSession {
     return try folder.link(targets, of: release.version)
   }
 
-  /// The builds for this machine, none of which is refused.
+  /// The builds for this machine. Throws if one of them is refused or revoked.
   func targets(of release: ReleaseDocument) throws(UpdateError) -> [ReleaseTarget] {
     var targets: [ReleaseTarget] = []
     for id in updater.ids {

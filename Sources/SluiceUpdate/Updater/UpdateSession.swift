@@ -5,14 +5,14 @@ import SluicePluginFile
 import SluicePluginImage
 import SluiceUpdateRules
 
-/// One change of an installation, with its lock, from beginning to end. Used by one task.
+/// One change of an installation, from taking the lock to releasing it. Only one task uses it.
 final class UpdateSession {
   let updater: Updater
   let rules: UpdateRules
   /// The time at which the change began (TUF §5.1).
   let start: UpdateMoment
   var state: UpdateState
-  /// Whether there was a state on disk.
+  /// Whether there was a state on disk when the session began.
   private(set) var isKnown: Bool
   private var lock: FolderLock
 
@@ -29,7 +29,7 @@ final class UpdateSession {
 
   var folder: UpdateFolder { updater.folder }
 
-  /// Takes the lock and reads the state; a missing state is created from the configured root.
+  /// Takes the lock and reads the state. If there is none, makes one from the configured root.
   static func begin(_ updater: Updater) async throws(UpdateError) -> UpdateSession {
     let lock = try await FolderLock.take(updater.folder.lockPath)
     let start = updater.clock()
@@ -47,7 +47,7 @@ final class UpdateSession {
         "it belongs to channel \"\(state.channel)\" of \(state.url)", advice: "set another update.folder")
     }
     let session = UpdateSession(updater, lock, start, state, isKnown: true)
-    // A repository can move, because its documents are trusted for their signatures and not for their place.
+    // The URL can change, because a client trusts documents for their signatures, not for the server that has them.
     session.state.url = "\(updater.settings.url)"
     try updater.folder.followLink(state)
     try session.adopt(anchor, hash)
@@ -55,11 +55,11 @@ final class UpdateSession {
     return session
   }
 
-  /// Lets others change the installation; nothing must be saved afterwards.
+  /// Releases the lock. Nothing must be saved after this call.
   func end() { lock.release() }
 
-  /// Does slow work without the lock, so that others need not wait for a slow mirror. Afterwards it reads the state
-  /// that others have changed in the meantime. They cannot have accepted a document, because only one process fetches
+  /// Does slow work without the lock, so that others need not wait for a slow mirror. Afterwards it reads the state,
+  /// which others can have changed in the meantime. They have not accepted a document, because only one process fetches
   /// at a time.
   func unlocked<Value>(_ work: () async throws(UpdateError) -> Value) async throws(UpdateError) -> Value {
     lock.release()
@@ -84,8 +84,8 @@ final class UpdateSession {
     try RootDocument(payload: SignedDocument(file: state.root, "root").payload)
   }
 
-  /// A root that the operator has put in place of the configured one is trusted if it is newer. This is the way back from
-  /// lost keys.
+  /// Trusts the root that the configuration names, if the operator has replaced it and it is newer than the trusted
+  /// root. This is how an operator recovers from lost keys.
   private func adopt(_ anchor: SignedDocument, _ hash: String) throws(UpdateError) {
     guard hash != state.anchor else { return }
     let (trusted, configured) = (try root(), try RootDocument(payload: anchor.payload))
@@ -101,12 +101,12 @@ final class UpdateSession {
     try save()
   }
 
-  /// If a process ended while a release was on probation, and had not left the probation, the release has probably
-  /// crashed it.
+  /// Leaves a release if its process ended during the probation without leaving it in order. The release has probably
+  /// crashed that process.
   private func judgeEndedProbation() throws(UpdateError) {
     guard let probation = state.probation, let owner = probation.owner, !owner.isRunning else { return }
     guard !owner.isOfEarlierBoot else {
-      // The machine went down: the next process begins the probation again.
+      // The machine was started again, which ended the process. The next process begins the probation again.
       state.probation?.owner = nil
       return try save()
     }
@@ -131,7 +131,8 @@ final class UpdateSession {
     state.good.removeAll { $0 == release }
     if state.probation?.release == release { state.probation = nil }
     guard state.installed == release else { return try save() }
-    // Revoked builds must not come back in this way. If there is no other release, their plugins are switched off.
+    // A return must not bring revoked or refused builds back. If no other release is usable, the plugins of these
+    // builds are switched off.
     let isUsable = previous.map { unusable(in: $0).isEmpty } ?? false
     let next = isUsable ? previous : fallback() ?? previous
     state.installed = next
@@ -145,7 +146,7 @@ final class UpdateSession {
 
   // MARK: What serves
 
-  /// The ids without a build in a release, or with a build that must not serve.
+  /// The ids of the plugins whose build in a release is missing or must not serve.
   func unusable(in release: Int64?) -> [String] {
     guard let release else { return updater.ids }
     return updater.ids.filter { id in
@@ -154,8 +155,8 @@ final class UpdateSession {
     }
   }
 
-  /// Why plugins must be switched off, by their names in the configuration: their builds must not serve, and there are
-  /// no others.
+  /// The plugins that must be switched off because their build must not serve. Maps the name in the configuration to
+  /// the reason.
   func disablingReasons() -> [String: String] {
     guard let installed = state.installed else { return [:] }
     var reasons: [String: String] = [:]
@@ -170,21 +171,21 @@ final class UpdateSession {
     return reasons
   }
 
-  /// The newest good release, other than the installed one, that can serve; nil without one.
+  /// The newest good release, other than the installed one, that can serve; nil if there is none.
   func fallback() -> Int64? {
     state.good.last { release in
       release != state.installed && canServe(release)
     }
   }
 
-  /// Whether the builds that a release has are whole, and neither refused nor revoked.
+  /// Whether all builds that are in a release are whole, and neither refused nor revoked. Builds may be missing.
   func mayServe(_ release: Int64) -> Bool {
     updater.ids.allSatisfy { id in
       folder.buildHash(id, of: release).map { state.objection(to: $0) == nil && folder.hasBuild($0) } ?? true
     }
   }
 
-  /// Whether a release has all builds, and they are whole and neither refused nor revoked.
+  /// Whether a release has the builds of all plugins, and all are whole, and neither refused nor revoked.
   func canServe(_ release: Int64) -> Bool {
     unusable(in: release).isEmpty && updater.ids.allSatisfy { folder.hasWholeBuild($0, of: release) }
   }
@@ -196,7 +197,7 @@ final class UpdateSession {
   ///   - message: the text for the history; nil if the caller writes it when the engine has loaded the release.
   func activate(_ release: Int64, isReturn: Bool, owner: ProcessMark? = .current, message: String?) throws(UpdateError)
   {
-    // If the same release has got other builds, a return to it is not possible.
+    // If the release is installed already, but now has other builds, its earlier form cannot be the previous release.
     let previous = state.installed == release ? state.good.last { $0 != release } : state.installed
     state.installed = release
     state.probation =
@@ -206,7 +207,7 @@ final class UpdateSession {
     if let message { note(isReturn ? .returned : .installed, release, message) }
   }
 
-  /// Writes a line about a release, with its hash and its signers if it is the newest.
+  /// Writes a line about a release to the history. If it is the newest release, the line has its hash and its signers.
   func note(_ kind: UpdateEvent.Kind, _ release: Int64, _ message: String) {
     let accepted = state.accepted.flatMap { $0.version == release ? $0 : nil }
     updater.note(
@@ -220,14 +221,15 @@ extension Updater {
       start: start, channel: settings.channel, built: UpdateMoment(seconds: Product.madeAtSeconds), verifier: verifier)
   }
 
-  /// The root that the configuration names, which is trusted as it is, and the hash of its file.
+  /// Reads the root that the configuration names, and the hash of its file. This root is trusted without signatures of
+  /// an older root.
   func anchor() throws(UpdateError) -> (SignedDocument, hash: String) {
     let bytes: [UInt8]
     let document: SignedDocument
     do throws(UpdateError) {
       bytes = try DurableFile.read(settings.root, limitBytes: UpdateRole.root.limitBytes)
       document = try SignedDocument(file: bytes, "the file")
-      // Checked, because an operator can copy a wrong or damaged file.
+      // The root is checked, because an operator can copy a wrong or damaged file.
       let root = try RootDocument(payload: document.payload)
       _ = try rules(clock()).authenticated(document, as: .root, by: root)
     } catch {

@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTrial
 import SluiceUpdateRules
 
-// One look for a release: refresh, download, activate, and the withdrawal of revoked builds.
+// One look for a release: refreshes the documents, downloads and activates a release, and withdraws revoked builds.
 extension Updater {
   private enum Step {
     case unchanged(String)
@@ -35,14 +35,14 @@ extension Updater {
       }
     } catch { (result.action, result.message, result.error) = (.failed, "\(error)", error) }
     guard timing != .never else { return result }
-    // Whether or not a release was found, revoked builds must go, and a release that others have installed must be
-    // loaded.
+    // This is done whether or not a release was found: revoked builds must not serve, and the engine must load a
+    // release that another process has installed.
     if let words = try await withdraw(engine) { (result.action, result.message) = (.withdrawn, words) }
     try await follow(installed: engine)
     return result
   }
 
-  /// Refreshes, downloads, and decides what to do.
+  /// Refreshes the documents, downloads the builds, and decides what to do.
   private func find(
     _ timing: Timing, retriesHeld: Bool, _ engine: Engine?
   ) async throws(UpdateError) -> Step {
@@ -64,7 +64,7 @@ extension Updater {
     }
     // After a change of keys, the installed release can have been published again with other builds.
     let isReplaced = isChanged && session.state.installed == release.version
-    // Checked again only after a download, because the check reads every build.
+    // Another process can have installed the release during the download, so `needs` is asked again.
     guard isNeeded, timing == .never || isReplaced || session.needs(release) else {
       return .unchanged(session.wordsForNothing(release))
     }
@@ -101,8 +101,8 @@ extension Updater {
     return .activated(release.version, previous: session.state.probation?.previous)
   }
 
-  /// Tries the builds of a release out in a child process. Only for an updater without an engine, because an engine
-  /// does this itself.
+  /// Tries the builds of a release out in a child process. Only an updater without an engine does this, because an
+  /// engine tries builds out itself.
   func tryOut(_ session: UpdateSession, _ release: Int64) throws(UpdateError) {
     guard let trial else { return }
     var candidate = configuration
@@ -117,7 +117,7 @@ extension Updater {
     throw UpdateError(.refused, "release \(release)", "\(reason)")
   }
 
-  /// Notes that a release was refused before it served; a fault of its builds is remembered.
+  /// Notes that a release was refused before it served. If its builds are at fault, they are refused from then on.
   private func refuse(
     _ session: UpdateSession, _ release: Int64, _ previous: Int64?, _ reason: EngineError
   ) throws(UpdateError) {
@@ -133,7 +133,7 @@ extension Updater {
     try session.giveUp(release, previous, because: "\(reason)", refusing: hashes)
   }
 
-  /// Lets the engine load a release that was activated; without an engine it serves from the next start.
+  /// Makes the engine load a release that was activated. Without an engine, the release serves from the next start.
   private func serve(_ release: Int64, _ previous: Int64?, _ engine: Engine?) async throws(UpdateError) {
     guard let engine else { return }
     if let state = try folder.state() { adjustRefusals(state, engine) }
@@ -146,14 +146,15 @@ extension Updater {
     case nil:
       session.note(
         .installed, release, previous.map { "it takes the place of release \($0)" } ?? "it is the first release")
-      // Without a probation of the engine, or with the same builds as before, the release passes at once.
+      // The release passes at once if the configuration has no probation, or if the release has the same builds as the
+      // one before.
       let isSame = previous.map { previous in
         ids.allSatisfy { folder.buildHash($0, of: release) == folder.buildHash($0, of: previous) }
       }
       if configuration.swap.probation == nil || isSame == true {
         try session.pass(release)
       } else if !isOnProbation {
-        // There is no snapshot to return to, so the release passes if it serves long enough.
+        // The engine has no previous snapshot to return to, so the release passes when it has served long enough.
         passLater(release)
       }
     case let error?:
@@ -170,7 +171,7 @@ extension Updater {
     }
   }
 
-  /// Makes the engine load the release that `current` names. Nil if the engine then serves it.
+  /// Makes the engine load the release that `current` names. Returns nil if the engine then serves it.
   private func load(_ engine: Engine) async -> SwapError? {
     let before = service.withLock { service in
       defer { service.beforeDisabling = nil }
@@ -189,7 +190,7 @@ extension Updater {
     }
   }
 
-  /// Ends the service of revoked builds: with an older release that can serve, or by switching the plugins off.
+  /// Makes revoked builds serve no longer. Installs an older release that can serve, or else switches the plugins off.
   /// - Returns: what was done; nil if nothing had to be done.
   func withdraw(_ engine: Engine?) async throws(UpdateError) -> String? {
     let session = try await UpdateSession.begin(self)
@@ -216,19 +217,19 @@ extension Updater {
     return words
   }
 
-  /// Makes the engine refuse the builds that must not serve, whatever requests them, and no longer those that can serve
-  /// again.
+  /// Makes the engine refuse the builds that must not serve, no matter what would load them, and no longer refuse
+  /// builds that may serve again.
   func adjustRefusals(_ state: UpdateState, _ engine: Engine) {
     let objections = Set(state.refused.keys).union(state.revoked)
     let known = service.withLock { service in
       defer { service.forbidden = objections }
       return service.forbidden
     }
-    // A list that cannot be written is kept in memory.
+    // The error is ignored: if the list of refused builds cannot be written, the engine keeps it in memory.
     for hash in objections.subtracting(known) {
       try? engine.refuse(hash: hash, because: state.objection(to: hash) ?? "")
     }
-    // Builds that the program itself has refused stay refused.
+    // This does not affect builds that the program itself has refused.
     for hash in known.subtracting(objections) { try? engine.clearRefusals(hash: hash) }
   }
 
@@ -246,7 +247,7 @@ extension Updater {
     }
     let isDisabled = service.withLock { $0.beforeDisabling != nil }
     guard isDisabled ? isUsable : isBehind else { return }
-    // A command without an engine has installed the release, so its probation is in this process.
+    // A command without an engine has installed the release, so the release is on probation in this process.
     if state.probation?.release == installed, state.probation?.owner == nil {
       let session = try await UpdateSession.begin(self)
       defer { session.end() }
@@ -269,7 +270,7 @@ extension UpdateSession {
     return state.installed != release.version || !unusable(in: release.version).isEmpty || !isStaged(release)
   }
 
-  /// Makes a release installable again that is held, or whose builds are refused.
+  /// Lets a release be installed again although it is held or its builds are refused.
   func forgive(_ release: ReleaseDocument) throws(UpdateError) {
     if state.held?.release == release.version { state.held = nil }
     for target in release.targets { state.refused[target.sha256] = nil }

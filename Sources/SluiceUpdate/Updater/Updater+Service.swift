@@ -11,15 +11,15 @@ public import SluiceUpdateRules
 extension Updater: EngineUpdater {
   // MARK: Before the start
 
-  /// Makes the folder ready for an engine: leaves a release that failed, installs the first release or one that waits,
-  /// and switches off plugins whose builds must not serve. Blocks for a trial.
+  /// Makes the folder ready for an engine: leaves a release that failed, installs the first release or a waiting
+  /// release, and switches off plugins whose builds must not serve. Blocks while a trial runs.
   ///
   /// - Returns: the configuration to start the engine with.
   /// - Throws: if a plugin has no build, and none can be installed.
   public func prepare() async throws(UpdateError) -> Configuration { try await prepare(isFollowed: true) }
 
-  /// - Parameter isFollowed: whether ``follow(_:)`` is called afterwards; otherwise the engine takes no part in a
-  ///   probation, because the updater would not learn that it has ended in order.
+  /// - Parameter isFollowed: whether ``follow(_:)`` is called afterwards; if not, no release is on probation in this
+  ///   process, because the updater would not learn that the engine has ended in order.
   package func prepare(isFollowed: Bool) async throws(UpdateError) -> Configuration {
     try await useWhatIsStaged()
     if try isIncomplete() {
@@ -58,11 +58,11 @@ extension Updater: EngineUpdater {
     return true
   }
 
-  /// Leaves a release that must not serve, and installs a release that waits.
+  /// Leaves an installed release that must not serve, and installs a release that waits.
   private func useWhatIsStaged() async throws(UpdateError) {
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
-    // A release without the builds of this configuration is completed later.
+    // If the release lacks builds that this configuration needs, they are downloaded later.
     if let installed = session.state.installed, !session.mayServe(installed), let good = session.fallback() {
       try session.activate(
         good, isReturn: true, message: "a build of the installed release is revoked, refused, missing or damaged")
@@ -78,7 +78,7 @@ extension Updater: EngineUpdater {
     } catch { note(UpdateEvent(kind: .failed, release: release.version, message: "\(error)")) }
   }
 
-  /// Whether a plugin has no build that could be loaded.
+  /// Whether a plugin has no build to load.
   private func isIncomplete() throws(UpdateError) -> Bool {
     guard let state = try folder.state() else { return true }
     return !ids.allSatisfy { Self.hasBuild($0, state, folder) }
@@ -90,9 +90,9 @@ extension Updater: EngineUpdater {
 
   // MARK: With an engine
 
-  /// Keeps an engine current from now on: by the schedule, by the notification `ota_update`, and after decisions of the
-  /// engine itself. Call it once, with an engine of the configuration that ``prepare()`` returned. Ends with the
-  /// engine.
+  /// Keeps an engine current from now on. Looks for releases by the schedule and on the notification `ota_update`, and
+  /// reacts to decisions of the engine, such as a rollback. Call it once, with an engine of the configuration that
+  /// ``prepare()`` returned. Ends with the engine.
   public func follow(_ engine: Engine) {
     let state = (try? folder.state()) ?? nil
     if let state { adjustRefusals(state, engine) }
@@ -109,7 +109,7 @@ extension Updater: EngineUpdater {
     service.withLock { $0.schedule = task }
   }
 
-  /// Makes a release pass its probation by time, because there is no older snapshot to compare it with.
+  /// Makes a release pass its probation after a time, because there is no older snapshot to compare it with.
   func passLater(_ release: Int64) {
     let duration = configuration.swap.probation?.duration ?? .zero
     let task: Task<Void, Never> = Task.detached { [weak self] in
@@ -127,8 +127,8 @@ extension Updater: EngineUpdater {
     }
   }
 
-  /// A loop that does not answer might be crashing at this moment, while the record is written. A release must not pass
-  /// in that time.
+  /// Waits until all loops answer. A loop that does not answer might be crashing, and a release must not pass while its
+  /// crash record is written.
   private func waitForLoops() async {
     while let engine = service.withLock({ $0.isEnding ? nil : $0.engine }), !Task.isCancelled {
       guard await !engine.status.silentLoops.isEmpty else { return }
@@ -140,7 +140,7 @@ extension Updater: EngineUpdater {
     guard let every = settings.every else { return }
     while !Task.isCancelled {
       _ = await check()
-      // Varies, so that engines that were started together do not always look at the same time.
+      // The interval varies, so that engines that were started together do not always look at the same time.
       try? await Task.sleep(for: every * Double.random(in: 0.9...1.1))
     }
   }
@@ -174,8 +174,8 @@ extension Updater: EngineUpdater {
     service.withLock { $0.engine = nil }
   }
 
-  /// Call it when the process ends in order, or when its engine did not start for a reason other than the builds. The
-  /// next process then begins the probation again.
+  /// Leaves the probation without a decision. Call it when the process ends in order, or when its engine did not start
+  /// for a reason other than the builds. The next process then begins the probation again.
   package func leaveProbation() async {
     guard let session = try? await UpdateSession.begin(self) else { return }
     defer { session.end() }
@@ -192,7 +192,7 @@ extension Updater: EngineUpdater {
   // MARK: What the engine reports
 
   package func swapEnded(_ report: SwapReport) {
-    // A rollback that the engine makes by itself is reported as refused builds.
+    // Only a rollback by command counts here. The engine reports a rollback of its own in `buildsWereRefused`.
     guard report.trigger == .rollback, report.outcome == .published else { return }
     later { updater in await updater.noteReturnByOperator() }
   }
@@ -213,7 +213,7 @@ extension Updater: EngineUpdater {
     }
   }
 
-  /// Runs the work after that of earlier reports.
+  /// Runs the work after the work of all earlier reports has ended.
   private func later(_ work: @escaping @Sendable (Updater) async -> Void) {
     service.withLock { service in
       guard !service.isEnding else { return }
@@ -252,7 +252,7 @@ extension Updater: EngineUpdater {
       plugin.releaseID.flatMap { id in status.serving(plugin.name).map { (id, $0.hash) } }
     }
     guard serving.contains(where: { folder.buildHash($0.0, of: installed) != $0.1 }) else { return }
-    // These include a release that was replaced before the end of its probation.
+    // `folder.releases` also has releases that were replaced before the end of their probation.
     let release = folder.releases.first { release in
       release != installed && serving.allSatisfy { folder.buildHash($0.0, of: release) == $0.1 }
     }
@@ -277,7 +277,8 @@ extension Updater: EngineUpdater {
 
   package var statusDocument: JSONValue { get async { status() } }
 
-  /// The installed release, the refused builds and the newest events; docs/updates.md describes its members.
+  /// The status: the installed release, the refused builds and the newest events. docs/updates.md describes its
+  /// members.
   package func status() -> JSONValue {
     let document: JSONValue = [
       "url": JSONValue("\(settings.url)"), "channel": JSONValue(settings.channel), "folder": JSONValue(folder.path),

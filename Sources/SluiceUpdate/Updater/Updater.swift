@@ -16,7 +16,7 @@ public import SluiceUpdateRules
 ///     updater.follow(engine)
 ///
 /// Can be used from any thread. Several updaters can use one folder, in one process or in several: they share
-/// downloads, and each loads a release that another one has installed.
+/// downloads, and each loads a release that another updater has installed.
 public final class Updater: Sendable {
   let configuration: Configuration
   let settings: UpdateSettings
@@ -26,16 +26,16 @@ public final class Updater: Sendable {
   let offer: UpdateOffer
   let trial: (any LibraryTrial)?
   let log: @Sendable (LogLine) -> Void
-  /// Returns the time; tests replace it.
+  /// Returns the time. Tests replace this function.
   let clock: @Sendable () -> UpdateMoment
   let limits: MirrorLimits
   let service = Locked(Service())
 
-  /// What an updater knows about its engine.
+  /// The engine of an updater, and the updater's state about it.
   struct Service: Sendable {
     var engine: Engine?
     var schedule: Task<Void, Never>?
-    /// Notes the end of a probation by time.
+    /// Makes a release pass its probation when its time is over.
     var passing: Task<Void, Never>?
     /// The last of the tasks that note what the engine has reported.
     var notes: Task<Void, Never>?
@@ -88,7 +88,7 @@ public final class Updater: Sendable {
 
   // MARK: What it keeps current
 
-  /// The plugins that come from releases; the engine might have got another configuration since its start.
+  /// The plugins that come from releases, in the engine's current configuration if there is an engine.
   var plugins: [PluginConfiguration] {
     let engine = service.withLock { $0.engine }
     return (engine?.currentConfiguration ?? configuration).plugins.filter { $0.releaseID != nil }
@@ -99,13 +99,13 @@ public final class Updater: Sendable {
 
   // MARK: Looking for a release
 
-  /// When a release that was found is installed.
+  /// When to install a release that was found.
   public enum Timing: Sendable {
     /// At the time that `update.immediate` sets.
     case configured
     /// At once.
     case immediate
-    /// Not now: the release is only verified and downloaded.
+    /// At the next start or by a command: the release is only verified and downloaded now.
     case later
     /// Never: the release is only verified.
     case never
@@ -130,9 +130,9 @@ public final class Updater: Sendable {
       result.message = "the mirror has release \(version), and release \(minimum) was announced"
     }
     result.release = state?.installed
-    // A look that the end of the process has cut off says nothing about the mirror.
+    // A look that was cancelled because the process ends is not recorded, because it says nothing about the mirror.
     guard !Task.isCancelled, !service.withLock({ $0.isEnding }) else { return result }
-    // A fault that lasts is reported once.
+    // A failure with the same message as the last one is not reported again.
     let told = state?.lastCheck?.message ?? history.newest(1).first?["message"]?.string
     if result.action == .failed, result.message != told {
       note(UpdateEvent(kind: .failed, message: result.message))
@@ -160,7 +160,7 @@ public final class Updater: Sendable {
     log(LogLine(level: level, stage: event.plugin, message: event.line))
   }
 
-  /// The form in which the state and the history keep a message, because it can repeat text from a mirror or a plugin.
+  /// Makes a message safe for the state and the history, because it can quote text from a mirror or a plugin.
   static func words(_ message: String) -> String { PlainText.line(message, limitBytes: 2048) }
 
   /// Stores how a look ended, for the status.

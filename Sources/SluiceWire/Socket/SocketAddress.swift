@@ -6,12 +6,12 @@ import SluicePipeline
 struct SocketAddress: Sendable {
   private let storage: sockaddr_storage
   private let size: socklen_t
-  /// The numeric address as in an error or a log; the path of a Unix socket.
+  /// The address as errors and logs show it: numeric, or the path of a Unix socket.
   let text: String
 
   var family: Int32 { Int32(storage.ss_family) }
 
-  /// A numeric IPv4 or IPv6 address, an IPv6 address perhaps with a zone; nil for anything else.
+  /// Reads a numeric IPv4 address, or a numeric IPv6 address with or without a zone; nil for any other text.
   init?(_ address: String, port: UInt16) {
     var hints = addrinfo()
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
@@ -27,7 +27,7 @@ struct SocketAddress: Sendable {
     text = address
   }
 
-  /// A Unix socket; nil if the path is empty or too long for the system.
+  /// The address of a Unix socket; nil if the path is empty or too long for the system.
   init?(unixSocket path: String) {
     var address = sockaddr_un()
     let bytes = Array(path.utf8)
@@ -49,7 +49,8 @@ struct SocketAddress: Sendable {
     }
   }
 
-  /// The order in which the addresses of one name are tried: families alternate, the first one first (RFC 8305 §4).
+  /// Sorts the addresses of one name into the order in which they are tried: the families alternate, beginning with the
+  /// family of the first address (RFC 8305 §4).
   static func interleaved(_ addresses: [SocketAddress]) -> [SocketAddress] {
     guard let first = addresses.first else { return [] }
     var same = addresses.filter { $0.family == first.family }[...]

@@ -4,11 +4,11 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The calls on a connected or connecting stream socket, which never block. The owner of the socket closes it.
+/// The calls on a stream socket that is connected or connecting. They never block. The owner of the socket closes it.
 struct StreamSocket {
   let descriptor: Int32
 
-  /// What a call on the socket did.
+  /// The result of a call that reads or writes.
   enum Outcome {
     case bytes(Int)
     /// Nothing can be read or written now.
@@ -18,13 +18,13 @@ struct StreamSocket {
     case failed(Int32)
   }
 
-  /// How a connection begins.
+  /// The result of beginning a connection.
   enum Start {
     case connected, inProgress
     case failed(Int32)
   }
 
-  /// nil with `errno` if no descriptor is left, except those kept in reserve.
+  /// Makes a socket. Returns nil, with `errno` set, if no descriptor is left apart from the reserved ones.
   init?(family: Int32) {
     let descriptor = socket(family, sluice_socket_stream | sluice_socket_close_on_exec | sluice_socket_nonblocking, 0)
     guard descriptor >= 0 else { return nil }
@@ -40,7 +40,8 @@ struct StreamSocket {
     setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// Lets connections begin at an interface or an address of this machine. Returns the system's error; nil for success.
+  /// Makes connections start from an interface or an address of this machine. Returns the system's error number, or nil
+  /// for success.
   func bind(to source: SocketSettings.Source) -> Int32? {
     switch source {
     case .interface(let name):
@@ -61,7 +62,7 @@ struct StreamSocket {
     return errno == EINPROGRESS || errno == EINTR ? .inProgress : .failed(errno)
   }
 
-  /// The error of a connection that was in progress; 0 if it is established.
+  /// The error of a connection that was in progress; 0 if the connection is established.
   func connectError() -> Int32 {
     var code: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -91,7 +92,7 @@ struct StreamSocket {
     }
   }
 
-  /// Whether something happened on a connection that should be silent: bytes came, or its end.
+  /// Whether bytes, the end or an error have arrived on a connection on which nothing should arrive.
   func hasInput() -> Bool {
     var byte: UInt8 = 0
     if recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 { return true }
@@ -133,7 +134,7 @@ struct StreamSocket {
     }
   }
 
-  /// Numeric address and port of one end; nil for a Unix socket.
+  /// The numeric address and port of one end; nil for a Unix socket.
   func address(ofPeer isPeer: Bool) -> ConnectionFacts.Address? {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)

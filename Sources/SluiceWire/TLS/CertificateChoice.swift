@@ -4,12 +4,12 @@ import SluicePipeline
 import SluiceTransport
 
 /// A delegate's choice of a client certificate for one connection. OpenSSL asks for it in the handshake if the server
-/// wants a certificate, after the server is trusted; the handshake waits until the choice is known.
+/// wants a certificate and is trusted. The handshake waits until the choice is known.
 final class CertificateChoice {
   enum State {
     case unknown
     case asked(ClientCertificateRequest)
-    /// Nil keeps the certificate of the settings, if there is one.
+    /// The delegate's choice; nil keeps the certificate of the settings, if there is one.
     case made(RequestOptions.Identity?)
   }
 
@@ -43,7 +43,7 @@ final class CertificateChoice {
 
   private func use(_ identity: RequestOptions.Identity, for connection: OpaquePointer) -> Bool {
     ERR_clear_error()
-    // Removes the certificates of the settings, which OpenSSL would prefer if their key is of another kind.
+    // The certificates of the settings are removed, because OpenSSL would prefer them if their key is of another kind.
     SSL_certs_clear(connection)
     let key = identity.key ?? identity.certificate
     let isUsable =
@@ -56,7 +56,7 @@ final class CertificateChoice {
     return isUsable
   }
 
-  /// The names that the server accepts; nil without memory.
+  /// The names of the authorities that the server accepts; nil if there is no memory.
   private static func authorities(_ connection: OpaquePointer) -> [[UInt8]]? {
     let names = SSL_get0_peer_CA_list(connection)
     var authorities: [[UInt8]] = []

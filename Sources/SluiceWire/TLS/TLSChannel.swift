@@ -5,7 +5,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-/// TLS on one socket (RFC 8446), by OpenSSL. Confined to the loop. Does not close the socket.
+/// TLS on one socket (RFC 8446), with OpenSSL. Only the loop uses it. It does not close the socket.
 final class TLSChannel {
   enum Handshake {
     case done, wouldBlock
@@ -23,18 +23,18 @@ final class TLSChannel {
   private let decision: TrustDecision?
   /// Who chooses the client certificate; nil if the settings do.
   private let choice: CertificateChoice?
-  /// The number of bytes that had been received when application data last came.
+  /// The number of bytes that had been received when application data arrived last.
   private var receivedAtData = 0
-  /// Why the last call has failed.
+  /// The failure of the last call.
   private(set) var failure: TLSFailure?
 
   /// The bytes that one call reads before other connections have their turn.
   private static let bytesPerCall = 65_536
-  /// The limit for TLS's own messages, such as new sessions and key updates, that come without application data between
-  /// them. A server needs a few kilobytes; more is a flood, which would only cost processor time.
+  /// The limit for TLS's own messages, such as new sessions and key updates, that arrive without application data
+  /// between them. A server needs a few kilobytes for them. More are a flood, which would only cost processor time.
   private static let quietBytes = 262_144
 
-  /// Never changed after it is made.
+  /// The method is never changed after it is made.
   private nonisolated(unsafe) static let method = sluice_tls_make_bio_method()
 
   /// - Parameter host: the host of the URL, which the server's certificate must name (RFC 9110 §4.3.4).
@@ -57,7 +57,7 @@ final class TLSChannel {
     guard expect(host) else { throw TLSFailure.last(.other) }
     sessions.use(for: pointer)
     SSL_set_connect_state(pointer)
-    // Otherwise a refusal would have no effect.
+    // If a delegate decides, verification is always on, because otherwise a refusal would have no effect.
     if decision != nil { SSL_set_verify(pointer, SSL_VERIFY_PEER, nil) }
     if let choice {
       SSL_set_cert_cb(
@@ -86,10 +86,10 @@ final class TLSChannel {
     return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
   }
 
-  /// Whether the system has no more bytes, and none are left in OpenSSL.
+  /// Whether neither the system nor OpenSSL holds more received bytes.
   var isDrained: Bool { socket.pointee.is_drained != 0 && SSL_has_pending(pointer) == 0 }
 
-  /// Whether the last call stopped although the system may have more.
+  /// Whether the last call stopped at its limit, so that the system may have more bytes.
   var isCut: Bool { socket.pointee.budget <= 0 }
 
   func handshake() -> Handshake {
@@ -111,21 +111,21 @@ final class TLSChannel {
     }
   }
 
-  /// Why the server's public key is not accepted, before anything is sent to it; nil if it is. A resumed session keeps
-  /// the certificate.
+  /// Why the server's public key is not accepted; nil if it is accepted. It is checked before any request data is sent.
+  /// The check also works in a resumed session, which keeps the certificate.
   private var keyFailure: TLSFailure? {
     guard !context.keyHashes.isEmpty else { return nil }
     let certificate = SSL_get1_peer_certificate(pointer)
     defer { X509_free(certificate) }
     guard let hash = certificate.flatMap(EncodedCertificate.publicKeyHash) else {
-      return TLSFailure(.publicKey, "the server has shown no certificate")
+      return TLSFailure(.publicKey, "the server has sent no certificate")
     }
     guard !context.keyHashes.contains(hash) else { return nil }
     let text = String(decoding: Base64.encode(hash), as: UTF8.self)
     return TLSFailure(.publicKey, "the server's public key is sha256//\(text)")
   }
 
-  /// Takes the answer to the challenge, with which the handshake can continue. The answer is not a refusal.
+  /// Takes the answer to the challenge, which must not be a refusal. The handshake can then continue.
   func answer(_ answer: HandshakeDecision) {
     if case .asked = choice?.state {
       if case .use(let identity) = answer { choice?.choose(identity) } else { choice?.choose(nil) }
@@ -142,8 +142,8 @@ final class TLSChannel {
   func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
     ERR_clear_error()
     socket.pointee.budget = Self.bytesPerCall
-    // The result of an earlier call is out of date: this call may take its record from memory, while the system has
-    // received more since then and has already reported it.
+    // The flag of an earlier call is out of date. This call may take its record from OpenSSL's memory, while the system
+    // has received more bytes and has already reported them.
     socket.pointee.is_drained = 0
     let count = SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
     guard count <= 0 else {
@@ -160,7 +160,7 @@ final class TLSChannel {
     return .failed(0)
   }
 
-  /// Whether application data or the end of the connection has come. Takes TLS's own messages, such as new sessions.
+  /// Whether application data or the end of the connection has arrived. Reads TLS's own messages, such as new sessions.
   func hasInput() -> Bool {
     ERR_clear_error()
     var byte: UInt8 = 0
@@ -178,7 +178,7 @@ final class TLSChannel {
     return count > 0 ? .bytes(Int(count)) : outcome(of: count)
   }
 
-  /// Tells the peer that nothing more comes. Does not wait for its answer.
+  /// Tells the peer that this side sends nothing more. Does not wait for the peer's answer.
   func close() {
     guard failure == nil else { return }
     ERR_clear_error()
@@ -203,7 +203,7 @@ final class TLSChannel {
   private func expect(_ host: String) -> Bool {
     let parameters = SSL_get0_param(pointer)
     if SystemNames.isAddress(host) { return X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1 }
-    // A partial wildcard, as in f*.example.com, is not accepted, nor a name outside of subjectAltName (RFC 9525 §6.3).
+    // Partial wildcards, as in f*.example.com, and names outside of subjectAltName are not accepted (RFC 9525 §6.3).
     X509_VERIFY_PARAM_set_hostflags(
       parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
     return sluice_tls_set_server_name(pointer, host) == 1 && X509_VERIFY_PARAM_set1_host(parameters, host, 0) == 1

@@ -2,13 +2,13 @@ import CTLS
 import SluicePipeline
 import SluiceTransport
 
-/// What all connections of one transport have in common: the trusted authorities and the client certificate.
+/// The TLS settings that all connections of one transport share: the trusted authorities and the client certificate.
 ///
 /// TLS 1.2 or newer, no renegotiation, no compression, no early data.
 final class TLSContext {
   let pointer: OpaquePointer
   let verifies: Bool
-  /// SHA-256 hashes of the accepted public keys of servers; empty accepts any key.
+  /// SHA-256 hashes of the accepted public keys of servers. If there are none, any key is accepted.
   let keyHashes: Set<[UInt8]>
 
   /// - Parameter offersHTTP2: whether a server may choose HTTP/2.
@@ -58,7 +58,7 @@ final class TLSContext {
 
   private func useOwnCertificate(_ settings: TLSSettings) throws(TLSFailure) {
     let isRead = withUnsafePointer(to: Array((settings.password ?? "").utf8)) { password in
-      // Without a function, OpenSSL would ask for the password of a key on the terminal, and wait.
+      // Without this function, OpenSSL would ask for the password of a key on the terminal, and wait.
       SSL_CTX_set_default_passwd_cb(pointer) { buffer, size, _, password in
         guard let buffer, let bytes = password?.assumingMemoryBound(to: [UInt8].self).pointee, !bytes.isEmpty,
           bytes.count <= size
@@ -91,19 +91,19 @@ extension TLSVersion {
   }
 }
 
-/// The session of the last connection to one origin, which makes the next handshake shorter (RFC 8446 §2.2). Not shared
-/// with another origin, nor with other settings.
+/// The session of the last connection to one origin, which makes the next handshake shorter (RFC 8446 §2.2). It is not
+/// shared with other origins, or with connections that have other settings.
 final class TLSSessions {
   private var last: OpaquePointer?
 
-  /// Takes over the caller's reference.
+  /// Stores a session, and takes over the caller's reference to it.
   func keep(_ session: OpaquePointer) {
     if let last { SSL_SESSION_free(last) }
     last = session
   }
 
-  /// Lets a new connection try the session. It is used once: a server may refuse it the second time, and it would let
-  /// an observer link the connections (RFC 8446 §C.4).
+  /// Lets a new connection try the session. A session is used only once. A server may refuse it the second time, and a
+  /// second use would let an observer link the connections (RFC 8446 §C.4).
   func use(for connection: OpaquePointer) {
     guard let session = last else { return }
     last = nil

@@ -3,12 +3,13 @@ import Glibc
 import SluiceSupport
 import SluiceTransport
 
-/// Why a step of TLS has failed.
+/// A failed step of TLS and its reason.
 struct TLSFailure: Error, Sendable {
   let moment: TLSAdvice.Moment
   /// OpenSSL's message.
   let detail: String
-  /// Whether the peer closed the connection without announcing it (RFC 8446 §6.1): what came can be incomplete.
+  /// Whether the peer closed the connection without announcing it (RFC 8446 §6.1). The received data can then be
+  /// incomplete.
   var isTruncation = false
   /// The path of the client certificate that a delegate has chosen for the connection.
   var chosenCertificate: String?
@@ -19,7 +20,7 @@ struct TLSFailure: Error, Sendable {
     self.isTruncation = isTruncation
   }
 
-  /// Takes the reason from the queue of errors of this thread, and empties it.
+  /// Makes a failure from OpenSSL's error queue of this thread, and empties the queue.
   ///
   /// - Parameter code: the system's error; 0 if there was none.
   static func last(_ moment: TLSAdvice.Moment, systemError code: Int32 = 0) -> TLSFailure {

@@ -2,9 +2,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The servers that delegates have accepted, by origin, key and the scope of the delegates: if one of these differs,
-/// delegates are asked again.
-/// From any thread.
+/// The servers that delegates have accepted, by origin, key and the scope of the delegates. If one of these differs,
+/// delegates are asked again. Can be used from any thread.
 package final class TrustApprovals: Sendable {
   private struct Approval: Hashable {
     let origin: Origin
@@ -12,10 +11,10 @@ package final class TrustApprovals: Sendable {
     let scope: HandshakePolicy.Scope
   }
 
-  /// Beyond this number, all are forgotten, and delegates are asked again.
+  /// The maximum number of approvals. When it is reached, all approvals are forgotten, and delegates are asked again.
   private static let capacity = 4096
 
-  /// The value says whether a delegate accepted the server itself, whatever the authorities say.
+  /// The value is true if a delegate accepted the server even if the authorities do not vouch for it.
   private let approvals = Locked<[Approval: Bool]>([:])
 
   package init() {}

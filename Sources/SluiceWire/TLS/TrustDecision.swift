@@ -4,7 +4,7 @@ import SluicePipeline
 import SluiceTransport
 
 /// A delegate's decision about the certificate of one server, in place of OpenSSL's own. OpenSSL asks for it in the
-/// handshake, when this side has sent only its hello; the handshake waits until the decision is known.
+/// handshake, when this side has sent only its hello message. The handshake waits until the decision is known.
 final class TrustDecision {
   enum State {
     case unknown
@@ -23,9 +23,9 @@ final class TrustDecision {
     self.approvals = approvals
   }
 
-  /// The server is trusted.
+  /// Notes that the server is trusted.
   ///
-  /// - Parameter isAccepted: whether a delegate has accepted it itself, whatever the authorities say.
+  /// - Parameter isAccepted: whether a delegate has accepted the server even if the authorities do not vouch for it.
   func trust(isAccepted: Bool) {
     if case .asked(let trust) = state { approvals.insert(origin, trust.keyHash, scope, isAccepted: isAccepted) }
     state = .trusted
@@ -56,7 +56,7 @@ final class TrustDecision {
     }
   }
 
-  /// Nil without memory, or if the server has sent no certificate.
+  /// Returns nil if there is no memory, or if the server has sent no certificate.
   private func trust(_ store: OpaquePointer, _ failure: String?) -> ServerTrust? {
     guard let leaf = X509_STORE_CTX_get0_cert(store), let keyHash = EncodedCertificate.publicKeyHash(leaf) else {
       return nil

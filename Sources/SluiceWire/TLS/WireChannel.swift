@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// A connected socket, perhaps with TLS on it.
+/// A connected socket, with or without TLS.
 struct WireChannel {
   let socket: StreamSocket
   let tls: TLSChannel?
@@ -18,10 +18,10 @@ struct WireChannel {
   /// Whether a read that returned nothing stopped although more bytes may be available.
   var isCut: Bool { tls?.isCut ?? false }
 
-  /// Whether something happened on a connection that should be silent: bytes came, or its end.
+  /// Whether bytes, the end or an error have arrived on a connection on which nothing should arrive.
   func hasInput() -> Bool { tls?.hasInput() ?? socket.hasInput() }
 
-  /// Sends two buffers, in one call where that is possible.
+  /// Sends two buffers, in one call where possible.
   @inline(__always)
   func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> StreamSocket.Outcome {
     guard let tls else { return socket.send(first, second) }

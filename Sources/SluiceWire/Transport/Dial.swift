@@ -5,13 +5,13 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// One connection in the making: from the name of the origin to an open connection, with TLS if the scheme is https.
-/// Confined to the loop.
+/// Makes one connection: looks up the origin's host, connects, and sets up TLS if the scheme is https. Only the loop
+/// uses it.
 ///
-/// Tries the addresses in turn, each 250 ms after the one before it, or as soon as the one before it has failed, and
-/// takes the first that answers (RFC 8305 §5).
+/// Tries the addresses one after the other, and takes the first connection that succeeds (RFC 8305 §5). An attempt
+/// begins 250 ms after the previous attempt, or as soon as the previous attempt has failed.
 final class Dial {
-  /// Where the time went, in nanoseconds.
+  /// The time that each step took, in nanoseconds.
   struct Times {
     var nameLookup: UInt64 = 0
     var connect: UInt64 = 0
@@ -34,7 +34,7 @@ final class Dial {
   private let attemptTimer = LoopTimer()
   private var beganAt = Instant(nanoseconds: 0)
   private var isLookingUp = true
-  /// A delegate answers a challenge of the handshake.
+  /// Whether a delegate was asked about the handshake and has not answered yet.
   private(set) var isAsking = false
   private var isOver = false
 
@@ -61,7 +61,7 @@ final class Dial {
     tryNext()
   }
 
-  /// Ends without telling the pool.
+  /// Ends the dial without telling the pool.
   func cancel() {
     isOver = true
     loop.disarm(limitTimer)
@@ -86,14 +86,14 @@ final class Dial {
     pool.didNotConnect(error, self)
   }
 
-  /// An attempt is connected or has failed.
+  /// Called when an attempt is connected or has failed.
   func attemptIsReady(_ attempt: ConnectAttempt, _ events: UInt32) {
     guard !isOver, attempts.contains(where: { $0 === attempt }) else { return }
     let code = attempt.socket.connectError()
     guard code == 0 else { return attemptHasFailed(attempt, code) }
-    // The event may be that of an earlier socket with the same number.
+    // The event may belong to an earlier socket that had the same number.
     guard attempt.socket.isConnected else { return }
-    // No other attempt is needed.
+    // The other attempts are not needed any more.
     for other in attempts where other !== attempt { other.close() }
     attempts = []
     untried = []
@@ -114,7 +114,7 @@ final class Dial {
     }
   }
 
-  /// The peer has sent something, or the socket takes more.
+  /// Continues the handshake when the peer has sent bytes, or when the socket can take more.
   func handshakeIsReady(_ handshake: TLSHandshake, _ events: UInt32) {
     guard !isOver else { return }
     handshake.events |= events
@@ -130,14 +130,14 @@ final class Dial {
     case .asks(let challenge):
       guard !isAsking else { return }
       isAsking = true
-      // The delegates have deadlines of their own.
+      // The time limit of the dial does not apply now, because the delegates have their own deadlines.
       loop.disarm(limitTimer)
       pool.decide(challenge, for: self)
     case .failed(let failure): fail(WireFailure.tls(pool.origin, failure, settings))
     }
   }
 
-  /// A delegate has answered the challenge, and does not refuse.
+  /// Continues the handshake when a delegate has answered the challenge without refusing.
   func goOn(_ answer: HandshakeDecision) {
     guard !isOver, isAsking, let handshake else { return }
     isAsking = false
@@ -146,7 +146,7 @@ final class Dial {
     handshakeIsReady(handshake, 0)
   }
 
-  /// - Parameter events: the events so far, which epoll does not report again.
+  /// - Parameter events: the events that epoll has reported so far. It does not report them again.
   private func finish(_ channel: WireChannel, _ address: SocketAddress, _ events: UInt32) {
     cancel()
     let pool = pool
@@ -161,7 +161,7 @@ final class Dial {
     if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { pool.transport.readLater(connection) }
   }
 
-  /// A connection that speaks what the server has chosen (RFC 7301), or nil without memory.
+  /// Makes a connection for the protocol that the server has chosen (RFC 7301). Returns nil if there is no memory.
   private func make(_ channel: WireChannel, _ address: SocketAddress) -> HTTPConnection? {
     guard channel.tls?.hasChosenHTTP2 ?? settings.assumesHTTP2 else {
       return WireConnection(channel, pool, address.text, times)
@@ -176,7 +176,7 @@ final class Dial {
     tryNext()
   }
 
-  /// Begins the next attempt; fails when none is left and none is under way.
+  /// Begins the next attempt. The dial fails if no address is left and no attempt is under way.
   private func tryNext() {
     while !isOver, let address = untried.popFirst() {
       if begin(address) {
@@ -205,7 +205,7 @@ final class Dial {
       lastFailure = WireFailure.connect(pool.origin, address, code)
       return false
     }
-    // A socket that is connected already becomes ready at once.
+    // epoll reports a socket that is already connected at once.
     attempts.append(attempt)
     guard pool.transport.register(attempt, socket.descriptor) else {
       attempts.removeLast()
@@ -255,7 +255,7 @@ final class ConnectAttempt: WireEndpoint {
 final class TLSHandshake: WireEndpoint {
   let channel: TLSChannel
   let attempt: ConnectAttempt
-  /// What has happened on the socket.
+  /// The events that epoll has reported for the socket.
   var events: UInt32 = 0
   private unowned(unsafe) let dial: Dial
 

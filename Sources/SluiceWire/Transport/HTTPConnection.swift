@@ -3,25 +3,26 @@ import SluicePipeline
 import SluiceSupport
 import Synchronization
 
-/// A connection to one origin that carries transfers. Confined to the loop.
+/// A connection to one origin that carries transfers. Only the loop uses it.
 class HTTPConnection: WireEndpoint {
   let channel: WireChannel
   let pool: OriginPool
-  // The transport releases its connections when the loop ends.
+  // There is no lasting reference cycle, because the transport releases its connections when the loop ends.
   let transport: WireTransport
   let peerAddress: String
   let dialTimes: Dial.Times
   private let id = HTTPConnection.ids.add(1, ordering: .relaxed).newValue
   private static let ids = Atomic<UInt64>(0)
 
-  /// The number of requests that were issued here.
+  /// The number of requests that were issued on this connection.
   final var requestCount = 0
-  /// Whether it is in the transport's list of connections to read from.
+  /// Whether this connection is in the transport's list of connections to read from.
   final var isUnread = false
-  /// The peer has closed its side, or the connection is broken: reading continues until that shows.
+  /// Whether the peer has closed its side or the connection is broken. Reading continues until a read returns the end
+  /// or the error.
   final var hasHungUp = false
 
-  /// Whether it counts among the transport's idle connections.
+  /// Whether this connection counts as one of the transport's idle connections.
   final var isIdle = false
   final var idleSince = Instant(nanoseconds: 0)
 
@@ -40,25 +41,25 @@ class HTTPConnection: WireEndpoint {
     return facts
   }
 
-  /// Sends the request of a transfer. Returns false if the transfer no longer wants that; the connection is then
+  /// Sends the request of a transfer. Returns false if the transfer has ended instead; the connection is then
   /// unchanged.
   func issue(_ transfer: WireTransfer) -> Bool { false }
 
-  /// The transfer ends before its exchange is complete.
+  /// Gives up a transfer that ends before its exchange is complete.
   func abandon(_ transfer: WireTransfer) {}
 
-  /// Continues where reading or sending has stopped, although the descriptor may not become ready again.
+  /// Continues reading and sending, even if the descriptor does not become ready again.
   func readOn() {}
 
-  /// The transfer can take more of its response, or may have more to send.
+  /// Called when the transfer can take more of its response, or may have more to send.
   func readOn(for transfer: WireTransfer) {}
 
-  /// The producer of a request body has more.
+  /// Called when the producer of a request body has more data.
   func resumeSending(for transfer: WireTransfer) {}
 
-  /// The server wants the body of the request, or has not answered the `Expect` in time.
+  /// Called when the server wants the body of the request, or has not answered the `Expect` in time.
   func sendBody(of transfer: WireTransfer) {}
 
-  /// Closes the socket; transfers on it have to be ended by the caller.
+  /// Closes the socket. The caller must end the transfers on it.
   func close() {}
 }

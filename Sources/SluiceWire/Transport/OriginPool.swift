@@ -5,53 +5,54 @@ import SluicePipeline
 import SluiceSupport
 import SluiceTransport
 
-/// The connections to one origin, and the transfers that wait for one. Confined to the loop.
+/// The connections to one origin, and the transfers that wait for one. Only the loop uses it.
 ///
-/// A transfer takes a connection of HTTP/2 that has room, or the idle one of HTTP/1 that was used last. Otherwise
-/// it waits, and a new connection is begun for it. Whichever connection is ready first serves the transfer that has
+/// A transfer takes an HTTP/2 connection that has room, or the idle HTTP/1 connection that was used last. Otherwise the
+/// transfer waits, and a new connection is begun. Whichever connection is ready first serves the transfer that has
 /// waited longest.
 ///
 /// While it is not known whether the server speaks HTTP/2, only one connection is attempted for all waiting transfers,
-/// because one may be enough for them.
+/// because one HTTP/2 connection may be enough for them.
 final class OriginPool {
   let key: PoolKey
   let preamble: RequestHead.Preamble
   /// The transport's settings, with the client certificate and the Unix socket of this pool.
   let settings: TransportSettings
-  /// Where connections lead.
+  /// The host or socket to which the connections of this pool lead.
   private let destination: SocketSettings.Place
-  // The transport releases its pools when the loop ends.
+  // There is no lasting reference cycle, because the transport releases its pools when the loop ends.
   let transport: WireTransport
-  /// How many connections may be open or in the making; nil for no limit.
+  /// The maximum number of connections that are open or being made; nil for no limit.
   private let limit: Int?
-  /// The connection that was used last is at the end.
+  /// The idle HTTP/1 connections. The one that was used last is at the end.
   @exclusivity(unchecked) private var idle: [WireConnection] = []
   /// The HTTP/2 connections on which the server takes new requests.
   @exclusivity(unchecked) private var multiplexed: [HTTP2Connection] = []
   private var speech: Speech
   @exclusivity(unchecked) private var waiting = TransferLine()
-  /// The requests that a new connection of HTTP/2 carries until all of them have ended.
+  /// The number of requests that a new HTTP/2 connection carries until all of them have ended.
   @exclusivity(unchecked) var allowance = Int.max
   private var isBalancing = false
-  /// False once the server has refused an `Expect`, or has not sent the 100 response in time.
+  /// Whether requests may have an `Expect`. False after the server has refused one, or has not sent the 100 response in
+  /// time.
   var takesExpectations = true
   private var dials: [ObjectIdentifier: Dial] = [:]
   /// The number of dials whose connection any waiting transfer can get.
   private var sharedDials = 0
-  /// Connections that are open, idle ones too, or in the making.
+  /// The number of connections that are open, including idle ones, or being made.
   private var connectionCount = 0
   private let sessions = TLSSessions()
   private var addresses = AddressCache()
-  /// Dials that wait for the addresses.
+  /// Dials that wait for the addresses of the origin.
   private var unaddressed: [Dial] = []
 
   /// How many transfers a connection to the origin carries.
   private enum Speech {
     case unknown
-    /// HTTP/1: one at a time. Also assumed after a failed attempt, so that the waiting transfers connect at the same
-    /// time and do not fail one after another.
+    /// HTTP/1: one transfer at a time. This is also assumed after a failed attempt, so that the waiting transfers
+    /// connect at the same time instead of failing one after another.
     case single
-    /// HTTP/2: as many as this at a time.
+    /// HTTP/2: at most this number of transfers at a time.
     case multiplexed(Int)
   }
 
@@ -74,7 +75,7 @@ final class OriginPool {
     limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }
   }
 
-  /// Whether the pool is for one transfer alone, with which its connection is closed.
+  /// Whether the pool is for a single transfer. Its connection is closed when that transfer ends.
   private var isPrivate: Bool { key.number != 0 }
 
   var isUnused: Bool { connectionCount == 0 && waiting.count == 0 }
@@ -83,7 +84,8 @@ final class OriginPool {
 
   /// Finds a connection for the transfer.
   func serve(_ transfer: WireTransfer) {
-    // Even above the limit: such a transfer repeats a request whose connection was just lost.
+    // This transfer gets a new connection even above the limit, because it repeats a request whose connection was just
+    // lost.
     if transfer.options.wantsFreshConnection { return dial(for: transfer) }
     while waiting.isEmpty, let connection = multiplexedWithRoom() {
       if connection.issue(transfer) || transfer.isOver { return }
@@ -98,7 +100,7 @@ final class OriginPool {
     balance()
   }
 
-  /// A connection has finished its transfer and can be used again.
+  /// Called when a connection has finished its transfer and can be used again.
   func release(_ connection: WireConnection) {
     while let transfer = waiting.popFirst() {
       // Bytes that have already arrived would be taken as the response to this request.
@@ -113,10 +115,10 @@ final class OriginPool {
 
   // MARK: HTTP/2
 
-  /// Of the connections with room, the one with the most streams, so that others become idle.
+  /// The connection with the most streams among those with room, so that the others become idle.
   private func multiplexedWithRoom() -> HTTP2Connection? {
     guard let connection = fullestWithRoom, !connection.tryIfSilent() else { return nil }
-    // Only once: a server that never stops sending must not block the loop.
+    // This is done only once, because a server that never stops sending must not block the loop.
     return connection.catchUp() ? fullestWithRoom : connection
   }
 
@@ -129,7 +131,7 @@ final class OriginPool {
     return found
   }
 
-  /// A stream has ended, or the server allows more.
+  /// Called when a stream has ended, or the server allows more streams.
   func didMakeRoom(_ connection: HTTP2Connection) {
     if case .multiplexed = speech { speech = .multiplexed(connection.streamLimit) }
     while connection.room > 0, let transfer = waiting.popFirst() {
@@ -138,13 +140,13 @@ final class OriginPool {
     balance()
   }
 
-  /// The server takes no new requests on the connection.
+  /// Called when the server takes no new requests on the connection.
   func stopUsing(_ connection: HTTP2Connection) {
     multiplexed.removeAll { $0 === connection }
     balance()
   }
 
-  /// No stream is left.
+  /// Called when the connection has no streams left.
   func didBecomeIdle(_ connection: HTTP2Connection) {
     guard keepsMoreIdle else { return connection.closeIdle() }
     connection.isIdle = true
@@ -182,7 +184,7 @@ final class OriginPool {
     didMakeRoom(connection)
   }
 
-  /// A connection could not be made: the transfer that has waited longest gets the error.
+  /// Called when a connection could not be made. The transfer that has waited longest gets the error.
   func didNotConnect(_ error: TransportError, _ dial: Dial) {
     forget(dial)
     speech = .single
@@ -194,8 +196,9 @@ final class OriginPool {
     balance()
   }
 
-  /// Passes a challenge of the handshake to a transfer that waits for the connection. From then on, the connection is
-  /// for this transfer alone: while it decides, no other connection must carry its request.
+  /// Passes a challenge of the handshake to a transfer that waits for a connection. From then on, this connection is
+  /// only for this transfer, and the transfer leaves the line, so that no other connection carries its request while it
+  /// decides.
   func decide(_ challenge: HandshakeChallenge, for dial: Dial) {
     if dial.owner == nil, let asker = waiting.first(where: { $0.waitsInLine && !$0.isOver }) {
       dial.owner = asker
@@ -219,14 +222,15 @@ final class OriginPool {
     }
   }
 
-  /// The transfer that was asked refuses the connection. The other waiting transfers are asked about the next one.
+  /// Ends the transfer that was asked and has refused the connection. The next connection asks another waiting
+  /// transfer.
   private func refuse(_ dial: Dial, _ asker: WireTransfer, _ reason: String) {
     asker.times.fail(dial.times, at: Loop.now)
-    // The transfer abandons its dial.
+    // This makes the transfer abandon its dial.
     asker.fail(WireFailure.tls(origin, TLSFailure(.verification, reason), settings))
   }
 
-  /// Gives up a connection in the making that nobody waits for.
+  /// Gives up a connection that is being made, because no transfer waits for it.
   private func drop(_ dial: Dial) {
     forget(dial)
     connectionCount -= 1
@@ -234,7 +238,7 @@ final class OriginPool {
     balance()
   }
 
-  /// The transfer for which alone a connection is being made has ended.
+  /// Called when a transfer has ended for which alone a connection is being made.
   func abandon(_ dial: Dial) {
     if dials[ObjectIdentifier(dial)] != nil { drop(dial) }
   }
@@ -242,7 +246,8 @@ final class OriginPool {
   /// Begins as many connections as transfers wait for, within the limit.
   private func balance() {
     if isPrivate, isUnused { return transport.forget(self) }
-    // A connection that fails at once calls this function again; the loop below then continues with the next one.
+    // A connection that fails at once calls this function again. That call returns here, and the loop below continues
+    // with the next connection.
     guard !isBalancing else { return }
     isBalancing = true
     defer { isBalancing = false }
@@ -251,7 +256,7 @@ final class OriginPool {
     }
   }
 
-  /// How many attempts should be under way for those that wait.
+  /// How many dials should be under way for the waiting transfers.
   private var wantedDials: Int {
     let waiters = waiting.count
     guard waiters > 0 else { return 0 }
@@ -259,9 +264,9 @@ final class OriginPool {
     case .single: return waiters
     case .unknown: return dials.values.contains(where: \.isAsking) ? 0 : 1
     case .multiplexed(let streams):
-      // A connection that is being tested with a PING may become available.
+      // A connection that is being tested with a PING may become usable soon.
       if multiplexed.contains(where: \.isTrying) { return 0 }
-      // A server that refuses streams on two connections has too many connections.
+      // If a server refuses streams on two connections, more connections would not help.
       if multiplexed.count(where: \.refusals.isRefusing) > 1 { return 0 }
       // More connections to a server that allows no streams would not help.
       guard streams > 0 else { return multiplexed.isEmpty ? 1 : 0 }
@@ -269,7 +274,7 @@ final class OriginPool {
     }
   }
 
-  /// A transfer that waits here has ended.
+  /// Called when a transfer in the line has ended.
   func waiterDidEnd() {
     waiting.waiterDidEnd()
     guard isPrivate, waiting.count == 0 else { return }
@@ -290,7 +295,7 @@ final class OriginPool {
     unaddressed.removeAll { $0 === dial }
   }
 
-  /// TLS for a connection of this origin.
+  /// Makes the TLS channel for a connection of this pool.
   func makeTLS(_ descriptor: Int32) throws(TransportError) -> TLSChannel {
     do throws(TLSFailure) {
       let decision = key.handshake.flatMap {
@@ -304,7 +309,7 @@ final class OriginPool {
 
   // MARK: Addresses
 
-  /// Gives the dial the addresses of the origin, now or when they have been looked up.
+  /// Gives the dial the addresses of the origin: now if they are known, otherwise after the look-up.
   func address(_ dial: Dial) {
     if let path = settings.unixSocket {
       return dial.connect(to: [SocketAddress(unixSocket: path)].compactMap { $0 })
@@ -344,7 +349,7 @@ final class OriginPool {
 
   // MARK: Idle connections
 
-  /// A connection was closed.
+  /// Called when a connection was closed.
   func didClose(_ connection: WireConnection) {
     connectionCount -= 1
     if connection.isIdle, let index = idle.firstIndex(where: { $0 === connection }) {
@@ -354,7 +359,8 @@ final class OriginPool {
     balance()
   }
 
-  /// Closes connections that have been idle for too long. Returns when the oldest of the others became idle.
+  /// Closes connections that have been idle for too long. Returns when the oldest of the remaining idle connections
+  /// became idle.
   func closeIdle(at now: Instant) -> Instant? {
     while let oldest = idle.first, oldest.idleSince + WireTransport.idleLimit <= now { oldest.close() }
     var since = idle.first?.idleSince
@@ -388,7 +394,8 @@ final class OriginPool {
     transport.watchIdle()
   }
 
-  /// The idle connection that was used last and is still silent.
+  /// Takes the idle connection that was used last. Closes a connection on which bytes or the end have arrived, and
+  /// tries the next.
   private func takeIdle(for transfer: WireTransfer) -> WireConnection? {
     while let connection = idle.last {
       guard connection.isSilent(for: transfer) else {

@@ -1,16 +1,16 @@
 import SluiceMessages
 import SluicePipeline
 
-/// What the connections of a pool have in common.
+/// The properties that all connections of a pool share.
 struct PoolKey: Hashable {
   let origin: Origin
-  /// Which challenges of the handshake delegates answer; nil for none.
+  /// The challenges of the handshake that delegates answer; nil if they answer none.
   let handshake: HandshakePolicy?
-  /// The number of a pool that is for one transfer alone; 0 for those that are shared.
+  /// The number of a pool that is for a single transfer; 0 for a shared pool.
   let number: UInt64
-  /// The client certificate, in place of the one in the settings.
+  /// The client certificate, which replaces the certificate in the settings.
   let identity: RequestOptions.Identity?
-  /// The path of the Unix socket, in place of the one in the settings.
+  /// The path of the Unix socket, which replaces the path in the settings.
   let unixSocket: String?
 
   init(_ origin: Origin) {

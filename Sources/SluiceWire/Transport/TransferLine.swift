@@ -4,30 +4,31 @@ import SluiceSupport
 
 /// The transfers that wait for a connection to one origin.
 ///
-/// Transfers whose request a server has refused come first, the one with the most refusals at the front: a connection
-/// takes only its first streams before it is closed, and a request must not lose that race each time. Then come those
-/// of a higher priority; within one priority, in the order in which they began to wait. Every eighth turn goes to the
-/// transfer that has waited longest, whatever its priority, so that none waits forever.
+/// Transfers whose request a server has refused come first, and among these the one with the most refusals: a server
+/// can close each connection after a few streams, and no request must come too late each time. The other transfers
+/// follow by priority; within one priority, in the order in which they began to wait. Every eighth turn goes to the
+/// transfer that has waited longest, regardless of its priority, so that none waits forever.
 struct TransferLine {
   private static let turnsOfPriority = 8
 
   private var waiting = FIFOQueue<WireTransfer>()
   private var urgent = FIFOQueue<WireTransfer>()
   private var unhurried = FIFOQueue<WireTransfer>()
-  /// Transfers that began to wait.
+  /// The number of transfers that have begun to wait.
   private var arrivals: UInt64 = 0
-  /// Transfers that were taken while others of another priority waited.
+  /// The number of transfers that were taken while transfers of another priority waited.
   private var turns = 0
-  /// Sorted by the number of refusals, the highest at the end. Among equals, the earliest is nearest to the end.
+  /// The transfers with refusals, sorted by their number of refusals, with the highest at the end. Among equals, the
+  /// earliest transfer is nearest to the end.
   private var refused: [WireTransfer] = []
-  /// Transfers in the line, including those that have ended.
+  /// The number of transfers in the line, including those that have ended.
   private var placeCount = 0
-  /// Transfers in the line that have ended, or wait for a connection of their own.
+  /// The number of transfers in the line that have ended, or wait for a connection of their own.
   private var endedCount = 0
 
-  /// How many transfers wait, without those that have ended.
+  /// The number of transfers that wait. Transfers that have ended do not count.
   var count: Int { placeCount - endedCount }
-  /// Whether no transfer is in the line, not even one that has ended.
+  /// Whether the line has no transfers at all, not even transfers that have ended.
   var isEmpty: Bool { placeCount == 0 }
 
   mutating func append(_ transfer: WireTransfer) {
@@ -50,7 +51,7 @@ struct TransferLine {
     refused.insert(transfer, at: low)
   }
 
-  /// Takes the transfer that is served next; nil if all have ended.
+  /// Takes the transfer that is served next. Returns nil if all have ended.
   mutating func popFirst() -> WireTransfer? {
     while let transfer = refused.popLast() ?? popByPriority() {
       placeCount -= 1
@@ -84,17 +85,17 @@ struct TransferLine {
     }
   }
 
-  /// The transfer that is served first of those for which the predicate holds.
+  /// The first transfer, in the order of service, for which the predicate holds.
   func first(where predicate: (WireTransfer) -> Bool) -> WireTransfer? {
     refused.last(where: predicate) ?? urgent.first(where: predicate) ?? waiting.first(where: predicate)
       ?? unhurried.first(where: predicate)
   }
 
-  /// A transfer that waits here has ended.
+  /// Called when a transfer in the line has ended.
   mutating func waiterDidEnd() {
     endedCount += 1
     guard endedCount > 32, endedCount > placeCount / 2 else { return }
-    // Ended transfers are released together, so that each costs little.
+    // Ended transfers are removed many at a time, because each removal searches the whole line.
     Self.dropEnded(of: &urgent)
     Self.dropEnded(of: &waiting)
     Self.dropEnded(of: &unhurried)

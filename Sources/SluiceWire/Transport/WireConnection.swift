@@ -8,11 +8,11 @@ import SluiceSupport
 import SluiceTransport
 import Synchronization
 
-/// A connection that speaks HTTP/1.1: carries one transfer at a time. Confined to the loop.
+/// A connection that speaks HTTP/1.1. It carries one transfer at a time. Only the loop uses it.
 final class WireConnection: HTTPConnection {
-  /// What the next received byte belongs to.
+  /// The part of a response to which the next received byte belongs.
   enum Stage {
-    /// No request is out: a byte is a fault of the server.
+    /// No request is under way, so a received byte is an error of the server.
     case idle
     case head, body
     case closed
@@ -20,19 +20,19 @@ final class WireConnection: HTTPConnection {
 
   @exclusivity(unchecked) private(set) var transfer: WireTransfer?
   @exclusivity(unchecked) private(set) var stage = Stage.idle
-  /// The transport's ``WireTransport/round`` when it became idle.
+  /// The transport's ``WireTransport/round`` when this connection became idle.
   var idleRound: UInt64 = 0
 
   private let head: ResponseHead
   @exclusivity(unchecked) private var body = ResponseBody.done
-  /// Received bytes that nobody could take yet, from `heldOffset` on.
+  /// Received bytes that the transfer could not take yet. They begin at `heldOffset`.
   @exclusivity(unchecked) private var held: [UInt8] = []
   private var heldOffset = 0
-  /// Whether the last read has left nothing in the socket.
+  /// Whether the last read has left no bytes in the socket.
   private var isDrained = false
 
   @exclusivity(unchecked) private var sender = WireSender()
-  /// How sending has failed. A response may have come before that.
+  /// The error of sending. A response may have arrived before this error.
   private var sendFailure: Int32?
 
   override init(_ channel: WireChannel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
@@ -42,11 +42,11 @@ final class WireConnection: HTTPConnection {
 
   deinit { if stage != .closed { channel.close() } }
 
-  /// Whether nothing has come since the last response. Bytes that came before the request would be taken as its
+  /// Whether nothing has arrived since the last response. Bytes that arrive before a request would be taken as its
   /// response (RFC 9112 §9.2), and the end of the connection as a missing response.
   ///
-  /// Does not ask the system if the connection became idle a moment ago, the loop is busy, and the request can be
-  /// repeated: the last read found nothing more, and the system call would cost such a request more than it gains.
+  /// The system is not asked if the connection became idle a moment ago, the loop is busy, and the request can be
+  /// repeated. The last read has then found nothing more, and the system call would cost more than it gains.
   func isSilent(for transfer: WireTransfer) -> Bool {
     transfer.isSafe && idleRound == transport.round && transport.transferCount > 1 || !channel.hasInput()
   }
@@ -83,7 +83,7 @@ final class WireConnection: HTTPConnection {
     return true
   }
 
-  /// Continues to send: the descriptor is ready, or the body has more.
+  /// Continues to send when the descriptor is ready, or when the body has more data.
   func sendOn() {
     guard transfer != nil, sendFailure == nil, !sender.isDone else { return }
     handle(sender.sendOn(through: channel))
@@ -109,7 +109,7 @@ final class WireConnection: HTTPConnection {
     case .waiting: break
     case .more: transport.readLater(self)
     case .failed(let code):
-      // The server may have answered before it closed the connection.
+      // The transfer does not fail yet, because the server may have answered before it closed the connection.
       sendFailure = code
       hasHungUp = true
       transport.readLater(self)
@@ -126,14 +126,14 @@ final class WireConnection: HTTPConnection {
     }
     if events & EPOLLOUT.rawValue != 0 { sendOn() }
     if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { hasHungUp = true }
-    // TLS may have waited for the chance to write before it could read.
+    // With TLS, a read may have had to wait until the socket could be written.
     if events & ~EPOLLOUT.rawValue != 0 || channel.tls != nil { receive() }
     if events & EPOLLERR.rawValue != 0 { noteReset() }
   }
 
-  /// The peer has reset the connection. If the transfer still waits for a decision about its body, it fails at once
-  /// when the body can no longer be complete; a transfer that reads finds the error after the bytes that came before
-  /// it.
+  /// Called when the peer has reset the connection. If the observer has not decided about the body yet, the transfer
+  /// fails at once unless the whole body has arrived. A transfer that reads finds the error after the bytes that
+  /// arrived before it.
   private func noteReset() {
     guard let transfer, stage == .body, transfer.receiver?.isUndecided == true else { return }
     while held.count - heldOffset < Self.keptAtReset {
@@ -143,7 +143,7 @@ final class WireConnection: HTTPConnection {
     if !body.isWhole(in: held.count - heldOffset) { didBreak(ECONNRESET) }
   }
 
-  /// The bytes that are read for a transfer that cannot take them yet.
+  /// The maximum number of bytes that are read after a reset for a transfer that cannot take them yet.
   private static let keptAtReset = 1 << 20
 
   override func readOn(for transfer: WireTransfer) { readOn() }
@@ -156,7 +156,7 @@ final class WireConnection: HTTPConnection {
     receive()
   }
 
-  /// How often the buffer is filled before other connections have their turn.
+  /// How many times the read buffer is filled before other connections have their turn.
   private static let roundsPerTurn = 16
 
   private var isReading: Bool {
@@ -164,7 +164,7 @@ final class WireConnection: HTTPConnection {
   }
 
   private func receive() {
-    // Bytes that nobody could take come before those in the socket.
+    // The held bytes are earlier than those in the socket, so they are taken first.
     if stage == .body {
       takeHeld()
       if !held.isEmpty { return }
@@ -201,7 +201,7 @@ final class WireConnection: HTTPConnection {
 
   private func takeHeld() {
     guard !held.isEmpty, isReading, let transfer else { return }
-    // More may have come since the last read.
+    // More bytes may have arrived since the last read.
     isDrained = false
     processHeld(transfer)
   }
@@ -215,13 +215,14 @@ final class WireConnection: HTTPConnection {
     guard self.transfer != nil, start + used < bytes.count else { return }
     held = bytes
     heldOffset = start + used
-    // The rest is moved to the front only now and then, not for each small piece of a large buffer.
+    // The remaining bytes are moved to the front only now and then. A large buffer is not moved for each small piece.
     guard heldOffset > 4096, heldOffset > held.count / 2 else { return }
     held.removeFirst(heldOffset)
     heldOffset = 0
   }
 
-  /// Returns how many bytes were used. Afterwards the connection may have another transfer, or none.
+  /// Processes received bytes, and returns how many were used. Afterwards the connection may have another transfer, or
+  /// none.
   private func process(_ bytes: Span<UInt8>, _ transfer: WireTransfer) -> Int {
     var position = 0
     do throws(MessageViolation) {
@@ -234,11 +235,11 @@ final class WireConnection: HTTPConnection {
     return position
   }
 
-  /// Returns whether the transfer continues, and nothing is held back.
+  /// Passes the body in these bytes on. Returns false if the transfer must end or cannot take more now.
   private func takeBody(
     _ bytes: Span<UInt8>, _ position: inout Int, _ transfer: WireTransfer
   ) throws(MessageViolation) -> Bool {
-    // The transfer keeps its receiver until it has ended.
+    // The receiver is read only once, because a transfer keeps its receiver until it has ended.
     guard let receiver = transfer.receiver else { return false }
     repeat {
       if receiver.hasRest { transfer.passRestOn() }
@@ -257,7 +258,7 @@ final class WireConnection: HTTPConnection {
     return true
   }
 
-  /// Returns whether the final head has come, and the body can be read.
+  /// Reads informational heads and the final head. Returns whether the final head has arrived and the body can be read.
   private func readHeads(
     _ bytes: Span<UInt8>, _ position: inout Int, _ transfer: WireTransfer
   ) throws(MessageViolation) -> Bool {
@@ -274,7 +275,8 @@ final class WireConnection: HTTPConnection {
           transfer.fail(WireFailure.expectation(pool.origin))
           return false
         }
-        // With such a head, the server has decided without the body. With any other, it may still be reading the body.
+        // With such a head, the server has answered without reading the whole body. With any other head, it may still
+        // be reading the body.
         let isRefusal = head.status >= 400 || sender.waitsForContinue && (head.status >= 300 || head.endsConnection)
         if isRefusal { sender.stop() } else { sendBody(of: transfer) }
         transfer.didReceiveHead(WireTransfer.Head(head), fields)
@@ -294,9 +296,9 @@ final class WireConnection: HTTPConnection {
     return true
   }
 
-  /// The whole response has come.
+  /// Ends the exchange when the whole response has arrived.
   ///
-  /// - Parameter isClean: whether no byte came after it.
+  /// - Parameter isClean: whether no byte has arrived after the response.
   private func complete(_ transfer: WireTransfer, isClean: Bool) {
     let trailers = body.trailers
     let isReusable =

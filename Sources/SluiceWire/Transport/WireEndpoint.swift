@@ -1,7 +1,7 @@
 import SluiceSupport
 
-/// Something of the transport that has a descriptor in the loop's epoll set. Confined to the loop.
+/// An object of the transport that has a descriptor in the loop's epoll set. Only the loop uses it.
 class WireEndpoint {
-  /// The descriptor is ready; `events` is epoll's mask. Spurious calls do no harm. [loop]
+  /// Called when the descriptor is ready; `events` is epoll's mask. A call without a reason does no harm. [loop]
   func isReady(_ events: UInt32) {}
 }

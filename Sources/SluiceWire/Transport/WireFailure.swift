@@ -7,7 +7,7 @@ import SluicePipeline
 import SluiceSupport
 import SluiceTransport
 
-/// Errors that say what failed, why, and what to do.
+/// The errors of this transport: what failed, why, and what to do.
 enum WireFailure {
   static func name(_ origin: Origin, _ error: NameError) -> TransportError {
     make(.nameLookup, "cannot resolve \(PlainText.quote(origin.host)): \(error.advice)", origin, isBeforeSending: true)
@@ -37,7 +37,7 @@ enum WireFailure {
       .resources, "no socket: \(SystemError.text(code))\(SystemError.advice(code))", origin, isBeforeSending: true)
   }
 
-  /// The socket could not be bound to its source.
+  /// The socket could not be bound to the configured interface or local address.
   static func source(_ origin: Origin, _ source: SocketSettings.Source, _ code: Int32) -> TransportError {
     let name =
       switch source {
@@ -73,7 +73,7 @@ enum WireFailure {
       origin, isBeforeSending: isBeforeSending)
   }
 
-  /// - Parameter missing: the step that has not ended.
+  /// - Parameter missing: says which step has not ended.
   static func connectTimeout(_ origin: Origin, _ settings: TransportSettings, _ missing: String) -> TransportError {
     let reason = "\(missing) within \(settings.connectTimeout) (\(settings.names.connectTimeout))"
     return make(.connectTimeout, reason, origin, isBeforeSending: true)
@@ -91,13 +91,13 @@ enum WireFailure {
     }
   }
 
-  /// The connection broke while a request was on it.
+  /// The connection broke while it carried a request.
   ///
   /// - Parameters:
   ///   - failure: the failure that TLS reports, if there is one.
   ///   - code: the system's error; 0 if the server closed the connection.
-  ///   - hasBytes: whether a byte of the response has come.
-  ///   - hasHead: whether its head has come.
+  ///   - hasBytes: whether a byte of the response has arrived.
+  ///   - hasHead: whether the head of the response has arrived.
   static func lost(
     _ origin: Origin, _ failure: TLSFailure?, _ code: Int32, hasBytes: Bool, hasHead: Bool, isBeforeSending: Bool
   ) -> TransportError {
@@ -132,8 +132,8 @@ enum WireFailure {
     return make(.tls, failure.detail + advice, origin, isBeforeSending: true).with(detail)
   }
 
-  /// The server does not accept the client certificate, which in TLS 1.3 it says after the handshake; nil for other
-  /// failures.
+  /// The server does not accept the client certificate; nil for other failures. In TLS 1.3, a server says this only
+  /// after the handshake.
   static func refusal(
     _ origin: Origin, _ failure: TLSFailure, _ settings: TransportSettings, isBeforeSending: Bool = false
   ) -> TransportError? {
@@ -144,7 +144,7 @@ enum WireFailure {
     }
   }
 
-  /// The server rejects the `Expect` that this side has added; it has not processed the request.
+  /// The server rejects the `Expect` that this side has added. It has not processed the request.
   static func expectation(_ origin: Origin) -> TransportError {
     make(
       .notProcessed, "the server refuses the field Expect (417), and did not process the request", origin,

@@ -3,12 +3,12 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-/// What is left to send of one request.
+/// The part of one request that is not sent yet.
 struct WireSender {
   enum Progress {
     /// Everything was sent.
     case done
-    /// The socket is full, or the producer of the body has nothing for now.
+    /// The socket is full, or the producer of the body has no data for now.
     case waiting
     /// The socket takes more, but other connections should have their turn.
     case more
@@ -18,31 +18,31 @@ struct WireSender {
 
   /// A body in memory of at most this size is sent in one buffer with the head.
   static let copiedBytes = 16_384
-  /// The pieces of a body that is pulled.
+  /// The size of the pieces in which a body is read from a file or a producer.
   private static let pieceBytes = 65_536
-  /// The bytes that one connection sends before others have their turn.
+  /// The bytes that one connection sends before other connections have their turn.
   private static let bytesPerTurn = 1 << 20
 
-  /// What is sent next, from `offset` on, and after it `body`, from `bodyOffset` on.
+  /// The bytes that are sent next, beginning at `offset`. After them, `body` is sent, beginning at `bodyOffset`.
   private var bytes: [UInt8] = []
   private var offset = 0
   private var body: [UInt8] = []
   private var bodyOffset = 0
   private var upload: Upload?
   private var isChunked = false
-  /// Whether the producer of the body has nothing for now; it is not asked again before it reports that it has
-  /// more.
+  /// Whether the producer of the body has no data for now. It is not asked again until it reports that it has more.
   var waitsForProducer = false
   /// Whether the body waits for a 100 response.
   var waitsForContinue = false
   private(set) var isDone = true
-  /// Whether the request did not go out at once.
+  /// Whether the last bytes of the request were not sent together with the first.
   private(set) var hasBodyLeftLater = false
   private(set) var sentBytes = 0
-  /// Bytes that the system has not taken: of the head, of a body in memory, and of what was pulled of another one.
+  /// The number of bytes that the system has not taken yet: of the head, of a body in memory, and of the current piece
+  /// of another body.
   var unsentBytes: Int { max(0, bytes.count - offset) + max(0, body.count - bodyOffset) }
 
-  /// A new request.
+  /// Begins a new request.
   ///
   /// - Parameter body: a body in memory.
   mutating func begin(_ body: [UInt8], _ upload: Upload?, isChunked: Bool, _ waitsForContinue: Bool) {
@@ -54,7 +54,7 @@ struct WireSender {
     isDone = false
   }
 
-  /// Forgets the request. Assigns only what has changed: most requests leave nothing behind.
+  /// Forgets the request. For speed, only changed members are assigned, because most requests leave them unchanged.
   mutating func reset() {
     if !bytes.isEmpty { bytes = [] }
     if !body.isEmpty { body = [] }
@@ -70,7 +70,7 @@ struct WireSender {
     sentBytes = 0
   }
 
-  /// Nothing more is sent. The connection cannot be used again then, unless everything was sent.
+  /// Stops sending. The connection can be used again only if the whole request was sent.
   mutating func stop() {
     guard !isDone else { return }
     bytes = []
@@ -82,7 +82,7 @@ struct WireSender {
 
   private var isStopped = false
 
-  /// Sends the head, and a body in memory with it.
+  /// Sends the head, together with a body that is in memory.
   mutating func sendHead(_ head: inout [UInt8], through channel: WireChannel) -> Progress {
     if !waitsForContinue, !body.isEmpty, body.count <= Self.copiedBytes {
       head.append(contentsOf: body)
@@ -154,7 +154,7 @@ struct WireSender {
     bodyOffset += count - own
   }
 
-  /// Pulls the next piece of the body. Returns false if there is none now; ``isDone`` says whether there will be one.
+  /// Reads the next piece of the body. Returns false if there is none now; ``isDone`` is true if there will be no more.
   private mutating func fill() throws(TransportError) -> Bool {
     bytes = []
     offset = 0

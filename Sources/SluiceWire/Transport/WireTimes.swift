@@ -1,20 +1,20 @@
 import SluiceMessages
 import SluicePipeline
 
-/// When the steps of a transfer happened; how long they took, in nanoseconds. Without references, so that a copy costs
-/// little.
+/// The times of the steps of a transfer, and their durations in nanoseconds. The structure has no references, so that a
+/// copy costs little.
 struct WireTimes {
   private var waitingSince: Instant?
   private var queue: UInt64 = 0
   private var dial = Dial.Times()
   private var issuedAt: Instant?
   private var isConnectionReused = false
-  /// When the last byte of the request was sent; nil if it went out with the first.
+  /// When the last byte of the request was sent; nil if it was sent together with the first.
   var sentAt: Instant?
   private(set) var firstByteAt: Instant?
-  /// When bytes of the response came last.
+  /// When the last bytes of the response arrived.
   private var lastByteAt: Instant?
-  /// Bytes of head and body that the system has taken.
+  /// The number of bytes of head and body that the system has taken.
   var sentBytes = 0
 
   mutating func beginWaiting(at now: Instant) {
@@ -29,7 +29,7 @@ struct WireTimes {
     if !isConnectionReused { take(connection.dialTimes) }
   }
 
-  /// No connection could be made.
+  /// Notes that no connection could be made.
   mutating func fail(_ dial: Dial.Times, at now: Instant) {
     guard let waitingSince else { return }
     queue = now.nanoseconds(since: waitingSince)
@@ -38,7 +38,7 @@ struct WireTimes {
   }
 
   /// Subtracts the phases of the new connection from the time in the queue. The connection may have been begun earlier,
-  /// for another transfer: only the time counts for which this transfer has waited.
+  /// for another transfer, so only the time in which this transfer waited counts.
   private mutating func take(_ times: Dial.Times) {
     dial.tlsHandshake = take(times.tlsHandshake)
     dial.connect = take(times.connect)
@@ -51,7 +51,7 @@ struct WireTimes {
     return taken
   }
 
-  /// The transfer has ended, which ends its last phase.
+  /// Notes that the transfer has ended, which ends its last phase.
   mutating func end(at now: Instant) {
     if lastByteAt != nil { lastByteAt = now }
   }
@@ -61,8 +61,8 @@ struct WireTimes {
     lastByteAt = now
   }
 
-  /// Sets the timings, which do not change between two pieces of the response. Before the request is issued, the time
-  /// in the queue lasts until `now`.
+  /// Writes the timings so far. They change only when a piece of the response arrives. Before the request is issued, the
+  /// time in the queue lasts until `now`.
   func write(
     to timings: inout TransferTimings, at now: Instant, peer: String, version: HTTPVersion?, bytesReceived: Int
   ) {

@@ -5,12 +5,12 @@ import SluicePipeline
 import SluiceTransport
 
 extension WireTransfer {
-  /// Whether the request only reads (RFC 9110 §9.2.1), so that it can be repeated.
+  /// Whether the request is a GET or HEAD, which only read (RFC 9110 §9.2.1) and can be repeated.
   var isSafe: Bool { isHead || request.method == "GET" }
 
   /// How the body is framed.
   var framing: RequestHead.Framing {
-    // A HEAD request has no body either.
+    // The body of a HEAD request is not sent.
     if isHead { return .none }
     if hasTrailers { return .chunked }
     switch request.body {
@@ -24,13 +24,14 @@ extension WireTransfer {
 }
 
 extension WireTransfer {
-  /// The body that is sent from memory, as it is.
+  /// The body that is sent from memory, without framing.
   var plainBody: [UInt8] {
     guard case .bytes(let bytes) = request.body, !isHead else { return [] }
     return bytes
   }
 
-  /// The body that is sent from memory; with trailers, as one chunk and what follows it.
+  /// The body that is sent from memory. If there are trailers, it is framed as one chunk, followed by the last chunk
+  /// and the trailers.
   var heldBody: [UInt8] {
     guard case .bytes(let bytes) = request.body, !isHead else { return [] }
     return hasTrailers ? chunked(bytes) : bytes
@@ -50,8 +51,8 @@ extension WireTransfer {
 }
 
 extension WireTransfer: LoopTimerTarget {
-  /// How long a body waits for a 100 response, in case the server does not support that (RFC 9110 §10.1.1). Nothing
-  /// moves meanwhile, so the limit is below the idle timeout.
+  /// How long a body waits for a 100 response. A server that does not support 100 never sends one (RFC 9110 §10.1.1).
+  /// No bytes are sent or received during this wait, so it is shorter than the idle timeout.
   private var continueLimit: Duration { min(.seconds(1), (request.options.idleTimeout ?? .seconds(2)) / 2) }
 
   /// The transport adds `Expect` to a request whose body is larger than this.

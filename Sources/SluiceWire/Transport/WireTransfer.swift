@@ -5,48 +5,48 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-/// One hop: from the request to the whole response. Confined to the loop.
+/// A transfer of one hop, from the request to the whole response. Only the loop uses it.
 ///
 /// The transport uses the object again for a later hop, when nobody else refers to it any more.
 final class WireTransfer: Transfer {
   enum Phase {
-    /// The transport has not begun to process it.
+    /// The transport has not begun to process the transfer.
     case new
-    /// It waits for a connection; for a dial of its own if it wants a fresh one.
+    /// It waits for any connection to the origin or, with a dial, only for the connection of this dial.
     case waiting(Dial?)
     case running(HTTPConnection)
-    /// The whole response has arrived. But its observer wants nothing yet or has paused on the last piece, or a part of
-    /// the body is not on disk yet.
+    /// The whole response has arrived, but the transfer cannot end yet. Its observer has not decided about the body or
+    /// has paused, or a part of the body is not on disk yet.
     case held
     case ended
   }
 
   let transport: WireTransport
-  /// The request; without its headers after they are issued.
+  /// The request. It has no headers after they are issued.
   @exclusivity(unchecked) var request: Request
   @exclusivity(unchecked) private(set) var options: TransferOptions
-  /// Read once, because asking the request again would copy it.
+  /// This is read only once, because asking the request again would copy it.
   private(set) var hasTrailers: Bool
 
-  // Unchecked, here and in the other classes of a transfer: they are confined to the loop, and no access lasts while an
-  // observer is called, so accesses cannot overlap.
+  // Exclusivity is unchecked, here and in the other classes of a transfer. Only the loop uses them, and no access lasts
+  // while an observer is called, so accesses cannot overlap.
   @exclusivity(unchecked) private(set) var observer: (any TransferObserver)?
   @exclusivity(unchecked) private(set) var phase = Phase.new
-  /// Its place among the transport's transfers.
+  /// The index of this transfer in the transport's list of transfers.
   var position = 0
   var isPostponed = false
   var isCancelled = false
   @exclusivity(unchecked) private var failure: TransportError?
   /// Whether the request is a HEAD, whose response has no body.
   private(set) var isHead = false
-  /// The stream of HTTP/2 that carries it; 0 for none.
+  /// The HTTP/2 stream that carries the transfer; 0 for none.
   var streamID: Int32 = 0
   @exclusivity(unchecked) private(set) var upload: Upload?
-  /// The stream of the request body has more.
+  /// Whether the producer of the request body has reported more data.
   private var isSendingAgain = false
-  /// Takes the body; set with the head.
+  /// Takes the response body. It is set when the head arrives.
   @exclusivity(unchecked) private(set) var receiver: BodyReceiver?
-  /// Nil for none.
+  /// The trailers of the response; nil if there are none.
   @exclusivity(unchecked) private var trailers: HeaderFields?
   @exclusivity(unchecked) var times = WireTimes()
   /// The timings that were given last: their memory is used again when nobody else refers to them any more.
@@ -56,16 +56,16 @@ final class WireTransfer: Transfer {
   private var peerAddress = ""
   private var version: HTTPVersion?
   private var isInLine = false
-  /// Its number among the transfers that have waited for the same pool.
+  /// The number of this transfer among the transfers that have waited for the same pool.
   var arrival: UInt64 = 0
-  /// The bytes of the request body that the observer knows to have left.
+  /// The last number of sent body bytes that was told to the observer.
   private var toldSentBytes = 0
-  /// Armed while the body waits for a 100 response.
+  /// The timer that is armed while the body waits for a 100 response.
   var continueTimer: LoopTimer?
-  /// Whether the transport has added the `Expect`, and not the request.
+  /// Whether the transport has added the `Expect`, which the request did not have.
   private(set) var addsExpectation = false
 
-  // Inlined, so that the arguments are moved and not copied.
+  // The initializer is inlined, so that the arguments are moved and not copied.
   @inline(__always)
   init(
     _ transport: WireTransport, _ request: consuming Request, _ options: TransferOptions,
@@ -106,7 +106,7 @@ final class WireTransfer: Transfer {
     if case .ended = phase { true } else { false }
   }
 
-  /// Whether no piece of the body can be taken now.
+  /// Whether the transfer cannot take a piece of the body now.
   var isHeldBack: Bool { receiver?.isHeldBack != false }
 
   // MARK: Transfer
@@ -157,7 +157,7 @@ final class WireTransfer: Transfer {
 
   // MARK: The course of a transfer
 
-  /// Does the work that was requested while another call was under way. [loop, at the end of a turn]
+  /// Does the work that was postponed because another call was under way. [loop, at the end of a turn]
   func runPostponed() {
     isPostponed = false
     switch phase {
@@ -177,7 +177,7 @@ final class WireTransfer: Transfer {
     }
   }
 
-  /// Ends the transfer with an error before it begins.
+  /// Makes the transfer end with an error before it begins.
   func refuse(_ error: TransportError) { failure = error }
 
   private func begin() {
@@ -191,10 +191,11 @@ final class WireTransfer: Transfer {
     pool.serve(self)
   }
 
-  /// False if the transfer has ended or waits for a connection of its own: the line then drops it.
+  /// Whether the transfer still waits in the line. The line drops a transfer that has ended or waits for a connection
+  /// of its own.
   var waitsInLine: Bool { isInLine && !hasEnded }
 
-  /// Passes on only the URL: a copy of the request would cost as much as a search in the table.
+  /// Only the URL is passed on, because a copy of the request would cost as much as a search in the table.
   private var pool: OriginPool {
     options.handshake != nil || options.hasRoute
       ? transport.pool(PoolKey(request, options, for: self)) : transport.pool(for: request.url)
@@ -216,16 +217,16 @@ final class WireTransfer: Transfer {
     }
   }
 
-  /// Waits in the line of the pool, or for a dial of its own.
+  /// Notes that the transfer waits: in the line of the pool, or for its own dial.
   func beginWaiting(for dial: Dial? = nil) {
     times.beginWaiting(at: Loop.now)
     phase = .waiting(dial)
-    // A waiting transfer holds no file open.
+    // A waiting transfer must not hold a file open.
     upload = nil
     isInLine = dial == nil
   }
 
-  /// Passes a challenge of the handshake of the connection that is being made to the observer.
+  /// Passes a challenge to the observer. The challenge comes from the handshake of the connection that is being made.
   ///
   /// - Parameter answer: gets nil if the transfer no longer wants the connection.
   func ask(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void) {
@@ -233,16 +234,16 @@ final class WireTransfer: Transfer {
     observer.transferDidMeet(challenge) { [self] decision in answer(isOver ? nil : decision) }
   }
 
-  /// The pool has taken the transfer out of its line.
+  /// Called when the pool has taken the transfer out of its line.
   func leaveLine() { isInLine = false }
 
-  /// It waits for this connection alone, and no longer in the line.
+  /// Called when the transfer waits only for the connection of this dial, and no longer in the line.
   func leaveLine(for dial: Dial) {
     isInLine = false
     phase = .waiting(dial)
   }
 
-  /// The request can be issued on the connection.
+  /// Prepares the request for the connection on which it will be sent.
   ///
   /// - Returns: the fields to send, or nil if the transfer has ended instead.
   func issue(on connection: HTTPConnection) -> HeaderFields? {
@@ -256,8 +257,8 @@ final class WireTransfer: Transfer {
     times.issue(at: Loop.now, connection)
     peerAddress = connection.peerAddress
     if options.collectsConnection { issuedConnection = connection.facts }
-    // Moved out of the request: they are issued once, and a second reference here would cause a copy when stages change
-    // them.
+    // The headers are moved out of the request, because they are issued only once. A second reference to them would
+    // cause a copy when stages change them.
     var headers = HeaderFields()
     swap(&headers, &request.headers)
     if options.sendsBasicUnasked { headers.addCredentials(of: request.url) }
@@ -266,7 +267,7 @@ final class WireTransfer: Transfer {
     return nil
   }
 
-  /// Lets a large body wait until the server wants it.
+  /// Adds `Expect: 100-continue`, which lets a large body wait until the server wants it.
   func addExpectation(to headers: inout HeaderFields, _ pool: OriginPool) {
     guard options.expectsContinue, options.refusals == 0, pool.takesExpectations,
       !request.omittedDefaults.contains(.expect),
@@ -276,12 +277,13 @@ final class WireTransfer: Transfer {
     headers.append("Expect", "100-continue")
   }
 
-  /// The system has taken the body so far, except for the last `unsentBytes`, some of which can be framing.
+  /// Called when the system has taken the body so far, except for the last `unsentBytes`. Some of these bytes can be
+  /// framing.
   func didSendAllBut(_ unsentBytes: Int) {
     tellSent((upload?.deliveredBytes ?? request.body.byteCount ?? 0) - unsentBytes)
   }
 
-  /// The system has taken more of the request body.
+  /// Called when the system has taken more of the request body.
   func didSend(moreBytes count: Int) { tellSent(toldSentBytes + count) }
 
   private func tellSent(_ count: Int) {
@@ -294,15 +296,15 @@ final class WireTransfer: Transfer {
     observer?.transferDidReceiveInformational(status, headers)
   }
 
-  /// What a transfer needs to know of a final head, besides its fields.
+  /// The parts of a final head, apart from its fields, that a transfer needs.
   struct Head {
     var status: Int
     var version: HTTPVersion
-    /// The length of the body, if the head says it; 0 without a body.
+    /// The length of the body, if the head states it; 0 if there can be no body.
     var announcedBytes: Int?
-    /// Whether there can be a body, and it has a `Content-Encoding`.
+    /// Whether there can be a body and the head has a `Content-Encoding`.
     var hasContentCoding = false
-    /// Whether there can be a body, and its `Transfer-Encoding` names a coding besides `chunked`.
+    /// Whether there can be a body and the head's `Transfer-Encoding` names a coding other than `chunked`.
     var hasTransferCoding = false
   }
 
@@ -318,10 +320,10 @@ final class WireTransfer: Transfer {
     if let error = receiver.failure { failure = error }
   }
 
-  /// Takes a piece of the body; only called while nothing is held back. Returns false if the transfer must end.
+  /// Takes a piece of the body. Call it only while nothing is held back. Returns false if the transfer must end.
   func receive(_ piece: UnsafeRawBufferPointer) -> Bool { receiver.map { receive(piece, with: $0) } ?? false }
 
-  /// The same, with the transfer's receiver: for a caller that has it already.
+  /// The same, for a caller that already has the transfer's receiver.
   func receive(_ piece: UnsafeRawBufferPointer, with receiver: BodyReceiver) -> Bool {
     guard let observer else { return false }
     _ = receiver.take(piece, observer)
@@ -336,14 +338,15 @@ final class WireTransfer: Transfer {
     if failure == nil { failure = receiver.failure }
   }
 
-  /// The whole response has arrived, and the connection is free.
+  /// Called when the whole response has arrived and the connection is free.
   func didReceiveAll(trailers: consuming HeaderFields) {
     if !trailers.isEmpty { self.trailers = trailers }
     phase = .held
     conclude()
   }
 
-  /// The connection takes no more of the transfer: it has failed, or does not want the rest of the body.
+  /// Gives up the connection, because the transfer has failed or does not want the rest of the body, and ends the
+  /// transfer.
   func stop() {
     if case .running(let connection) = phase { connection.abandon(self) }
     if case .waiting(let dial?) = phase { dial.pool.abandon(dial) }
@@ -366,7 +369,7 @@ final class WireTransfer: Transfer {
     } catch { end(error) }
   }
 
-  /// Tells the observer, once.
+  /// Ends the transfer and tells the observer. Does nothing if the transfer has already ended.
   private func end(_ error: TransportError?, _ body: consuming Body = .empty) {
     if case .ended = phase { return }
     let now = Loop.now
@@ -377,7 +380,7 @@ final class WireTransfer: Transfer {
     transport.forget(self)
     let observer = self.observer.take()
     if let receiver = receiver.take() { transport.giveBack(receiver) }
-    // A line may still refer to this transfer.
+    // The body is released here, because a pool's line may still refer to this transfer.
     request.body = .empty
     if !request.headers.isEmpty { request.headers = HeaderFields() }
     upload = nil
@@ -394,7 +397,7 @@ final class WireTransfer: Transfer {
     if head.hasContentCoding, transport.decodesContent, options.decodesContent {
       for value in headers[values: "content-encoding"] { codings.append(value) }
     }
-    // A server applies transfer codings last.
+    // Transfer codings come last, because a server applies them after the content codings.
     if head.hasTransferCoding {
       for value in headers[values: "transfer-encoding"] { codings.append(value) }
     }

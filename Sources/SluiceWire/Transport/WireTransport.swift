@@ -8,58 +8,62 @@ package import SluicePipeline
 import SluiceSupport
 import SluiceTransport
 
-/// HTTP/1.1 and HTTP/2 on connections of our own, on one loop.
+/// A transport with its own connections, for HTTP/1.1 and HTTP/2, on one loop.
 ///
 /// Over TLS the server chooses the version, unless the settings allow only HTTP/1.1.
 ///
-/// Any thread may create it before its first use; everything else happens on its loop. It lives as long as its loop.
-/// The loop's shutdown cancels the transfers in flight.
+/// Any thread may create a transport, but only its loop may use it. The transport lives as long as its loop. The loop's
+/// shutdown cancels the transfers in flight.
 ///
 /// The transport adds to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding`,
-/// `User-Agent`, and over HTTP/1.1 `Expect: 100-continue` with a body of more than 1 MiB: each unless the request has
-/// its own; the last four unless the request omits them. It leaves out: hop-by-hop fields (RFC 9110 §7.6.1) and the
-/// caller's `Content-Length`, since the transport frames the message; `Expect` without a body; the body of a HEAD.
+/// `User-Agent`, and over HTTP/1.1 `Expect: 100-continue` with a body of more than 1 MiB. It adds a field only if the
+/// request does not have it. A request can also omit the last four. It does not send hop-by-hop fields (RFC 9110
+/// §7.6.1) and the caller's `Content-Length`, because the transport frames the message itself. It also does not send an
+/// `Expect` without a body, or the body of a HEAD.
 ///
 /// A descriptor is added to the epoll set once, edge-triggered, and stays there until the connection is closed. So each
-/// reader reads until the socket has no more, or comes back later (``readLater(_:)``).
+/// reader must read until the socket has no more bytes, or call ``readLater(_:)``.
 package final class WireTransport: Transport, @unchecked Sendable {
-  // Sendable: other threads only pass the reference on; only the loop's thread touches the object.
+  // Sendable: other threads only pass the reference on. Only the loop's thread uses the object.
   package let loop: Loop
   package let settings: TransportSettings
   let resolver: NameResolver
   let defaults: RequestHead.Defaults
   let limits: MessageLimits
-  // Settings that each request needs: copying all settings would cost as much as the other checks of a request.
+  // The settings that each request needs are copied here, because a copy of all settings costs as much as the other
+  // checks of a request.
   let maximumHeldBytes: Int
   let decodesContent: Bool
-  /// Received bytes go here first, for all connections: a waiting connection needs no buffer.
+  /// The buffer into which all connections read. A connection that waits needs no buffer of its own.
   let input: UnsafeMutableRawBufferPointer
-  /// The head that is written next.
+  /// The buffer in which a request's head is written.
   @exclusivity(unchecked) var output: [UInt8] = []
 
-  /// The servers that delegates have accepted, on all loops.
+  /// The servers that delegates have accepted. All loops share it.
   let approvals: TrustApprovals
 
   private var sourceIndex = 0
   private var contexts: [TLSSettings: TLSContext] = [:]
-  /// Indexed by descriptor.
+  /// The endpoints by their descriptor.
   @exclusivity(unchecked) private var endpoints: [WireEndpoint?] = []
   @exclusivity(unchecked) private(set) var pools: [PoolKey: OriginPool] = [:]
-  /// The pool of the last request, since the next request often has the same origin, or even this URL.
+  /// The URL and the pool of the last request, because the next request often has the same origin or even the same URL.
   @exclusivity(unchecked) private var lastURL: HTTPURL?
   @exclusivity(unchecked) private var lastPool: OriginPool?
-  /// Retained once while they are in the list, and not again when they move within it.
+  /// The transfers that have not ended. Each is retained once while it is in the list; moving it within the list does
+  /// not retain it again.
   @exclusivity(unchecked) private var transfers: [Unmanaged<WireTransfer>] = []
-  /// Transfers that have ended in this turn, and some that have ended earlier and can take the next hops.
+  /// Transfers that have ended in this turn.
   @exclusivity(unchecked) private var ended: [WireTransfer] = []
+  /// Transfers that have ended in earlier turns, and can take the next hops.
   @exclusivity(unchecked) private var spare: [WireTransfer] = []
-  /// Transfers with work that must not happen inside the call that asked for it.
+  /// Transfers with postponed work, which must not be done inside the call that has caused it.
   @exclusivity(unchecked) private var postponed: [WireTransfer] = []
   /// The transfers whose work is being done now.
   @exclusivity(unchecked) private var running: [WireTransfer] = []
-  /// Connections from which more may be read at once.
+  /// Connections that may have more to read although epoll does not report them again.
   @exclusivity(unchecked) private var unread: [HTTPConnection] = []
-  /// Connections of HTTP/2 that may have something to send.
+  /// HTTP/2 connections that may have bytes to send.
   @exclusivity(unchecked) private var unflushed: [HTTP2Connection] = []
   /// The receivers of ended transfers, for reuse.
   @exclusivity(unchecked) private var receivers: [BodyReceiver] = []
@@ -70,24 +74,26 @@ package final class WireTransport: Transport, @unchecked Sendable {
   @exclusivity(unchecked) var idleCount = 0
   private(set) var isClosed = false
   private var poolNumber: UInt64 = 0
-  /// Counts the ends of turns, and of rounds of work within a turn.
+  /// The number of turns of the loop that have ended.
   private(set) var round: UInt64 = 0
 
   /// The size of the buffer for received bytes.
   static let inputBytes = 65_536
   /// An idle connection is closed after this time. Many servers close theirs after 60 or 75 seconds.
   static let idleLimit = Duration.seconds(90)
-  /// Lists up to this size keep their memory.
+  /// The maximum capacity that a list keeps after it was emptied.
   private static let keptCapacity = 1024
-  /// Receivers that are kept for the transfers to come.
+  /// The maximum number of receivers that are kept for later transfers.
   private static let keptReceivers = 64
-  /// Transfers that are kept for the hops to come.
+  /// The maximum number of ended transfers that are kept for later hops.
   private static let keptTransfers = 64
-  /// Beyond this number of origins, pools without a connection are forgotten.
+  /// The number of pools from which on pools without a connection are forgotten.
   private static let rememberedPools = 4096
-  /// Beyond this number of client certificates, their files are read again.
+  /// The maximum number of TLS contexts that are kept. When it is reached, all are dropped, and certificate files are
+  /// read again.
   private static let rememberedContexts = 64
-  /// The number of idle connections that are kept in any case; with more transfers in flight, as many as those.
+  /// The maximum number of idle connections that are kept. If more transfers are in flight, the limit is the number of
+  /// these transfers.
   private static let idleConnections = 256
 
   /// - Throws: if a TLS file cannot be read, or if the settings ask for something that this transport does not have.
@@ -123,7 +129,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
     transfer.position = transfers.count
     transfers.append(.passRetained(transfer))
     if isClosed {
-      // The loop still runs what was posted, but has no further turns.
+      // The loop still runs posted work, but its turns have ended.
       transfer.isCancelled = true
       let ended = EndedTransfer(transfer)
       loop.post { ended.transfer.runPostponed() }
@@ -144,13 +150,14 @@ package final class WireTransport: Transport, @unchecked Sendable {
     return transfer
   }
 
-  /// Keeps the transfers that have ended in this turn, up to a limit. In the same turn, callers are still using them.
+  /// Keeps the transfers that have ended in this turn, up to a limit. They are not used again before the turn is over,
+  /// because the functions that end a transfer still use it.
   private func keepEnded() {
     while spare.count < Self.keptTransfers, let transfer = ended.popLast() { spare.append(transfer) }
     ended.removeAll(keepingCapacity: ended.capacity <= Self.keptCapacity)
   }
 
-  /// Begins a hop that ends with an error.
+  /// Begins a transfer that only ends with the error.
   package func fail(
     _ request: consuming Request, _ options: TransferOptions, _ error: TransportError, observer: any TransferObserver
   ) -> any Transfer {
@@ -167,14 +174,15 @@ package final class WireTransport: Transport, @unchecked Sendable {
     postponed.append(transfer)
   }
 
-  /// Notes that a connection may have more to read, or to send, although its descriptor will not become ready again.
+  /// Notes that a connection may have more to read or to send, although epoll will not report its descriptor again.
   func readLater(_ connection: HTTPConnection) {
     guard !connection.isUnread else { return }
     connection.isUnread = true
     unread.append(connection)
   }
 
-  /// Notes that a connection has something to send at the end of the turn, with whatever else it then has.
+  /// Notes that a connection has bytes to send. They are sent at the end of the turn, together with all that is added
+  /// until then.
   func flushLater(_ connection: HTTP2Connection) {
     guard !connection.isUnflushed else { return }
     connection.isUnflushed = true
@@ -200,7 +208,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
     if receiver.clear(), receivers.count < Self.keptReceivers { receivers.append(receiver) }
   }
 
-  /// The pool of an origin, for transfers that have no further conditions for their connection.
+  /// The shared pool of an origin, for transfers whose connection needs nothing special.
   func pool(for url: HTTPURL) -> OriginPool {
     if let lastPool, url == lastURL || url.isAt(lastPool.origin) { return lastPool }
     let pool = pool(PoolKey(url.origin))
@@ -216,7 +224,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
     return poolNumber
   }
 
-  /// A pool for one transfer is no longer used.
+  /// Forgets the pool of a single transfer, which is no longer used.
   func forget(_ pool: OriginPool) { pools[pool.key] = nil }
 
   private func makePool(_ key: PoolKey) -> OriginPool {
@@ -233,14 +241,14 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// Why a request body of known size is not sent; nil if it is small enough.
   func excess(of request: borrowing Request) -> TransportError? { settings.excess(of: request) }
 
-  /// Looks up the name to which the connections of a pool lead.
+  /// Looks up the host name to which the connections of a pool lead.
   func lookUp(_ name: String, for key: PoolKey) {
     resolver.addresses(of: name) { [self] answer in
       loop.post { [self] in pools[key]?.didResolve(answer) }
     }
   }
 
-  /// The context is created for the first connection that needs it.
+  /// Returns the TLS context for these settings. It is created for the first connection that needs it.
   func tlsContext(_ settings: TLSSettings) throws(TLSFailure) -> TLSContext {
     if let context = contexts[settings] { return context }
     let context = try TLSContext(settings, offersHTTP2: offersHTTP2)
@@ -252,7 +260,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
 
   // MARK: Descriptors
 
-  /// Adds a descriptor to the epoll set; false if the system refuses.
+  /// Adds a descriptor to the epoll set. Returns false if the system refuses.
   func register(_ endpoint: WireEndpoint, _ descriptor: Int32) -> Bool {
     place(endpoint, descriptor)
     let interest = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
@@ -261,7 +269,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
     return false
   }
 
-  /// Lets another endpoint have the descriptor.
+  /// Makes this endpoint get the events of the descriptor.
   func place(_ endpoint: WireEndpoint, _ descriptor: Int32) {
     let index = Int(descriptor)
     if index >= endpoints.count {
@@ -270,21 +278,22 @@ package final class WireTransport: Transport, @unchecked Sendable {
     endpoints[index] = endpoint
   }
 
-  /// Called before the descriptor is closed, which takes it out of the epoll set.
+  /// Forgets the endpoint of a descriptor. Call it before the descriptor is closed; closing removes the descriptor from
+  /// the epoll set.
   func remove(_ descriptor: Int32) { endpoints[Int(descriptor)] = nil }
 
   // MARK: Idle connections
 
-  /// Whether one more idle connection is kept.
+  /// Whether the transport keeps one more idle connection.
   var keepsMoreIdle: Bool { !isClosed && idleCount < max(Self.idleConnections, transfers.count) }
 
-  /// A connection has become idle.
+  /// Called when a connection has become idle. Starts the timer that closes idle connections.
   func watchIdle() {
     if !idleTimer.isArmed { loop.arm(idleTimer, at: loop.turnBegan + Self.idleLimit, for: self) }
   }
 }
 
-/// A transfer that is posted to its own loop. Unchecked for that reason.
+/// A transfer that is posted to its own loop. Unchecked, because only that loop uses it.
 private struct EndedTransfer: @unchecked Sendable {
   let transfer: WireTransfer
 
@@ -325,7 +334,8 @@ extension WireTransport: LoopSource {
   package var hasWork: Bool { !postponed.isEmpty || !unread.isEmpty || !unflushed.isEmpty }
 
   package func finishTurn() {
-    // Connections with more to read continue once per turn, so that a fast peer does not keep the loop from the others.
+    // A connection with more to read continues only once per turn, so that a fast peer does not delay the other
+    // connections.
     if !unread.isEmpty {
       let connections = unread
       unread = []
@@ -336,7 +346,7 @@ extension WireTransport: LoopSource {
     }
     var rounds = 0
     while !postponed.isEmpty, rounds < Self.roundsPerTurn {
-      // Two lists in turn, so that neither is allocated again.
+      // The two lists are swapped, so that their memory is reused.
       swap(&postponed, &running)
       for transfer in running { transfer.runPostponed() }
       running.removeAll(keepingCapacity: running.capacity <= Self.keptCapacity)

@@ -1,5 +1,5 @@
 // Adds trailers to a request: `x-sum` at the end of the body and, if the request has the header `x-suspends`, `x-late`
-// from a posted function. Tries fields that are not allowed when a piece passes. Drops the trailer `x-drop`.
+// from a posted function. For each piece, tries to add fields that are not allowed. Drops the trailer `x-drop`.
 #include "../stage.h"
 
 static sluice_status add(void *instance, sluice_exchange *exchange, const char *name, const char *value) {

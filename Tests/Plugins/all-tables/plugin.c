@@ -1,5 +1,5 @@
 // A plugin with every table that a plugin can have. EXTRA is the number of bytes by which each table is longer than in
-// revision 1. SHORT is the id of the table that is shorter.
+// revision 1. SHORT is the id of a table that is made shorter.
 #include <sluice/draft/stage.h>
 
 #include "../fixture.h"
@@ -10,7 +10,7 @@
 
 SLUICE_PLUGIN_NOTE("1.0.0");
 
-/// A table, followed by members of a newer revision, or by other data.
+/// A table, followed in memory by members of a newer revision, or by other data.
 #define GROWN(type) \
   struct {          \
     type table;     \

@@ -1,6 +1,6 @@
 // Answers challenges of the scheme Bearer with a token. With FAIL=1 it fails, with RETRY=1 it asks for a retry, with
-// LATE=1 it answers from a posted function, with NEVER=1 it never answers, with FOR_EVER=1 it answers every time and
-// not only the first time.
+// LATE=1 it answers from a posted function, with NEVER=1 it never answers, with FOR_EVER=1 it answers every challenge
+// and not only the first.
 #include "../stage.h"
 
 #ifndef FAIL

@@ -1,4 +1,4 @@
-// Answers as the header x-answer asks; on_failure always responds.
+// Answers with the verdict that the header x-answer names; on_failure always responds.
 #include "../stage.h"
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {

@@ -1,6 +1,6 @@
 // Asks in every call what it is allowed to do, does it, and logs both: `PHASE.KIND=ASKED,DONE`, where 0 is OK. FLAGS
-// are the flags of the interceptor. With ENTERS, on_request suspends, and the plugin asks when it has entered the
-// exchange again. ONLY is the one phase in which it asks; "" for all.
+// are the flags of the interceptor. With ENTERS, on_request suspends, and the plugin asks after it has entered the
+// exchange again. ONLY is the only phase in which it asks; "" means all phases.
 #include <sluice/draft/attributes.h>
 
 #include "../stage.h"
@@ -49,8 +49,8 @@ static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_sid
 
 static void ask(void *instance, sluice_exchange *exchange, const char *phase, sluice_side side) {
   if (*ONLY && strcmp(phase, ONLY) != 0) return;
-  // The functions that replace the response come last, because the response can be written to after them. `fail` is not
-  // called, because what it returns does not show whether it was allowed.
+  // The functions that replace the response come last, because after them the response can be written. `fail` is not
+  // called, because its return value does not show whether it was allowed.
   static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10, 99};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     sluice_status asked = api_of(instance)->may_call(exchange, kinds[i]);

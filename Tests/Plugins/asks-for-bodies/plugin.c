@@ -1,4 +1,4 @@
-// Asks for whole bodies if the path of the request begins with "/ask", and logs what it gets.
+// Asks for whole bodies if the path of the request begins with "/ask", and logs the bodies.
 #include <sluice/draft/want_body.h>
 
 #include "../stage.h"

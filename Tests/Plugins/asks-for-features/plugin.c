@@ -51,7 +51,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell(instance, "suspend", api->suspend(exchange, &token));
   tell(instance, "retry", api->retry(exchange, 0));
   tell(instance, "respond", api->respond(exchange, 204));
-  // It continues as if it had called none of these functions.
+  // The call continues as if the plugin had called none of these functions.
   return SLUICE_VERDICT_CONTINUE;
 }
 

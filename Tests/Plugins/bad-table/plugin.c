@@ -1,4 +1,4 @@
-// A table in which the build replaces one member by a bad one.
+// A table in which each build replaces one member by a bad value.
 #include "../fixture.h"
 
 SLUICE_PLUGIN_NOTE("1.0.0");

@@ -1,4 +1,4 @@
-// CREATE and ACTIVATE are the results of these calls. Counts the lifecycle calls in fixture.calls.
+// create returns CREATE, and activate returns ACTIVATE. The plugin counts the lifecycle calls in fixture.calls.
 #include "../stage.h"
 
 #ifndef CREATE

@@ -1,4 +1,4 @@
-// Answers with VERDICT without the actions that it requires.
+// Answers with VERDICT, but without the actions that this verdict requires.
 #include "../stage.h"
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {

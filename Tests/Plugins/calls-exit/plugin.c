@@ -1,5 +1,5 @@
 // Answers each request itself. For a request to a URL that ends with /end, it ends the process with DOES (default
-// exit(0)). With ON_THREAD this happens on a separate thread; FLAGS are the flags of the stage.
+// exit(0)). With ON_THREAD it does this on a separate thread. FLAGS are the flags of the stage.
 #define _GNU_SOURCE
 #include "../stage.h"
 

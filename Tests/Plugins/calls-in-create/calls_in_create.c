@@ -1,4 +1,4 @@
-// Starts call-outs in create, in activate, and with invalid arguments.
+// Starts call-outs in create and in activate, and call-outs with invalid arguments.
 #include "../stage.h"
 
 static void completed(void *instance, const sluice_call_result *result) {

@@ -1,6 +1,7 @@
 public import SluicePlugin
 
-/// Asks the server that the header `x-target` names, and sets the answer, or the code of the error, as a header.
+/// Sends a call-out to the server that the header `x-target` names, and sets the answer, or the code of the error, as a
+/// header.
 struct CallsInSwift: Plugin, RequestInterceptor {
   static let information = PluginInformation(
     id: "org.example.calls-in-swift", version: "1.0.0", summary: "A fixture of the tests.")
@@ -27,11 +28,11 @@ struct CallsInSwift: Plugin, RequestInterceptor {
   }
 }
 
-/// ABI 1; suspending (1) and call-outs (128) are needed; version 1.0.0.
+/// The note: ABI 1, the required features suspend (1) and call-outs (128), and version 1.0.0.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.callout") @used let requiresCallout = true
 
-/// The host looks for this function.
+/// The entry point. The host looks it up by its name.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(CallsInSwift.self, host, abi, error)
 }

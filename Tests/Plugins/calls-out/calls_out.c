@@ -1,4 +1,4 @@
-// Calls out to the URL in the header `x-target`, and sets the header `x-called` to the status of the answer.
+// Sends a call-out to the URL in the header `x-target`, and sets the header `x-called` to the status of the answer.
 //
 //   PARENT=0      no parent                        WAIT=0      does not suspend
 //   TIMEOUT=ns, MAXIMUM=bytes                      THREAD=1    starts the call on a thread of its own
@@ -79,7 +79,7 @@ static void resume_now(void *context) {
   free(early);
 }
 
-// Runs after the call-out has begun, because its beginning was posted first.
+// Runs after the call-out has begun, because the beginning of the call-out was posted first.
 static void resume_later(void *instance, sluice_token token) {
   work *early = calloc(1, sizeof *early);
   early->instance = instance;

@@ -1,5 +1,5 @@
-// Turns each piece to upper case, and adds one at the end. It suspends on a piece that begins with '!', and a posted
-// function writes the replacement.
+// Turns each piece to upper case, and adds a piece at the end. It suspends on a piece that begins with '!', and a
+// posted function writes the replacement.
 #include <ctype.h>
 
 #include "../stage.h"

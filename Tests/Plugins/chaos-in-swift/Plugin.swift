@@ -1,8 +1,8 @@
 public import SluicePlugin
 import SluiceSupport
 
-/// At random, sleeps, waits for a thread of its own, sets data, answers, retries and fails. Some calls return late,
-/// when their request has timed out or was cancelled. The actions depend only on `seed` and on the request.
+/// Performs random actions: sleeps, waits for its own thread, sets data, answers, retries and fails. Some calls return
+/// only after their request has timed out or was cancelled. The actions depend only on `seed` and on the request.
 struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInterceptor {
   struct Configuration: Decodable, Sendable { var seed: Int64 }
 
@@ -44,7 +44,8 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
     case 0: await thread.turn()
     case 1: try await host.sleep(for: .microseconds(dice.draw(8000)))
     case 2:
-      // Two turns at once. If the transaction is cancelled in the meantime, the handle of its request no longer works.
+      // Two child tasks run at the same time. If the transaction is cancelled in the meantime, the handle of its
+      // request no longer works.
       async let other: Void = thread.turn()
       await thread.turn()
       await other
@@ -63,7 +64,7 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
 
 private final class Remembered: Sendable {}
 
-/// Draws the same numbers for the same request, attempt and place.
+/// Gives the same numbers for the same request, attempt and place.
 private struct Dice {
   private var state: UInt64
 
@@ -136,7 +137,7 @@ private final class ResumingThread: Sendable {
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.timers") @used let requiresTimers = true
 
-/// The host looks for this function.
+/// The entry point. The host looks it up by its name.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(ChaosInSwift.self, host, abi, error)
 }

@@ -2,8 +2,7 @@
 // transaction, and from its own threads. Its actions depend only on "seed" in its `config` and on the request, so that
 // the same seed gives the same run. FLAGS are the flags of its table.
 //
-// When it is destroyed, it logs its counts as `name=number`: every token must have ended once, and nothing must be
-// left.
+// In destroy, it logs its counts as `name=number`. Every token must then have ended once, and no data must be left.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -19,7 +18,7 @@
 
 typedef enum { PLAIN, POSTED } way;
 
-// What a thread does with a token.
+// The ways in which a thread uses a token.
 typedef struct errand {
   struct errand *next;
   struct chaos *self;
@@ -87,7 +86,7 @@ static sluice_verdict decide(chaos *self, sluice_exchange *exchange, uint64_t *r
   }
 }
 
-// Runs on the loop: if the exchange still exists, changes it first.
+// Resumes a token on the loop. If the exchange still exists, changes the exchange first.
 static void on_loop(void *context) {
   errand *errand = context;
   chaos *self = errand->self;
@@ -135,7 +134,7 @@ static void send_away(chaos *self, sluice_token token, sluice_loop loop, way way
   pthread_mutex_unlock(&self->mutex);
 }
 
-// Keeps a token, and resumes an older one; its suspended call is usually over by then.
+// Keeps a token, and resumes an older token, whose suspended call is usually over.
 static void keep(chaos *self, sluice_token token) {
   pthread_mutex_lock(&self->mutex);
   unsigned place = self->kept_count++ % KEPT;
@@ -213,8 +212,7 @@ static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
   return self->host->exchange->fail(exchange, text("chance"), text("by chance"));
 }
 
-// For calls in which only few verdicts are allowed: continues at once or later, and sometimes keeps the current
-// response.
+// Answers calls that allow only few verdicts: continues at once or later, and sometimes keeps the current response.
 static sluice_verdict decide_hop(chaos *self, sluice_exchange *exchange, unsigned place, sluice_verdict other) {
   sluice_context context;
   uint64_t random = random_of(self, exchange, place, &context);

@@ -6,7 +6,7 @@
 
 __attribute__((constructor)) static void allocate(void) {
   for (;;) {
-    // Writing to every byte would use up the memory of the machine; one page of each piece is enough.
+    // Only one page of each piece is written, because writing to every byte would use up the memory of the machine.
     const size_t size = (size_t)64 << 20;
     char *piece = malloc(size);
     if (!piece) abort();

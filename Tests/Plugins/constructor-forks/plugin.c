@@ -1,4 +1,4 @@
-// Starts a child process while it is loaded; the child keeps running. With DAEMON=1 the child leaves the session and
+// Starts a child process while it is loaded. The child continues to run. With DAEMON=1 the child leaves the session and
 // the parent, as a daemon does; with HANG=1 the constructor hangs too. The child writes its process id into the file
 // NUMBER_FILE.
 #define _DEFAULT_SOURCE
@@ -16,7 +16,7 @@
 #define HANG 0
 #endif
 
-// Readable when the child has written its process id.
+// A descriptor that is readable when the child has written its process id.
 #ifndef NUMBER_FILE
 #define NUMBER_FILE "/dev/null"
 #endif

@@ -1,4 +1,4 @@
-// Its entry point's message names the thread on which its constructor ran.
+// The entry point refuses with a message that names the thread on which the constructor ran.
 #define _GNU_SOURCE
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Makes the file MARK while it is loaded, waits until that file is gone, and crashes. It imitates a library that is put
-// on trial when only its first part has been written.
+// Makes the file MARK while it is loaded, waits until that file is gone, and crashes. It imitates a library that is
+// tried out when only its first part has been written.
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>

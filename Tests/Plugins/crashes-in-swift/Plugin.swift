@@ -1,6 +1,6 @@
 public import SluicePlugin
 
-/// Fails a check of Swift's runtime in the second half of a request stage, after it has waited.
+/// Fails a check of Swift's runtime in a request stage, after the stage has waited.
 struct CrashesInSwift: Plugin, RequestInterceptor {
   struct Configuration: Decodable, Sendable {}
 
@@ -10,8 +10,8 @@ struct CrashesInSwift: Plugin, RequestInterceptor {
   init(configuration: Configuration, host: PluginHost) {}
 
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
-    // Yields more often than a call can continue at once, so that the host must post the rest, whatever the load of the
-    // machine.
+    // Yields more often than the host lets a call continue at once. So the host must post the rest of the call,
+    // whatever the load of the machine.
     for _ in 0..<100 { await Task.yield() }
     request.headers["x-sum"] = String(Self.third(of: [1, 2]))
   }
@@ -22,7 +22,7 @@ struct CrashesInSwift: Plugin, RequestInterceptor {
 
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 
-/// The host looks for this function.
+/// The entry point. The host looks it up by its name.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(CrashesInSwift.self, host, abi, error)
 }

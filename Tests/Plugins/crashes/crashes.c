@@ -1,4 +1,4 @@
-// Crashes its process in the way that CRASH names.
+// Crashes its process. CRASH names the kind of crash.
 #define _POSIX_C_SOURCE 200809L
 #include "../stage.h"
 
@@ -22,7 +22,7 @@ __attribute__((noinline)) static void write_to_nowhere(void) {
 __attribute__((noinline)) static int descend(volatile int depth) {
   volatile char room[1024];
   room[0] = (char)depth;
-  // Never true, but the compiler does not know that.
+  // A value that is never true, which the compiler does not know.
   if (room[0] != (char)depth) return 0;
   return descend(depth + 1) + room[0];
 }

@@ -28,7 +28,7 @@ __attribute__((unused)) static void leave_thread(void) {
 }
 
 static sluice_status create_badly(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
-  // Secrets must not get into a message.
+  // The output contains a secret, which must not appear in a message.
   const char *token = json_string_value(json_object_get(config, "token"));
   if (token) fprintf(stderr, "my token is %s\n", token);
   if (WHERE == create) DOES;

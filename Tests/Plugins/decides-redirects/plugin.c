@@ -1,4 +1,5 @@
-// Decides about redirects: DECISION is its answer. With LATE=1 it answers from a posted function, with NEVER=1 never.
+// Decides about redirects with the answer DECISION. With LATE=1 it answers from a posted function; with NEVER=1 it
+// never answers.
 #include "../stage.h"
 
 #ifndef DECISION

@@ -1,6 +1,6 @@
-// Stamps BUILD into requests and responses and sends SECRET, so that builds differ only in these. A request with the
-// header x-trap executes TRAP, one with x-varies gets a header with the time, and one with x-late is resumed by a
-// posted function. With RETRIES a 503 is retried. A Bearer challenge is answered.
+// Stamps BUILD into requests and responses, and sends SECRET. Builds differ only in these two values. For a request
+// with the header x-trap it executes TRAP. A request with x-varies gets a header with the time. A request with x-late
+// is resumed by a posted function. With RETRIES a 503 is retried. A Bearer challenge is answered.
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 

@@ -1,4 +1,5 @@
-// Uses every header function on both sides; with WITH_DOCUMENT on the live documents.
+// Uses every header function on both sides. With WITH_DOCUMENT, it uses them while the live documents are
+// authoritative.
 #include "../stage.h"
 
 static void open_document(void *instance, sluice_exchange *exchange, sluice_side side) {
@@ -43,8 +44,8 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell_text(instance, "path", context.path);
   tell_text(instance, "context-method", context.method);
   tell_text(instance, "parent", context.parent_traceparent);
-  // An older caller knows fewer members: memory beyond its size stays unchanged. A newer caller knows more: the members
-  // that this host does not know become zero.
+  // A caller of an older revision knows fewer members, and memory beyond its size must stay unchanged. A caller of a
+  // newer revision knows more members, and those that this host does not know must become zero.
   struct {
     uint32_t size, attempt;
     uint64_t rest;

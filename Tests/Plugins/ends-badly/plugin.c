@@ -1,5 +1,5 @@
-// Works, and executes DOES when the process ends: in a destructor of the library; with ATEXIT in a function that create
-// registers.
+// Works correctly, but executes DOES when the process ends: in a destructor of the library or, with ATEXIT, in a
+// function that create registers.
 #include "../stage.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Its entry point returns no table; MESSAGE is its reason.
+// Its entry point returns NULL, with MESSAGE as the reason.
 #include "../fixture.h"
 
 SLUICE_PLUGIN_NOTE("1.0.0");

@@ -1,4 +1,4 @@
-// A table without a required member, and a missing table.
+// Has a table without a required member, and lacks another table.
 #include "../fixture.h"
 
 static const sluice_body body = SLUICE_TABLE(sluice_body, .sides = SLUICE_BODY_SIDE_RESPONSE);

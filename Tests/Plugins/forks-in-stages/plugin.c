@@ -1,4 +1,4 @@
-// Forks inside of each stage, as a plugin that runs a helper does, and waits for the child.
+// Forks in each call of a stage, as a plugin that runs a helper program does, and waits for the child.
 #include <sluice/sluice.h>
 #include <sys/wait.h>
 #include <unistd.h>

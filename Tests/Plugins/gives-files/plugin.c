@@ -1,5 +1,5 @@
-// Gives the file named in the header `x-file` to the host, as often as `x-times` says; with `x-fifo` it then replaces
-// the file by a FIFO. Adds two trailers with each piece of a response, one of which is not allowed.
+// Gives the file that the header `x-file` names to the host, as many times as `x-times` says. With `x-fifo`, it then
+// replaces the file by a FIFO. With each piece of a response, it adds two trailers, one of which is not allowed.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// Does what the topic of a notification, or the name of scheduled work, says. On activation it schedules what its
-// `config` lists: {"schedules": [{"name": "take", "periodMs": 5, "deadlineMs": 1000}]}; with "takes", it takes only
-// that topic.
+// Performs the action that the topic of a notification, or the name of scheduled work, names. In activate, it schedules
+// the work that its `config` lists: {"schedules": [{"name": "take", "periodMs": 5, "deadlineMs": 1000}]}. With "takes"
+// in its `config`, it takes only this topic.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -100,7 +100,8 @@ static sluice_status perform(worker *self, const char *name, sluice_completion c
   return SLUICE_STATUS_OK;
 }
 
-/// Every call passes through here: one at a time, and none after the end of the instance.
+/// Every call runs through this function, which checks that calls come one at a time, and not after the end of the
+/// instance.
 static sluice_status call(worker *self, const char *kind, const char *name, sluice_completion completion) {
   if (atomic_fetch_add(&self->inside, 1) > 0) atomic_fetch_add(&self->overlaps, 1);
   if (atomic_load(&self->is_over)) tell(self, "late-call", 1);
@@ -179,7 +180,7 @@ static void destroy(void *instance) {
   tell(self, "overlaps", atomic_load(&self->overlaps));
   tell(self, "calls", atomic_load(&self->calls));
   json_decref(self->config);
-  // Not freed, because the plugin's own thread might still use it.
+  // The memory is not freed, because the plugin's own thread might still use it.
 }
 
 #ifdef ONLY_NOTIFICATIONS

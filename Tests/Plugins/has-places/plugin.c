@@ -1,5 +1,5 @@
-// Has configurations for its places: `{"name": "…"}`. Adds the name of the place to the header `x-places` in each call, or `-`
-// without one, and logs the place of each call as `CALL=NAME`.
+// Takes a configuration for each of its places: `{"name": "…"}`. In each call, it adds the name of the place to the
+// header `x-places`, or `-` if the place has no configuration, and logs `CALL=NAME`.
 #include <pthread.h>
 #include <sluice/draft/stage.h>
 
@@ -9,20 +9,20 @@
 #ifndef FLAGS
 #define FLAGS 0
 #endif
-// The size that the table states, and its last member.
+// The size that the table states, and the last member of the table.
 #ifndef STAGE_SIZE
 #define STAGE_SIZE sizeof(sluice_stage)
 #endif
 #ifndef DESTROY
 #define DESTROY destroy_stage
 #endif
-// SILENT_REFUSAL: refuses a configuration without a name, and gives no reason.
+// With SILENT_REFUSAL it refuses a configuration without a name, and gives no reason.
 
 static const sluice_places *places;
 
 typedef struct place {
   char name[32];
-  /// Whether its on_request suspends.
+  /// Whether on_request suspends.
   int suspends;
 } place;
 

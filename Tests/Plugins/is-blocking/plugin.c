@@ -1,5 +1,5 @@
-// Blocks in on_request until the test opens the gate: it posts the semaphore, or opens the named pipe GATE for writing.
-// SERIAL makes the plugin serial too, and makes it suspend on each redirect.
+// Blocks in on_request until the test opens the gate. The test posts the semaphore, or opens the named pipe GATE for
+// writing. SERIAL makes the plugin serial too, and makes it suspend on each redirect.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <pthread.h>

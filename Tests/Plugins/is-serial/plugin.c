@@ -1,5 +1,6 @@
-// Declares itself SERIAL and notes when two calls run at the same time. Each call takes a moment. BLOCKING makes it
-// blocking too, without the functions that are forbidden then; ISSUE, TRACES and PIECES each add one of these.
+// Declares itself SERIAL and notes when two calls run at the same time. Each call takes some time, so that overlapping
+// calls are noticed. BLOCKING makes the plugin blocking too, without the functions that a serial and blocking plugin
+// must not have. ISSUE, TRACES and PIECES each add one of these functions.
 #include <stdatomic.h>
 
 #include "../stage.h"

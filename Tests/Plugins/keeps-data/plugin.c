@@ -1,4 +1,4 @@
-// Keeps data for a transaction over its attempts.
+// Keeps data for a transaction across its attempts.
 #include "../stage.h"
 
 static void *keeper;

@@ -1,4 +1,4 @@
-// Keeps the pointer of on_request and uses it in on_response.
+// Keeps the exchange pointer of on_request, and uses it in on_response.
 #include "../stage.h"
 
 static sluice_exchange *kept;

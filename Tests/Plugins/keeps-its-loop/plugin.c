@@ -1,4 +1,4 @@
-// Blocks the loop in on_request, against the rules, until the named pipe GATE is opened for writing.
+// Blocks the loop in on_request until the named pipe GATE is opened for writing. This is against the rules.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Leaves text in a buffer of stdio that is flushed at the end of the process: into standard error; with BLOCKS, into a
-// pipe that is full; with CRASHES, into a stream that crashes.
+// Leaves text in a buffer of stdio, which is flushed at the end of the process: into standard error; with BLOCKS, into
+// a full pipe; with CRASHES, into a stream whose write function crashes.
 #define _GNU_SOURCE
 #include "../stage.h"
 

@@ -1,6 +1,6 @@
 // Reads the response with its body when there is a challenge, before the body has arrived, and again in on_response,
-// where it also changes the status with WRITE=1. In on_request it gives the request a file of an impossible size, and
-// asks for that file.
+// where it also changes the status with WRITE=1. In on_request it sets a file of an impossible size as the request
+// body, and asks for this file.
 #include "../stage.h"
 
 #ifndef WRITE

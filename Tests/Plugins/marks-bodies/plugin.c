@@ -84,7 +84,7 @@ static const sluice_body body = SLUICE_TABLE(sluice_body,
 #else
 
 #if KIND == WHOLE || KIND == DOCUMENT
-/// Writes the body and the mark after it to `target`; reads the body from memory or from its file.
+/// Writes the body, and then the mark, to `target`. Reads the body from memory or from its file.
 static void marked(void *instance, sluice_exchange *exchange, char *target, size_t size) {
   char before[512] = "";
   sluice_bytes bytes;

@@ -1,4 +1,5 @@
-// Begins spans in its calls, misuses some of them, and logs what the functions return; as a tracer, it logs its events.
+// Begins spans in its calls, misuses some of them, and logs the returned statuses. It is also a tracer, and logs its
+// events.
 #include <inttypes.h>
 #include <math.h>
 #include <sluice/draft/spans.h>
@@ -14,9 +15,9 @@ static sluice_status set_text(sluice_exchange *exchange, sluice_open_span span, 
   return spans->set_attribute(exchange, span, &attribute);
 }
 
-/// What wrong calls return, in this order: a span without a name, with a line break in its name, of an unknown kind,
-/// with NULL for the span; an attribute without a name, of an unknown kind, with a number that is not finite, NULL for
-/// the attribute; an unknown status.
+/// The statuses that wrong calls return, in this order: a span without a name, with a line break in its name, of an
+/// unknown kind, with NULL for the span; an attribute without a name, of an unknown kind, with a number that is not
+/// finite, NULL for the attribute; an unknown status.
 static void misuse(void *instance, sluice_exchange *exchange, sluice_open_span span) {
   sluice_open_span none;
   tell(instance, "invalid", spans->begin(exchange, text(""), SLUICE_SPAN_INTERNAL, &none));

@@ -1,4 +1,5 @@
-// A correct plugin. VALUE makes builds that differ; "fixture.counter" is the library's own variable.
+// A correct plugin. Builds with different values of VALUE have different content. "fixture.counter" is the library's
+// own variable.
 #include "../fixture.h"
 
 #ifndef VALUE

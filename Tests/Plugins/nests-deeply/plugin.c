@@ -1,5 +1,5 @@
-// Passes JSON to the host that is nested too deeply for any recursion. This code does not recurse either: it builds a
-// value from the inside out, and gives its ownership to the document.
+// Passes JSON to the host that is nested too deeply for any recursion. This code does not recurse either. It builds a
+// value from the inside out, and passes the ownership of the value to the document.
 #include "../stage.h"
 
 #ifndef DEPTH
@@ -20,7 +20,7 @@ static json_t *nested(void) {
   return value;
 }
 
-/// Each array contains the previous one twice: the text of 60 values would have 2^60 brackets.
+/// Each array contains the previous array twice, so the text of 60 values would have 2^60 brackets.
 static json_t *spread(void) {
   json_t *value = json_array();
   for (int i = 0; i < 60; i++) {

@@ -1,6 +1,6 @@
-// Stamps its build into requests and responses, as stamps-generation does. If a request has the header x-trap, the call
-// does not return: with "loop" it never returns, with "gate" only after the named pipe GATE is opened for writing;
-// "exit" ends the thread.
+// Stamps its build into requests and responses, as stamps-generation does. The header x-trap of a request says how the
+// call ends: with "loop" it never returns, with "gate" it returns only after the named pipe GATE is opened for writing,
+// and with "exit" it ends the thread.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

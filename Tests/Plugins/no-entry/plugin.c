@@ -1,4 +1,4 @@
-// A library with a note, and no entry point.
+// A library with a note but without an entry point.
 #include "../fixture.h"
 
 SLUICE_PLUGIN_NOTE("1.0.0");

@@ -1,4 +1,4 @@
-// Correct except for the note, which is missing.
+// A plugin that is correct, except that it has no note.
 #include "../fixture.h"
 
 static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};

@@ -1,5 +1,5 @@
 // A note with the ABI numbers, flags, version and alignment that the build defines, and members of a newer revision at
-// its end; REQUIRES names a feature of the host.
+// its end. REQUIRES names a feature of the host that it requires.
 #include "../fixture.h"
 
 #ifndef ABI_MIN

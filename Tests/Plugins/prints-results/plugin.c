@@ -1,5 +1,5 @@
-// Prints what looks like the result of a request, and answers each request itself. With KEEPS the text stays in the buffer of
-// standard output until the process ends.
+// Prints a text that looks like the result of a request, and answers each request itself. With KEEPS the text stays in
+// the buffer of standard output until the process ends.
 #include "../stage.h"
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {

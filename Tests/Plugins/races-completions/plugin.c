@@ -1,5 +1,5 @@
 // Takes a batch of notifications, then lets two threads complete all of them at the same time, and counts which thread
-// won.
+// was first.
 #include "../stage.h"
 
 #define BATCH 50

@@ -1,4 +1,5 @@
-// Gathers a batch of tokens, then lets two threads resume all of them at the same time, and counts which thread won.
+// Collects a batch of tokens, then lets two threads resume all of them at the same time, and counts which thread was
+// first.
 #include "../stage.h"
 
 #define BATCH 50

@@ -1,4 +1,5 @@
-// Defines metrics in `create`, some of them invalid, and records values; the test's own threads call `fixture.record`.
+// Defines metrics in `create`, some of them invalid, and records values. The test calls `fixture.record` from its own
+// threads.
 #include "../stage.h"
 
 typedef void record_function(const sluice_host *host, uint32_t number);

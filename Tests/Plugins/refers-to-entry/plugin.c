@@ -1,4 +1,4 @@
-// Calls the entry point of another library.
+// Does not define the entry point, but calls that of another library.
 #include "../fixture.h"
 
 SLUICE_PLUGIN_NOTE("1.0.0");

@@ -1,4 +1,4 @@
-// Changes the response when its head has arrived, in the way that HOW names.
+// Changes the response when its head has arrived. HOW names the kind of change.
 #include "../stage.h"
 
 #define RESPOND 1

@@ -1,5 +1,6 @@
-// Suspends a request for /waits, and a thread resumes it while a request for /blocks blocks the loop beyond the
-// deadline of the first: when the loop continues, the deadline has passed and the resumption is not delivered yet.
+// Suspends a request for /waits. A request for /blocks then blocks the loop beyond the deadline of the first request,
+// and meanwhile a thread resumes the first request. When the loop continues, the deadline has passed, but the
+// resumption is not delivered yet.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <time.h>

@@ -1,5 +1,5 @@
-// Suspends, and resumes from its own thread through a posted function that changes a header. VERDICT is the verdict of
-// the resumption; with NEVER=1 it never resumes.
+// Suspends. Its own thread posts a function, which changes a header and resumes. VERDICT is the verdict of the
+// resumption; with NEVER=1 it never resumes.
 #include <pthread.h>
 
 #include "../stage.h"
@@ -39,7 +39,7 @@ static void *thread(void *context) {
   const sluice_host *host = host_of(instance);
   tell(instance, "enter-elsewhere", host->enter(host, work->token) != NULL);
   tell(instance, "post-nowhere", host->post(host, 99, on_loop, work));
-  // From here on the posted function owns the work and frees it.
+  // The posted function now owns the work and frees it.
   sluice_status status = host->post(host, work->loop, on_loop, work);
   tell(instance, "post", status);
   return NULL;

@@ -1,5 +1,4 @@
-// Suspends its first exchange, and resumes it twice from a thread that outlives the instance, after the instance is
-// destroyed.
+// Suspends its first exchange. A thread that outlives the instance resumes it twice, after the instance is destroyed.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,4 +1,5 @@
-// Runs functions on threads of the host, as the header `do` of the request says, and logs the results as `name=number`.
+// Runs the functions that the header `do` of the request names on threads of the host, and logs the results as
+// `name=number`.
 #include <pthread.h>
 #include <sluice/draft/work.h>
 #include <stdatomic.h>
@@ -74,7 +75,7 @@ static void run_and_end_thread(void *context) {
   pthread_exit(NULL);
 }
 
-/// Logs `name=STATUS` and how often the function has run, and resumes the transaction.
+/// Logs `name=STATUS` and the number of times that the function has run, and resumes the transaction.
 static void complete(void *context, sluice_status status) {
   job *self = context;
   const sluice_host *host = host_of(self->instance);

@@ -1,4 +1,4 @@
-// Logs MESSAGE, repeated AGAIN times, and fails each request with this message and the code CODE.
+// Logs the text MESSAGE, repeated AGAIN times. Fails each request with this text and the code CODE.
 #include "../stage.h"
 
 #ifndef CODE

@@ -1,5 +1,5 @@
-// Sets the limits and bodies that these macros name: TIMEOUT_NS, ATTEMPT_TIMEOUT_NS, RESPONSE_BYTES, ATTEMPTS;
-// REQUEST_FILE and RESPONSE_FILE, with FLAGS.
+// Sets limits to the values of these macros: TIMEOUT_NS, ATTEMPT_TIMEOUT_NS, RESPONSE_BYTES and ATTEMPTS. Sets the
+// files REQUEST_FILE and RESPONSE_FILE as bodies, with FLAGS.
 #include "../stage.h"
 
 #ifndef FLAGS

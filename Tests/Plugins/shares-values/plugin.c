@@ -1,4 +1,4 @@
-// Shares values with the other instances of its plugin, and tries everything that a host must refuse. Logs each status
+// Shares values with the other instances of its plugin, and makes every call that a host must refuse. Logs each status
 // as `name=number`.
 #include <pthread.h>
 #include <sluice/draft/shared.h>
@@ -71,7 +71,7 @@ static void share_refused(void *instance) {
   tell(instance, "no-host", shared->put(NULL, text("r"), one, forever, NULL));
   tell(instance, "nothing-set", shared->get(host, text("r"), NULL, 0, NULL, NULL));
   tell(instance, "longest-name", shared->put(host, (sluice_text){name, sizeof name - 1}, one, 1, NULL));
-  // The largest value fits fifteen times, because each name takes space too.
+  // Only fifteen values of the largest size fit, because each name takes space too.
   long count = 0;
   for (; count < 100; count++) {
     name[0] = (char)('0' + count);

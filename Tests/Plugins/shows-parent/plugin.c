@@ -1,4 +1,4 @@
-// Sends the caller's trace from the context as headers of each hop.
+// Sets the caller's trace, which it reads from the context, as headers of each hop.
 #include "../stage.h"
 
 static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {

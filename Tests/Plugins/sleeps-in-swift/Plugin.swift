@@ -1,6 +1,6 @@
 public import SluicePlugin
 
-/// Waits on the host's timers in requests and responses, in its own tasks and in scheduled work, and looks up
+/// Waits on the host's timers in requests and responses, in its own tasks and in scheduled work, and looks up protocol
 /// conformances in between, as ordinary Swift code does.
 struct SleepsInSwift: Plugin, RequestInterceptor, ResponseInterceptor, ScheduledWork {
   struct Configuration: Decodable, Sendable {
@@ -73,8 +73,8 @@ private protocol Described { var words: String { get } }
 extension String: Described { fileprivate var words: String { "text \(self)" } }
 extension Int: Described { fileprivate var words: String { "number \(self)" } }
 
-/// Casts to a protocol of the plugin and to one of the standard library, which searches every image that the runtime
-/// knows.
+/// Casts to a protocol of the plugin and to a protocol of the standard library. Such a cast searches every image that
+/// the runtime knows.
 private func describe(_ values: [any Sendable]) -> String {
   values.map { ($0 as? any Described)?.words ?? ($0 as? any CustomStringConvertible)?.description ?? "?" }
     .joined(separator: ", ")
@@ -83,7 +83,7 @@ private func describe(_ values: [any Sendable]) -> String {
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.timers") @used let requiresTimers = true
 
-/// The host looks for this function.
+/// The entry point. The host looks it up by its name.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SleepsInSwift.self, host, abi, error)
 }

@@ -1,5 +1,5 @@
 // Stamps GENERATION into each request and compares it with the stamp in the response. Counts transactions in a value,
-// and generations in its state. The tests write another number into the marker of the built library; MISBEHAVIOUR names
+// and generations in its state. The tests write another number into the marker of the built library. MISBEHAVIOUR names
 // the fault of a build.
 #define _POSIX_C_SOURCE 200809L
 #include "../stage.h"
@@ -120,7 +120,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-// The header of the request must come from this build, even if another one was published in the meantime.
+// The header of the request must come from this build, even if another build was published in the meantime.
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   stage *self = instance;
   char stamp[16];

@@ -1,5 +1,5 @@
-// Sets the header x-build to BUILD. FAILS: 1 fails every request, 2 ends the process in a request to a URL that ends with
-// /crash.
+// Sets the header x-build to BUILD. With FAILS=1 it fails every request. With FAILS=2 it ends the process in a request
+// to a URL that ends with /crash.
 #include "../stage.h"
 
 #ifndef BUILD

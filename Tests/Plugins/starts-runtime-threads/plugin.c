@@ -1,5 +1,5 @@
-// Looks like Swift code that needs libdispatch, or with SLEEPS like code that calls Task.sleep: through its metadata
-// and its undefined symbols.
+// Has the metadata and the undefined symbols of Swift code that needs libdispatch or, with SLEEPS, of code that calls
+// Task.sleep.
 #include "../fixture.h"
 
 __attribute__((section("swift5_reflstr"), used)) static const char metadata[] = "Plugin";

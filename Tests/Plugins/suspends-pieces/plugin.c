@@ -1,5 +1,5 @@
-// Suspends on each piece of a response body, and its own thread replaces the piece by "<late>". ONLY is the first
-// character of the pieces on which it suspends; with NEVER=1 it never resumes.
+// Suspends on each piece of a response body. Its own thread then replaces the piece by "<late>". If ONLY is given, it
+// suspends only on pieces that begin with this character. With NEVER=1 it never resumes.
 #include <pthread.h>
 
 #include "../stage.h"

@@ -1,11 +1,11 @@
 public import SluicePlugin
 
-/// Handles bodies, limits and connections as the headers of the request say.
+/// Performs actions on bodies, limits and connections that the headers of the request name.
 ///
-/// - `x-bodies: pass|upper|wait|fail`: what happens to the pieces of both bodies. `wait` suspends in each call.
-/// - `x-trailers: NAME`: adds to both bodies a trailer NAME whose value is the byte count, and drops the
-///   trailer `x-drop`; needs an `x-bodies` other than `pass`.
-/// - `x-limit: BYTES`, `x-file: PATH`: a limit of the response body, and a file as the request body.
+/// - `x-bodies: pass|upper|wait|fail`: the action for the pieces of both bodies. `wait` suspends in each call.
+/// - `x-trailers: NAME`: adds to both bodies a trailer NAME whose value is the byte count, and drops the trailer
+///   `x-drop`. It works only with an `x-bodies` other than `pass`.
+/// - `x-limit: BYTES` sets a limit for the response body. `x-file: PATH` sets a file as the request body.
 struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterceptor, BodyInterceptor,
   InformationalInterceptor
 {
@@ -88,7 +88,7 @@ struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterc
 
 @section(".sluice.requires.streamed_body") @used let requiresStreamedBody = true
 
-/// The host looks for this function.
+/// The entry point. The host looks it up by its name.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SwiftBodies.self, host, abi, error)
 }

@@ -13,7 +13,7 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
     var generations: Int
     /// A member that only older builds knew.
     var notes: [String]
-    /// A member that no build saves, and that one build wants.
+    /// A member that no build saves, but that one build requires.
     var moons: Int?
 
     init(generations: Int, notes: [String]) {
@@ -86,7 +86,7 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
     for key in ["requests", "responses", "exchanged"] { host.log(.info, "\(key)=\(host.values[key] ?? -1)") }
   }
 
-  /// Looks up conformances, which searches every image that the runtime knows.
+  /// Looks up protocol conformances, which searches every image that the runtime knows.
   @inline(never)
   private static func casts(_ value: Any) -> Bool {
     let text = String(format: "%d", (value as? Int) ?? 0)
@@ -140,7 +140,7 @@ private let isOptional: StaticString = "swap-state-optional:no "
 
 private var misbehaviour: String { patched(does, 16) }
 
-/// The last bytes of a marker, as they are in memory.
+/// Reads the last bytes of a marker from memory.
 private func patched(_ marker: StaticString, _ count: Int) -> String {
   let bytes = UnsafeRawBufferPointer(start: marker.utf8Start, count: marker.utf8CodeUnitCount).suffix(count)
   return String(decoding: bytes.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
@@ -148,7 +148,7 @@ private func patched(_ marker: StaticString, _ count: Int) -> String {
 
 @section(".sluice.requires.values") @used let requiresValues = true
 
-/// The host looks for this function.
+/// The entry point. The host looks it up by its name.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SwiftStamps.self, host, abi, error)
 }

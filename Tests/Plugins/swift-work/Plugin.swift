@@ -2,7 +2,7 @@ import Dispatch
 public import SluicePlugin
 import Synchronization
 
-/// Handles notifications and does scheduled work as their names say.
+/// Performs the action that the topic of a notification, or the name of scheduled work, names.
 struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
   struct Configuration: Decodable, Sendable {
     var schedules: [Work]
@@ -30,7 +30,7 @@ struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
 
   private final class Calls: Sendable {
     let count = Atomic<Int>(0)
-    /// The number of calls that hang, and a signal for each one that was cancelled.
+    /// The number of calls that hang, and a signal for each call that was cancelled.
     let hanging = Atomic<Int>(0)
     let cancelled = DispatchSemaphore(value: 0)
   }
@@ -99,7 +99,7 @@ struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
 @section(".sluice.requires.metrics") @used let requiresMetrics = true
 @section(".sluice.requires.notifications") @used let requiresNotifications = true
 
-/// The host looks for this function.
+/// The entry point. The host looks it up by its name.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SwiftWork.self, host, abi, error)
 }

@@ -48,7 +48,7 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   ask(instance);
 #endif
   tell_connection(instance, exchange, "response");
-  // A caller that knows fewer members gets fewer; memory beyond its size stays unchanged.
+  // A caller that knows fewer members gets only these. Memory beyond the caller's size stays unchanged.
   struct {
     uint32_t size, http_version;
     uint64_t rest;

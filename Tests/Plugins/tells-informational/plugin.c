@@ -1,4 +1,4 @@
-// Logs informational responses, and tries to write and to fail there.
+// Logs informational responses. In that call it also tries to write and to fail, which are not allowed.
 #include "../stage.h"
 
 static void on_informational(void *instance, sluice_exchange *exchange, const sluice_informational *response) {

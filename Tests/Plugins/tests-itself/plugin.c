@@ -1,5 +1,5 @@
 // Sets a header whose value is configured, and has self-test cases for it. VALUE is the value that a case expects, RUN
-// the answer of the second case, DOCUMENT the request of the first.
+// is the answer of the second case, and DOCUMENT is the request of the first case.
 #include "../stage.h"
 
 #ifndef VALUE
@@ -39,7 +39,7 @@ static void resume(void *context) {
   free(context);
 }
 
-/// Suspends, so that the cases must wait.
+/// The stage suspends, so that the self-test cases must wait.
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   struct painter *painter = instance;
   sluice_context facts = SLUICE_SIZED(sluice_context);

@@ -5,8 +5,8 @@
 
 #include "../stage.h"
 
-// Open at first; the test writes 0 and 1. Also counts the calls that have begun, and notes whether two ran at the same
-// time.
+// The gate is open at first; the test writes 0 to close it and 1 to open it. The plugin also counts the calls that have
+// begun, and notes whether two ran at the same time.
 static atomic_int gate[3] = {1, 0, 0};
 static atomic_int calls;
 

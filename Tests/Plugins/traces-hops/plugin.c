@@ -1,7 +1,7 @@
 // Sets a header in each hop, and logs each event's facts about the hop, and which calls of a stage see that header.
 #include "../stage.h"
 
-// A test can define others.
+// A test can define other values of these macros.
 #ifndef INTERESTS
 #define INTERESTS 0u
 #endif
@@ -19,7 +19,7 @@ static word hexadecimal(const uint8_t *bytes, size_t count) {
   return digits;
 }
 
-/// The sent value of the header that `on_issue` has set, as the exchange reports it.
+/// Logs the sent value of the header that `on_issue` has set, as the exchange reports it.
 static word issued(void *instance, sluice_exchange *exchange) {
   word result = {"absent"};
   sluice_text value = {0};

@@ -34,7 +34,7 @@ struct TracesInSwift: Plugin, RequestInterceptor, IssueInterceptor, ResponseInte
   }
 }
 
-/// The host looks for this function.
+/// The entry point. The host looks it up by its name.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(TracesInSwift.self, host, abi, error)
 }

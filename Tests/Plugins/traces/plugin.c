@@ -1,4 +1,4 @@
-// Logs every event, and tries to write.
+// Logs every event, and tries to write to the exchange.
 #include "../stage.h"
 
 static void on_event(void *instance, const sluice_event *event) {

@@ -1,4 +1,4 @@
-// A variable that exists once in the whole process, like inline variables of C++.
+// Defines a variable that exists only once in the whole process (STB_GNU_UNIQUE), like an inline variable of C++.
 #include "../fixture.h"
 
 __asm__(".data\n"

@@ -1,4 +1,4 @@
-// Uses the exchange of a call on a thread of its own while the call is under way.
+// Uses the exchange of a call on its own thread while the call is under way.
 #include <pthread.h>
 
 #include "../stage.h"

@@ -1,4 +1,4 @@
-// Counts in a value, and sets two timers of which one is cancelled.
+// Counts in a value, and sets two timers, one of which it cancels.
 #include "../stage.h"
 
 static const sluice_timers *timers;

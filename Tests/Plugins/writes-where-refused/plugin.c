@@ -1,4 +1,4 @@
-// Sets the method of the request in the call that PHASE names, where that is refused.
+// Sets the method of the request in the call that PHASE names. The host must refuse this.
 #include "../stage.h"
 
 #ifndef PHASE

@@ -1,4 +1,4 @@
-// Bodies that libcurl copies, borrows, reads from a callback, and forgets.
+// Sends bodies that libcurl copies, borrows, reads from a callback, or was told to forget.
 #include "client.h"
 
 static size_t left;

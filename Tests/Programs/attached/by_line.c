@@ -1,4 +1,4 @@
-// Makes a transfer for each line that it reads, so that a test can change things in between.
+// Makes a transfer for each line that it reads, so that a test can change the configuration or the plugin between them.
 #include "client.h"
 
 int main(int count, char **words) {

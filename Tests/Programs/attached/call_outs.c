@@ -1,4 +1,5 @@
-// Does what each line of its input says, so that a test can change things in between: `call_outs URL [late|memory]`.
+// Performs the action that each line of its input names, so that a test can act between two of them: `call_outs URL
+// [late|memory]`.
 //
 //   get      a transfer
 //   many     three transfers at once
@@ -38,7 +39,7 @@ static int many(void) {
   for (int index = 0; index < 3; index++) {
     snprintf(paths[index], sizeof paths[index], "/many/%d", index);
     easy[index] = open_client(url, paths[index]);
-    // The bodies are left out, because their order is not always the same.
+    // The bodies are not printed, because their order is not always the same.
     curl_easy_setopt(easy[index], CURLOPT_NOBODY, 1L);
     curl_multi_add_handle(multi, easy[index]);
   }
@@ -58,7 +59,7 @@ static int many(void) {
   return 0;
 }
 
-/// The number of descriptors from 512 on, which is where call-outs have theirs.
+/// The number of open descriptors from 512 on. Call-outs use descriptors in this range.
 static int high_descriptors(void) {
   int count = 0;
   DIR *folder = opendir("/proc/self/fd");
@@ -71,7 +72,7 @@ static int in_child(int depth) {
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    // A child that hangs must not hold up the test.
+    // A child that hangs must not block the test.
     alarm(100);
     printf("%d descriptors of the parent's call-outs\n", high_descriptors());
     int code = get(depth == 1 ? "/child" : "/grandchild");

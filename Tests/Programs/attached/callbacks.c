@@ -1,4 +1,5 @@
-// Callbacks that use libcurl themselves: options and facts of the running handle, and transfers on other handles.
+// Tests callbacks that call libcurl. They set options and read facts of the running handle, and make transfers on other
+// handles.
 #include "client.h"
 
 static CURL *outer;

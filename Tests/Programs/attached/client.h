@@ -1,5 +1,5 @@
-// Shared parts of the programs that tests run with and without `sluice attach`. The programs print what they see, so
-// that a test can compare two runs byte by byte.
+// Shared parts of the programs that tests run with and without `sluice attach`. The programs print the results of their
+// calls, so that a test can compare two runs byte by byte.
 #ifndef CLIENT_H
 #define CLIENT_H
 #define CURL_DISABLE_DEPRECATION
@@ -13,7 +13,7 @@ static inline size_t print_body(char *bytes, size_t size, size_t count, void *co
   return fwrite(bytes, size, count, stdout);
 }
 
-/// A handle for `url` followed by `path`, whose response goes to standard output.
+/// Makes a handle for the URL `url` followed by `path`. Its response is written to standard output.
 static inline CURL *open_client(const char *url, const char *path) {
   char whole[512];
   snprintf(whole, sizeof whole, "%s%s", url, path);
@@ -24,7 +24,7 @@ static inline CURL *open_client(const char *url, const char *path) {
   return easy;
 }
 
-/// Performs, and prints how it ended.
+/// Performs the transfer, and prints its result.
 static inline CURLcode perform(CURL *easy) {
   const CURLcode code = curl_easy_perform(easy);
   long status = 0;

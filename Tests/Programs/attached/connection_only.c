@@ -1,4 +1,4 @@
-// Libcurl only connects; the program speaks HTTP itself.
+// Uses libcurl only to connect, and speaks HTTP itself.
 #include "client.h"
 
 #include <poll.h>

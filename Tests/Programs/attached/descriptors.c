@@ -1,4 +1,4 @@
-// What a program can do to its descriptors before it makes a transfer: `descriptors WHAT URL`.
+// Closes, uses up or replaces its descriptors, as WHAT says, before it makes a transfer: `descriptors WHAT URL`.
 #define _GNU_SOURCE
 #include "client.h"
 
@@ -38,7 +38,7 @@ int main(int count, char **words) {
   }
   perform(easy);
   if (is_used_up) {
-    // Descriptors are free again, and the connection of the first transfer is used again.
+    // Now descriptors are free again, and the connection of the first transfer is reused.
     closefrom(socket_of_first + 1);
     perform(easy);
   }

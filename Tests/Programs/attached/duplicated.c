@@ -1,4 +1,4 @@
-// Copies of a handle, made before, during and after a transfer.
+// Duplicates a handle before, during and after a transfer.
 #include "client.h"
 
 static CURL *original, *copy;

@@ -1,4 +1,4 @@
-// Transfers that a program drops: it removes, cleans up or resets the handle, or cleans up the multi handle around it.
+// Drops transfers: removes, cleans up or resets the handle, or cleans up the multi handle that contains it.
 #include "client.h"
 
 static size_t drop_body(char *bytes, size_t size, size_t count, void *context) {
@@ -6,7 +6,7 @@ static size_t drop_body(char *bytes, size_t size, size_t count, void *context) {
   return size * count;
 }
 
-/// How far the transfer gets is not certain, so nothing of it is shown.
+/// The transfer's output is not shown, because the time at which it is dropped varies.
 static CURL *begin(CURLM *multi, const char *url) {
   CURL *easy = open_client(url, "/dropped");
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop_body);

@@ -1,4 +1,4 @@
-// A program can look at errno and dlerror at any time, so calls that succeed must leave them alone.
+// Checks that successful calls do not change errno and dlerror, because a program can read them at any time.
 #define _GNU_SOURCE
 #include "client.h"
 

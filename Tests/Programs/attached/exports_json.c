@@ -1,4 +1,4 @@
-// A program that defines a function of its own under the name of a function of libjansson.
+// A program that defines its own function with the name of a function of libjansson.
 #include "client.h"
 
 void *json_object(void);

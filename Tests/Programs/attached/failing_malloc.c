@@ -1,4 +1,4 @@
-// Fails one allocation of libsluice-attach.so: the one with the number FAIL_AT, from 1.
+// Makes one allocation of libsluice-attach.so fail: the allocation with the number FAIL_AT, counted from 1.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>

@@ -1,4 +1,4 @@
-// Two modules, each with a libcurl of its own, in one process: `flavours MODE URL MODULE…`, where the mode is local, deep
+// Loads several modules, each with its own libcurl, into one process: `flavours MODE URL MODULE…`. MODE is local, deep
 // or global.
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// Forks while other threads make transfers; each child makes one itself: `forks URL CHILDREN THREADS [PROGRAM ARG…]`. With
-// a program, every second child runs it instead.
+// Forks while other threads make transfers: `forks URL CHILDREN THREADS [PROGRAM ARG…]`. Each child makes a transfer
+// itself. If there is a PROGRAM, every second child runs it instead.
 #define _GNU_SOURCE
 #include "client.h"
 
@@ -36,7 +36,7 @@ static void *work(void *unused) {
 static pid_t start(int number, char **program) {
   const pid_t child = fork();
   if (child != 0) return child;
-  // A child that hangs must not hold up the test.
+  // A child that hangs must not block the test.
   alarm(60);
   if (program[0] && number % 2 == 1) {
     execvp(program[0], program);

@@ -1,4 +1,4 @@
-// Linked statically, so that nothing is loaded into it.
+// This program is linked statically, so that no library is loaded into it.
 #include <stdio.h>
 
 int main(void) {

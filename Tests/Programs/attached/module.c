@@ -1,7 +1,8 @@
 // A part of a program that brings its own libcurl along, as a module of Python or PHP does.
 #include "client.h"
 
-/// The dynamic loader binds the addresses of functions in a table in another way than calls.
+/// The second transfer is made through a table, because the dynamic loader binds an address in data differently from a
+/// call.
 static CURLcode (*const functions[])(CURL *) = {curl_easy_perform};
 
 int run(const char *url) {

@@ -1,4 +1,4 @@
-// A library that something else preloads: it also has a curl_easy_perform, which calls the next one.
+// A library that another tool preloads. It also defines curl_easy_perform, which calls the next definition.
 #define _GNU_SOURCE
 #include <curl/curl.h>
 #include <dlfcn.h>

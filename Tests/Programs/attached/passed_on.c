@@ -1,4 +1,4 @@
-// Handles that are made, used and freed on different threads.
+// Makes, uses and frees handles on different threads.
 #include "client.h"
 
 #include <pthread.h>
@@ -28,7 +28,7 @@ static void *end(void *number) {
   return NULL;
 }
 
-/// Runs the function on all threads; a thread gets a different share each time.
+/// Runs the function on all threads. Each time, a thread gets a different share of the handles.
 static int run(void *(*function)(void *), size_t turn) {
   pthread_t threads[THREADS];
   int failures = 0;

@@ -1,7 +1,7 @@
-// Several transfers at once, some of which a stage holds back: `pending URL HOW`. HOW is the way in which the program
-// waits: poll, wait, select or events.
+// Makes several transfers at once, some of which a stage holds back: `pending URL HOW`. HOW is the function with which
+// the program waits: poll, wait, select or events.
 //
-// A request for /held waits for one for /release; a request for /never waits forever.
+// A request for /held waits until there is a request for /release. A request for /never waits forever.
 #define _GNU_SOURCE
 #include "client.h"
 #include "watched.h"
@@ -162,7 +162,7 @@ int main(int count, char **words) {
   own = pthread_self();
   open_multi();
 
-  // A transfer that begins later does not hold up the others.
+  // A transfer that begins later does not delay the others.
   add("/held");
   print_running();
   add("/fast");
@@ -178,7 +178,7 @@ int main(int count, char **words) {
   add("/release");
   run_until(6);
 
-  // What a program can do with a handle whose transfer is held back.
+  // Uses a handle whose transfer is held back: removes it, resets it, cleans it up, and so on.
   CURL *easy = add("/never");
   CURLM *second = curl_multi_init();
   printf("added twice: %d\n", include(easy));

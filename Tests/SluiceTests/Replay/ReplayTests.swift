@@ -204,7 +204,7 @@ import Testing
     #expect(report.failures.map(\.side) == [.old])
     #expect(
       report.failures.first?.error.reason
-        == "had not ended in on_request of \"a\", with request 1 of 1", "\(report.failures)")
+        == "exceeded the time limit in on_request of \"a\", with request 1 of 1", "\(report.failures)")
     #expect(report.omissions.map(\.index) == [0])
     // The server, the recordings and another replay are not affected.
     #expect(try await fixture.compare(recordings, replay).isSame)

@@ -6,12 +6,13 @@ import SluiceSupport
 extension PluginInstance {
   enum CallOutRefusal: Error { case tooMany, closing, stale }
 
-  /// Makes a loop begin a call-out: the parent's loop, otherwise the caller's own, otherwise any. [any]
+  /// Begins a call-out on a loop: on the loop of the parent exchange if there is one, otherwise on the calling loop,
+  /// otherwise on any loop. [any]
   func startCallOut(_ order: CallOut.Order) -> Result<UInt64, CallOutRefusal> {
     guard !runtime.gate.isClosed else { return .failure(.closing) }
     guard let environment = callOutEnvironment(order.parent) else { return .failure(.stale) }
-    // Counted before it is added to the set, so that the thread that closes the set waits for it, or it finds the set
-    // closed.
+    // The call-out is counted before it is added to the set. Thus either the thread that closes the set waits for the
+    // call-out, or `add` finds the set closed.
     openWork.update { $0 += 1 }
     let started = post(order, to: environment)
     if case .failure = started { openWork.update { $0 -= 1 } }
@@ -28,7 +29,7 @@ extension PluginInstance {
     case .failure(.closed): return .failure(.closing)
     case .failure(.tooMany(let count)): return refuse(count)
     }
-    // Read before the call is posted, because it can be over when `post` returns.
+    // The id is read before the call-out is posted, because the call-out can be over when `post` returns.
     let id = call.id
     guard runtime.post(to: environment.loop, { call.begin() }) else {
       _ = callOuts.remove(id)
@@ -43,7 +44,7 @@ extension PluginInstance {
     return environment
   }
 
-  /// The log reports the first, the tenth, the hundredth refusal and so on.
+  /// Only the first, the tenth, the hundredth refusal and so on are logged.
   private func refuse(_ count: Int) -> Result<UInt64, CallOutRefusal> {
     var number = count
     while number % 10 == 0 { number /= 10 }

@@ -5,8 +5,8 @@ import SluicePipeline
 import SluiceTraceContext
 
 extension sluice_event {
-  /// The numbers of an event. Texts, timings and exchange are left empty: the code that passes the event on decides how
-  /// long those live.
+  /// The numbers of an event. Texts, timings and exchange are left empty. The code that passes the event on sets them,
+  /// because it decides how long they live.
   init(_ event: borrowing TraceEvent) {
     self.init()
     size = UInt32(MemoryLayout<sluice_event>.size)
@@ -46,7 +46,7 @@ extension sluice_timings {
 }
 
 extension TraceEvent {
-  /// The connection of the hop that has a response or has ended; nil if no code wants such facts. [loop]
+  /// The connection of a hop that has a response or has ended; nil if no code wants facts about connections. [loop]
   var connection: ConnectionFacts? {
     switch kind {
     case .didReceive, .didEndHop: exchange.connection

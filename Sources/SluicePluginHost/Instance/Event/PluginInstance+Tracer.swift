@@ -9,7 +9,7 @@ extension PluginInstance {
 
   package func record(_ event: TraceEvent) {
     guard let function = tracerCalls.on_event else { return }
-    // The instance and the event are not captured by functions, which would retain and copy them.
+    // No closure captures the instance and the event, because a closure would retain and copy them.
     let handle = handle
     withTurn {
       var context = CallContext(self, event.exchange, .event)

@@ -7,11 +7,11 @@ import Synchronization
 /// A response body that a plugin writes piece by piece: a bounded queue between the plugin's threads and the loop.
 ///
 /// It closes when the last reference to its body is released; the plugin gets one call about this, on the loop.
-/// Unchecked: the context belongs to the plugin and is only passed back; the rest is locked.
+/// Unchecked: the context belongs to the plugin, and the host only passes it back. A lock protects the other members.
 final class ResponseStream: @unchecked Sendable {
   typealias Function = @convention(c) (UnsafeMutableRawPointer?, sluice_stream_event) -> Void
 
-  /// From this size on, no more bytes are accepted until the queue is half empty.
+  /// When the queue has reached this size, it accepts no more bytes until it is half empty.
   static let queueBytes = 256 << 10
   static let writeBytes = 1 << 20
 
@@ -22,12 +22,13 @@ final class ResponseStream: @unchecked Sendable {
   }
 
   private struct State {
-    /// The bytes that wait, from `start` on: in one piece of memory, however small the pieces are that were written.
+    /// The waiting bytes, which begin at `start`. They are in one piece of memory, even if the plugin wrote many small
+    /// pieces.
     var bytes: [UInt8] = []
     var start = 0
     var end = End.open
     var isClosed = false
-    /// A write was refused, and the plugin waits for a call when there is room.
+    /// A write was refused, so the plugin must be called when there is room.
     var isAwaited = false
 
     var byteCount: Int { bytes.count - start }
@@ -39,7 +40,7 @@ final class ResponseStream: @unchecked Sendable {
       }
       let piece = Array(bytes[start...].prefix(maximum))
       start += piece.count
-      // Rare enough that each byte is moved at most once.
+      // The rest is moved only if it is not longer than what was read, so on average each byte is moved at most once.
       if start * 2 >= bytes.count {
         bytes.removeFirst(start)
         start = 0
@@ -54,7 +55,7 @@ final class ResponseStream: @unchecked Sendable {
   private let function: Function
   private let context: UncheckedPointer
   private let state = Locked(State())
-  /// Woken when there is something to read. Not retained, because its reader keeps the body.
+  /// The body to wake when there are bytes to read. It is not retained, because its reader keeps it alive.
   private weak var body: BodyStream?
 
   init(
@@ -156,7 +157,8 @@ final class ResponseStream: @unchecked Sendable {
     deinit { stream.close() }
   }
 
-  /// Runs once: on the loop, or at once if that loop has ended and drops posted work.
+  /// Tells the plugin, once, that the stream is closed: on the loop, or at once if that loop has ended and drops posted
+  /// work.
   private final class Closing: Sendable {
     private let stream: ResponseStream
     init(_ stream: ResponseStream) { self.stream = stream }
@@ -167,7 +169,7 @@ final class ResponseStream: @unchecked Sendable {
 
 /// The open streams of an instance, by id.
 final class ResponseStreamSet: Sendable {
-  /// Unique in the process, so that no instance can mistake another's stream for its own.
+  /// The ids are unique in the process, so that no instance can take another instance's stream for its own.
   private static let last = Atomic<UInt64>(0)
 
   private let streams = Locked<[UInt64: ResponseStream]>([:])

@@ -4,9 +4,9 @@ package import SluicePipeline
 import SluicePluginImage
 import SluiceSupport
 
-// Scheduled work: `sluice.timers/1` and on_schedule of `sluice.notifications/1`.
+// Scheduled work, which a plugin starts with `sluice.timers/1` and does in on_schedule of `sluice.notifications/1`.
 extension PluginInstance {
-  /// The results of the scheduled work so far, by its name.
+  /// The results of scheduled work so far, by the name of the work.
   package var schedules: [ScheduleReport] { scheduleReports.withLock { $0.values.sorted { $0.name < $1.name } } }
 
   /// Calls `on_schedule` in every period.
@@ -22,7 +22,7 @@ extension PluginInstance {
     return added.map(\.id)
   }
 
-  /// False if there are too many names.
+  /// Returns false if the instance has too many names of scheduled work.
   private func remember(_ name: String, _ period: Duration, _ deadline: Duration) -> Bool {
     scheduleReports.withLock { reports in
       guard reports[name] == nil else {

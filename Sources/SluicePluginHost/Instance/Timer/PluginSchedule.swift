@@ -6,7 +6,7 @@ import SluiceSupport
 /// Periods are counted from the start, so that a late call does not move later ones. A period is skipped if the
 /// previous call has not returned, or if its work has not been completed and its deadline has not passed.
 final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
-  // Sendable: `timer` and `next` are touched only on the loop; the rest is constant or locked.
+  // Sendable: `timer` and `next` are used only on the loop. The other members are constant or locked.
   static let shortestPeriod = Duration.milliseconds(1)
 
   let id: UInt64
@@ -20,11 +20,11 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
 
   private struct State: Sendable {
     var isCancelled = false
-    /// An outcome is open.
+    /// The plugin has not reported the outcome yet.
     var isOpen = false
     /// The call has not returned, or has not begun.
     var isCalling = false
-    /// Set until the call begins.
+    /// The token of a call that has not begun.
     var waiting: CompletionToken?
   }
   private let state = Locked(State())
@@ -48,8 +48,8 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     }
   }
 
-  /// Returns true, because the plugin will not be called again. A call that has begun continues, and its outcome
-  /// counts. [any]
+  /// Cancels the schedule. Always returns true, because the plugin will not be called again. A call that has begun
+  /// continues, and its outcome counts. [any]
   func cancel() -> Bool {
     let waiting = state.withLock { state in
       state.isCancelled = true
@@ -64,7 +64,7 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     let due = next
     let skipped = skip()
     arm()
-    // An instance that does not serve is not late: another instance does the work.
+    // For an instance that does not serve, no period is reported as skipped: another instance does the work.
     guard let instance, instance.isServing else { return }
     if skipped > 0 { instance.leftOut(skipped, of: name) }
     begin(on: instance, due)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A timer of a plugin. It fires or is cancelled, never both.
 ///
-/// Unchecked: everything except `state` is touched only on the loop.
+/// Unchecked: all members except `state` are used only on the loop.
 final class PluginTimer: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
   enum State: UInt8, AtomicRepresentable { case pending, fired, cancelled }
 
@@ -28,7 +28,7 @@ final class PluginTimer: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
     loop.arm(timer, at: loop.now + delay, for: self)
   }
 
-  /// True if this call prevents the timer from firing. [any]
+  /// Returns true if this call prevents the timer from firing. [any]
   func cancel() -> Bool {
     guard state.compareExchange(expected: .pending, desired: .cancelled, ordering: .acquiringAndReleasing).exchanged
     else { return false }

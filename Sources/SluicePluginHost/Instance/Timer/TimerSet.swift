@@ -4,7 +4,7 @@ import SluiceSupport
 protocol InstanceTimer: AnyObject, Sendable {
   var id: UInt64 { get }
 
-  /// True if this call prevents the function from being called. [any]
+  /// Returns true if this call prevents the function from being called. [any]
   func cancel() -> Bool
 }
 
@@ -37,7 +37,7 @@ final class TimerSet: Sendable {
 
   func remove(_ id: UInt64) -> (any InstanceTimer)? { state.withLock { $0.timers.removeValue(forKey: id) } }
 
-  /// Removes a timer that fires; false if it was cancelled. Must be followed by ``end()``.
+  /// Removes a timer that fires. Returns false if the timer was cancelled. Must be followed by ``end()``.
   func begin(_ id: UInt64) -> Bool {
     state.withLock { state in
       guard state.timers.removeValue(forKey: id) != nil else { return false }
@@ -48,8 +48,8 @@ final class TimerSet: Sendable {
 
   func end() { state.update { $0.running -= 1 } }
 
-  /// Cancels all timers, accepts no further ones, and waits for those that are firing; false if a timer function has
-  /// not returned within the limit.
+  /// Cancels all timers, accepts no further ones, and waits for those that are firing. Returns false if a timer
+  /// function has not returned within the limit.
   func cancelAll(within limit: Duration) -> Bool {
     let timers = state.withLock { state in
       state.isClosed = true

@@ -13,8 +13,8 @@ extension PluginInstance {
       }
       loop = environment.loop
     }
-    // Counted before it is added to the set, so that the thread that closes the set waits for it, or it finds the set
-    // closed.
+    // The work is counted before it is added to the set. Thus either the thread that closes the set waits for the work,
+    // or `add` finds the set closed.
     openWork.update { $0 += 1 }
     let status = submit(order, on: loop)
     if status != Status.ok { openWork.update { $0 -= 1 } }
@@ -37,7 +37,8 @@ extension PluginInstance {
       {
         return Status.ok
       }
-      // If other code has dropped the work in the meantime, the plugin gets its completion, so `run` must succeed.
+      // If other code has dropped the work in the meantime, the plugin gets the completion of the work, so `run` must
+      // return OK.
       return self.work.drop(work.id) ? Status.closing : Status.ok
     }
   }

@@ -8,13 +8,13 @@ import SluiceSupport
 ///     run ─► waiting ── a thread takes it ──► running ── returns ──► completion, once
 ///               └────── parent or instance ends ──────────────────────▲
 ///
-/// ``WorkSet`` decides between the thread and the end. Unchecked: the pointer belongs to the plugin, and is only passed
-/// back.
+/// ``WorkSet`` decides whether the thread or the end of the parent or instance comes first. Unchecked: the pointer
+/// belongs to the plugin, and is only passed back.
 final class PluginWork: @unchecked Sendable {
   typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
   typealias Completion = @convention(c) (UnsafeMutableRawPointer?, sluice_status) -> Void
 
-  /// The plugin's order.
+  /// What the plugin passed to `run`.
   struct Order: @unchecked Sendable {
     var parent: SuspensionToken?
     var function: Function
@@ -25,7 +25,7 @@ final class PluginWork: @unchecked Sendable {
   let id: UInt64
   let order: Order
   private let instance: PluginInstance
-  /// The loop on which it completes; nil in a host without loops.
+  /// The loop on which the completion is called; nil in a host without loops.
   private let loop: (any EventLoop)?
 
   init(_ id: UInt64, _ order: Order, of instance: PluginInstance, on loop: (any EventLoop)?) {
@@ -42,7 +42,7 @@ final class PluginWork: @unchecked Sendable {
     end(Status.ok)
   }
 
-  /// Called while the thread is ending.
+  /// Called if the plugin ends the thread with `pthread_exit`, while the thread is ending.
   func threadEnded() {
     instance.seat.log(.error, "has ended a thread of the host with pthread_exit")
     end(Status.failed)

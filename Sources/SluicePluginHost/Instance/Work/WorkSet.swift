@@ -28,7 +28,7 @@ final class WorkSet: Sendable {
     }
   }
 
-  /// Called when a thread is about to run the work; false if the work was dropped before.
+  /// Called when a thread is about to run the work. Returns false if the work was dropped before.
   func begin(_ id: UInt64) -> Bool {
     state.withLock { state in
       guard state.waiting.removeValue(forKey: id) != nil else { return false }
@@ -40,7 +40,7 @@ final class WorkSet: Sendable {
   /// The work has run.
   func remove(_ id: UInt64) { state.withLock { _ = $0.running.remove(id) } }
 
-  /// Removes work that has not begun; false if it has begun, or was already dropped.
+  /// Removes work that has not begun. Returns false if it has begun, or was already dropped.
   func drop(_ id: UInt64) -> Bool { state.withLock { $0.waiting.removeValue(forKey: id) != nil } }
 
   /// Removes and returns the work that a suspended exchange waits for and that has not begun.

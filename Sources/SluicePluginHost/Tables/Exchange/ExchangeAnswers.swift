@@ -57,7 +57,7 @@ enum ExchangeAnswers {
 
   static let codeRule = "fail: a code has 1 to \(PluginText.codeBytes) characters of a–z, 0–9 and _"
 
-  /// The code of a failure; nil for a malformed one.
+  /// The code of a failure; nil if it is malformed.
   static func code(_ text: sluice_text) -> ErrorCode? {
     guard let bytes = text.bytes, (1...PluginText.codeBytes).contains(bytes.count), bytes.allSatisfy(\.isCodeByte)
     else { return nil }
@@ -125,8 +125,8 @@ enum ExchangeAnswers {
 extension CalledExchange {
   var record: InstanceRecord { call.pointee.instance.record(exchange) }
 
-  /// Whether the host lets the call set a response. To replace a received response, the feature of the call itself is
-  /// enough.
+  /// Whether the host lets the call set a response. A response call may always replace the received response, even if
+  /// the host does not offer `respond`.
   var mayRespond: Bool { phase == .response || offers(.respond) }
 }
 

@@ -131,7 +131,8 @@ enum ExchangeBody {
   }
 }
 
-// The place of the body: the document if that is authoritative and has a body, otherwise the native form.
+// Finds the current body: in the document if the document is authoritative and has a body, otherwise in the native
+// form.
 extension ExchangeBody {
   private static func body(_ called: CalledExchange, _ side: sluice_side) -> Body? {
     let native = side == 0 ? called.exchange.nativeRequest.body : called.exchange.nativeResponse?.body
@@ -142,7 +143,7 @@ extension ExchangeBody {
       return .file(FileBody(path: path, byteCount: Int(member["bytes"]?.integer ?? 0)))
     }
     guard let bytes = bytes(of: member) else { return nil }
-    // These bytes are created here, because the document has the content in another form.
+    // The call keeps these bytes: they are decoded here, so no other object keeps them.
     called.keep(bytes)
     return .bytes(bytes)
   }
@@ -207,13 +208,13 @@ extension CalledExchange {
     phase == .requestPiece && side == 0 || phase == .responsePiece && side == 1
   }
 
-  /// Whether the host lets the call read and set the whole body of the side. It can always do so for a response that it
-  /// has made itself.
+  /// Whether the host lets the call read and set the whole body of the side. A call can always do so for a response
+  /// that it has made itself.
   func offersBody(of side: sluice_side) -> Bool {
     offers(.body(of: side)) || side == 1 && call.pointee.hasResponded
   }
 
-  /// Keeps a body that is being replaced: the plugin may read its bytes or its file until the call returns.
+  /// Keeps a body that is being replaced, because the plugin may read its bytes or its file until the call returns.
   func keep(_ body: Body) {
     switch body {
     case .bytes(let bytes): keep(bytes)

@@ -16,7 +16,7 @@ enum ExchangeContext {
     return Status.ok
   }
 
-  /// - Parameter size: how much of the structure the plugin knows; texts beyond it are not made.
+  /// - Parameter size: the size of the structure that the plugin knows. Texts beyond this size are not made.
   private static func facts(_ called: CalledExchange, size: UInt32) -> sluice_context {
     let exchange = called.exchange
     let now = exchange.loop.now
@@ -52,7 +52,7 @@ enum ExchangeContext {
 }
 
 extension CalledExchange {
-  /// Fills a struct of the plugin that begins with its size, up to that size.
+  /// Fills a structure of the plugin up to its size, which is its first member.
   /// - Parameter size: the size that the plugin has set, at least the 4 bytes of that member.
   func fill<Record>(_ target: UnsafeMutableRawPointer, size: UInt32, with record: Record) {
     var (record, size) = (record, size)

@@ -10,7 +10,8 @@ enum ExchangeDocument {
   private static let write = UInt32(SLUICE_JSON_WRITE)
   private static let body = UInt32(SLUICE_JSON_BODY)
 
-  /// The document that the plugin borrows. The exchange keeps it; if the exchange releases it, the call keeps it.
+  /// The document that the plugin borrows. It lives at least until the call returns, even if the exchange releases it
+  /// earlier.
   static func lend(_ handle: OpaquePointer?, _ side: sluice_side, _ flags: UInt32) -> LiveDocument? {
     guard let called = CallContext.find(handle) else { return nil }
     guard side < 2, flags & (read | write) != 0 else {
@@ -23,7 +24,7 @@ enum ExchangeDocument {
       return nil
     }
     guard let document = side == 0 ? request(called, flags) : response(called, flags) else { return nil }
-    // The document can be settled or replaced before the call returns.
+    // The exchange can settle or replace the document before the call returns.
     called.keep(document)
     return document
   }
@@ -31,14 +32,14 @@ enum ExchangeDocument {
   private static func isAllowed(_ called: CalledExchange, _ side: sluice_side, _ flags: UInt32) -> Bool {
     guard flags & write != 0 else { return true }
     if side == 0 { return called.phase.writesRequest }
-    // Without a response there is no document that could be refused.
+    // If there is no response, the function returns no document in any case.
     return called.writesResponse || called.exchange.nativeResponse == nil
   }
 
   private static func request(_ called: CalledExchange, _ flags: UInt32) -> LiveDocument? {
     let exchange = called.exchange
     let present = exchange.requestDocument?.document as? LiveDocument
-    // A failure here is stored, and fails the transaction.
+    // The exchange stores a failure of `settleRequest`, which then fails the transaction.
     if present == nil { guard (try? exchange.settleRequest()) != nil else { return nil } }
     guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
     if let present { BodyDocument.nameMediaType(in: present.json, original: exchange.nativeRequest.headers) }

@@ -4,7 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceRecords
 
-// The two forms of a message, and which of them a function must use.
+// Finds which of the two forms of a message a function must use: native or document.
 extension CalledExchange {
   /// The document of the request, if it is authoritative.
   @inline(__always)
@@ -26,8 +26,8 @@ extension CalledExchange {
     return form.document as? LiveDocument
   }
 
-  /// Called before the native form changes: a document that was only read would be out of date. The plugin may still
-  /// use it until its call returns.
+  /// Drops the document before the native form changes, because the document would be out of date. The plugin may still
+  /// use the document until its call returns.
   @inline(__always)
   func dropRequestView() {
     guard exchange.requestDocument != nil else { return }
@@ -46,7 +46,7 @@ extension CalledExchange {
     form = nil
   }
 
-  /// Whether the call may change the response: in a response call, or if the call itself has set it.
+  /// Whether the call may change the response. It may if it is a response call, or if it has set the response itself.
   var writesResponse: Bool {
     switch phase {
     case .response: exchange.hasResponse

@@ -84,8 +84,8 @@ extension ExchangeHeaders {
     return isThere ? Status.ok : Status.absent
   }
 
-  /// The place of the headers of a side, for changes; ``Source/none`` if the call may not change them. A document that
-  /// was only read is dropped.
+  /// Finds the form of a message whose headers a function must change; ``Source/none`` if the call may not change them.
+  /// If this is the native form, the message's document is dropped.
   @inline(__always)
   private static func target(_ called: CalledExchange, _ side: sluice_side) -> Source {
     let isAllowed = side == 0 ? called.phase.writesRequestHeaders : called.writesResponse
@@ -100,8 +100,8 @@ extension ExchangeHeaders {
     return source
   }
 
-  /// Name and value if they can be set; otherwise nil. Of the connection's fields, a stage may set only the answer to a
-  /// proxy's challenge.
+  /// Returns name and value, or nil if a stage must not set this field. The only hop-by-hop field that a stage may set
+  /// is `Proxy-Authorization`, in the answer to a challenge.
   @inline(__always)
   static func fields(_ name: sluice_text, _ value: sluice_text, _ phase: CallPhase) -> (Bytes, Bytes)? {
     guard let name = name.bytes, let value = value.bytes, FieldSyntax.isToken(name.span),
@@ -115,7 +115,7 @@ extension ExchangeHeaders {
   @inline(__always)
   private static func isHost(_ name: Bytes) -> Bool { name.count == 4 && FieldSyntax.equals(name.span, "host") }
 
-  /// The mistake in a `Host`: a request has at most one, which must be valid.
+  /// Returns what is wrong with a `Host` field, or nil. A request has at most one `Host` field, which must be valid.
   @inline(never)
   private static func hostFault(_ name: Bytes, _ value: Bytes, addedTo called: CalledExchange? = nil) -> String? {
     do throws(MessageError) { try HeaderFields.checkHost(value.span) } catch { return error.description }
@@ -130,7 +130,7 @@ extension ExchangeHeaders {
     return isThere ? "header \"host\": the request has one; header_set replaces it" : nil
   }
 
-  /// Reports the mistake in a field that ``fields(_:_:)`` has refused.
+  /// Reports why ``fields(_:_:)`` has refused a field.
   @inline(never)
   static func refuseField(_ called: CalledExchange, _ name: sluice_text, _ value: sluice_text) -> sluice_status {
     guard let name = name.bytes, let value = value.bytes else {
@@ -150,7 +150,7 @@ extension ExchangeHeaders {
 }
 
 extension HeaderFields {
-  /// False if there was no such field.
+  /// Returns false if there was no such field.
   fileprivate mutating func removeAll(named name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let first = firstIndex(named: name.span) else { return false }
     remove(named: name.span, from: first)

@@ -5,8 +5,9 @@ import SluicePipeline
 
 /// The header functions of an exchange.
 ///
-/// The native form is accessed in place, so that reading a header copies and retains nothing. If such a text was lent,
-/// the first function that changes the fields keeps the list that contains it (``CalledExchange/keepLentFields(_:)``).
+/// The native form is accessed in place, so that reading a header copies and retains nothing. If a text of the fields
+/// was lent, the first function that changes the fields keeps their old buffer, which contains the text
+/// (``CalledExchange/keepLentFields(_:)``).
 enum ExchangeHeaders {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -32,7 +33,8 @@ enum ExchangeHeaders {
     }
   }
 
-  /// The text stays at its address until the call returns, because the next hop begins later.
+  /// Lends a header of the current hop. The text stays at its address until the call returns, because the next hop
+  /// begins later.
   static func getIssued(
     _ handle: OpaquePointer?, _ name: sluice_text, _ value: UnsafeMutablePointer<sluice_text>?
   ) -> sluice_status {
@@ -81,8 +83,8 @@ extension CalledExchange {
     call.pointee.lentFields |= 1 << UInt8(truncatingIfNeeded: side)
   }
 
-  /// Called before the native fields of a side change: the plugin may read borrowed texts of these fields until the
-  /// call returns.
+  /// Keeps the native fields of a side. Call it before they change, because the plugin may read borrowed texts of these
+  /// fields until the call returns.
   @inline(__always)
   func keepLentFields(_ side: sluice_side) {
     if call.pointee.lentFields & 1 << UInt8(truncatingIfNeeded: side) != 0 { keepFields(side) }
@@ -100,9 +102,11 @@ extension CalledExchange {
   }
 }
 
-// Mutating although they change nothing, so that they work on the fields in place, even inside an optional.
+// These functions are `mutating` although they change nothing, so that they work on the fields in place, even inside an
+// optional.
 extension HeaderFields {
-  /// The first value of that name, in the buffer itself, which does not move until the fields change.
+  /// Lends the first value of that name. The text points into the buffer of the fields, which does not move until the
+  /// fields change.
   @inline(__always)
   fileprivate mutating func lend(_ name: UnsafeBufferPointer<UInt8>) -> sluice_text? {
     firstIndex(named: name.span).map { lend(valueRange(at: $0)) }
@@ -120,7 +124,7 @@ extension HeaderFields {
 }
 
 extension ExchangeHeaders {
-  /// The place of the headers of a side, for reading.
+  /// Finds the form of a message whose headers a function must read.
   enum Source {
     case request
     case issue

@@ -2,7 +2,8 @@ import CSluice
 import SluicePipeline
 import SluicePluginImage
 
-/// The actions on an exchange that a call may or may not perform; numbered as in `exchange.h` and the drafts.
+/// The actions on an exchange that a call may or may not perform. Their numbers are those of `exchange.h` and of the
+/// drafts.
 enum ExchangePermission: UInt32, CaseIterable {
   case writeRequestHeaders = 1
   case writeRequestLine
@@ -29,7 +30,7 @@ enum ExchangePermission: UInt32, CaseIterable {
 }
 
 extension CalledExchange {
-  /// OK, or the status that the functions return.
+  /// OK if the action is allowed, otherwise the status that its functions return.
   func status(of permission: ExchangePermission) -> sluice_status {
     guard isOffered(permission) else { return Status.unsupported }
     guard isAllowed(permission) else { return Status.refused }

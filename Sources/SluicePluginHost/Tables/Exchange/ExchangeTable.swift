@@ -1,9 +1,9 @@
 import CSluice
 import SluiceJSON
 
-/// The one table of exchange functions, the same for every instance.
+/// The table of exchange functions, which is the same for every instance.
 enum ExchangeTable {
-  /// Never freed and never written after this; all threads share it as a constant.
+  /// The table is never freed, and never written after this, so all threads can share it.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_exchange_api> = {
     let table = UnsafeMutablePointer<sluice_exchange_api>.allocate(capacity: 1)
     table.initialize(to: functions())

@@ -7,7 +7,8 @@ import SluiceSupport
 package enum GivenFiles {
   private static let counts = Locked<[String: Int]>([:])
 
-  /// A body that removes the file unless another one still refers to it. From any thread.
+  /// Returns a body that removes the file when it is released, unless another body still refers to the file. Can be
+  /// called from any thread.
   static func body(at path: String, byteCount: Int) -> FileBody {
     counts.withLock { $0[path, default: 0] += 1 }
     return FileBody(path: path, byteCount: byteCount) {
@@ -15,7 +16,7 @@ package enum GivenFiles {
         // `removeAll` has already removed the file.
         guard let count = counts[path] else { return }
         counts[path] = count > 1 ? count - 1 : nil
-        // Under the lock, so that the same file cannot be given at the same time.
+        // The file is removed with the lock held, so that no plugin can give the same file again at this moment.
         if count == 1 { unlink(path) }
       }
     }

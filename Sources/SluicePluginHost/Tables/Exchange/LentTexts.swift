@@ -3,16 +3,16 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-/// The texts of an exchange that `context`, `method_get` and `url_get` lend: most calls of a transaction ask for the
-/// same ones. The exchange keeps them until its method or its URL changes.
+/// The texts of an exchange that `context`, `method_get` and `url_get` lend. The exchange keeps them until its method
+/// or its URL changes, because most calls of a transaction ask for the same texts.
 ///
-/// Confined to the thread that runs the exchange's calls, as the exchange is; so it is unchecked.
+/// Unchecked: only the thread that runs the exchange's calls uses the texts, as it does with the exchange.
 final class LentTexts: @unchecked Sendable {
   let method: sluice_text
   let url: sluice_text
   let path: sluice_text
-  /// The request's id and the caller's trace, which do not change. Created when a plugin first asks, because creating a
-  /// request id costs more than the other texts.
+  /// The request's id and the caller's trace, which do not change. They are created when a plugin first asks for them,
+  /// because creating a request id costs more than the other texts.
   private(set) var requestID = sluice_text.empty
   private(set) var traceparent = sluice_text.empty
   private(set) var tracestate = sluice_text.empty
@@ -37,12 +37,12 @@ final class LentTexts: @unchecked Sendable {
     let exchange = called.exchange
     let known = exchange.lentTexts.map { unsafeDowncast($0, to: LentTexts.self) }
     if let known, known.matches(exchange) {
-      // A posted function may use texts of an exchange that has continued in the meantime.
+      // The exchange can continue, and drop its texts, while a posted function still uses them.
       if called.call.pointee.scope != .call { called.keep(known) }
       return known
     }
-    // A plugin that got the old texts may use them until its call returns. This includes the stage during whose call a
-    // tracer is called now.
+    // A plugin that got the old texts may use them until its call returns. This includes the plugin of an outer call: a
+    // tracer can be called during the call of a stage.
     if let known { CallContext.keep(known, inCallsWith: exchange) }
     let texts = LentTexts(method: exchange.nativeRequest.method, url: exchange.nativeRequest.url)
     exchange.lentTexts = texts
@@ -54,7 +54,7 @@ final class LentTexts: @unchecked Sendable {
     methodSource == exchange.nativeRequest.method && urlSource == exchange.nativeRequest.url.string
   }
 
-  /// Makes the texts of the request's id and of the caller's trace, unless they exist.
+  /// Makes the texts of the request's id and of the caller's trace if they do not exist yet.
   @inline(__always)
   func addIdentity(of exchange: Exchange) {
     if identity == nil { makeIdentity(of: exchange) }

@@ -4,10 +4,10 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 
-// What nghttp2 reports while it reads and writes. It checks frames, states, windows and the fields of a response
-// (RFC 9113 §8.1); the limits are checked here.
+// Handles what nghttp2 reports while it reads and writes. nghttp2 checks frames, states, windows and the fields of a
+// response (RFC 9113 §8.1). The limits are checked here.
 extension HTTP2Connection {
-  /// Made once, and never changed.
+  /// The callbacks are made once and never changed.
   nonisolated(unsafe) static let callbacks: OpaquePointer? = {
     var made: OpaquePointer?
     guard nghttp2_session_callbacks_new(&made) == 0, let callbacks = made else { return nil }
@@ -76,7 +76,7 @@ extension HTTP2Connection {
     }
   }
 
-  /// Calls the connection that nghttp2 passes along.
+  /// Calls the body with the connection that nghttp2 passes to its callbacks.
   @discardableResult
   private static func connection(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2Connection) -> Void) -> Int32 {
     guard let context else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
@@ -84,7 +84,7 @@ extension HTTP2Connection {
     return 0
   }
 
-  /// - Parameter code: what nghttp2 is told if the body returns false.
+  /// - Parameter code: the error that is returned to nghttp2 if the body returns false.
   private static func connection(
     _ context: UnsafeMutableRawPointer?, failing code: nghttp2_error, _ body: (HTTP2Connection) -> Bool
   ) -> Int32 {
@@ -111,7 +111,7 @@ extension HTTP2Connection {
     flood.noteFrame(head.length + 9, isUseful: isUseful)
   }
 
-  /// A field of a head or of trailers. Returns false if the stream must end.
+  /// Takes a field of a head or of trailers. Returns false if the stream must end.
   private func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ stream: HTTP2Stream?) -> Bool {
     guard let stream, let transfer = stream.transfer else { return true }
     if name.first == UInt8(ascii: ":") {
@@ -209,7 +209,7 @@ extension HTTP2Connection {
     stream.dropRequest()
     openStreams -= 1
     hasNewRoom = true
-    // A whole response may wait for its transfer.
+    // If the response is whole but the transfer has not taken all of it, the stream stays.
     if stream.isWhole, stream.transfer != nil { return }
     streams[id] = nil
     guard let transfer = stream.transfer.take() else { return }
@@ -233,8 +233,8 @@ extension HTTP2Connection {
     if type == NGHTTP2_DATA { stream.transfer?.times.sentAt = Loop.now }
   }
 
-  /// The head of a request, or its trailers, could not be sent: the request was withdrawn, the server takes no new
-  /// streams, or nghttp2 cannot write the fields.
+  /// Called when the head of a request, or its trailers, could not be sent. The request was withdrawn, or the server
+  /// takes no new streams, or nghttp2 cannot write the fields.
   private func didNotSend(_ head: nghttp2_frame_hd, _ code: Int32) {
     guard nghttp2_frame_type(UInt32(head.type)) == NGHTTP2_HEADERS, let stream = streams[head.stream_id],
       !stream.isRequestSent
@@ -244,7 +244,7 @@ extension HTTP2Connection {
       stream.failure = WireFailure.headTooLarge(pool.origin, isBeforeSending: !stream.isHeadSent)
     }
     guard stream.isHeadSent else { return didClose(head.stream_id, UInt32(NGHTTP2_REFUSED_STREAM.rawValue)) }
-    // Trailers: the server has the rest of the request.
+    // The trailers could not be sent, but the server already has the rest of the request.
     reset(stream, NGHTTP2_INTERNAL_ERROR)
   }
 }

@@ -8,57 +8,58 @@ import SluicePipeline
 import SluiceSupport
 import SluiceTransport
 
-/// A connection that speaks HTTP/2 (RFC 9113) by nghttp2: carries many transfers at a time. Confined to the loop.
+/// A connection that speaks HTTP/2 (RFC 9113) with nghttp2. It carries many transfers at a time. Only the loop uses it.
 ///
-/// What nghttp2 reports while it reads or writes is in `HTTP2Connection+Events.swift`. Functions of nghttp2 that read
-/// or write are never called from within a report.
+/// The callbacks of nghttp2 are in `HTTP2Connection+Events.swift`. A callback must not call a function of nghttp2 that
+/// reads or writes.
 ///
-/// Each stream has a window of its own. The bytes of a stream whose transfer takes nothing stay here, up to that
-/// window. The window of the connection is refilled at once, so that such a stream does not stop its neighbors.
+/// Each stream has its own window. If a stream's transfer takes no bytes, the stream's bytes are held here, up to the
+/// size of its window. The window of the connection is refilled at once, so that such a stream does not stop the other
+/// streams.
 final class HTTP2Connection: HTTPConnection {
   /// The bytes that one stream can receive before its transfer has taken them.
   static let streamWindowBytes: Int32 = 1 << 20
-  /// The bytes of all streams that can be under way.
+  /// The bytes that the server can send on all streams together before this side has received them.
   private static let connectionWindowBytes: Int32 = 16 << 20
   /// The maximum number of streams at a time, even if the server allows more or has not named a limit yet.
   private static let maximumStreams = 1000
   private static let assumedStreams = 100
   /// The limit for the bytes of a request's fields.
   private static let maximumHeadBytes = 1 << 20
-  /// The maximum number of frames after the first one of a head; nghttp2's default is 8, which are about 140 KiB.
+  /// The maximum number of CONTINUATION frames of a head. nghttp2's default of 8 allows only about 140 KiB.
   private static let maximumContinuations = 1024
   /// The bytes that are written before other connections have their turn.
   private static let bytesPerTurn = 1 << 20
   private static let bytesPerSend = 65_536
-  /// How often the buffer is filled before other connections have their turn.
+  /// How many times the read buffer is filled before other connections have their turn.
   private static let roundsPerTurn = 16
 
   private let session: OpaquePointer
   @exclusivity(unchecked) var streams: [Int32: HTTP2Stream] = [:]
-  /// Streams that nghttp2 has not closed.
+  /// The number of streams that nghttp2 has not closed.
   var openStreams = 0
-  /// A stream has ended, or the server allows more of them.
+  /// Whether a stream has ended, or the server allows more streams, since the last check.
   var hasNewRoom = false
   /// How the server has limited its connections so far.
   @exclusivity(unchecked) var refusals: HTTP2Refusals
-  /// The server takes no new streams.
+  /// Whether the server takes no new streams.
   private(set) var isDraining = false
   private(set) var isClosed = false
   var hasSettings = false
   var flood: HTTP2FloodGuard
-  /// Whether it is in the transport's list of connections to write to.
+  /// Whether this connection is in the transport's list of connections to write to.
   var isUnflushed = false
-  /// Bytes that the socket did not take, from `unsentOffset` on.
+  /// Bytes that the socket did not take. They begin at `unsentOffset`.
   @exclusivity(unchecked) private var unsent: [UInt8] = []
   private var unsentOffset = 0
   private var lastReceived: Instant
-  /// A PING is out: no request is sent before its answer.
+  /// Whether a PING was sent and not answered yet. Until the answer, no request is sent.
   private(set) var isTrying = false
-  /// What the server's last GOAWAY says.
+  /// The content of the server's last GOAWAY.
   var farewell: HTTP2Farewell?
   private let pingTimer = LoopTimer()
 
-  /// nil without memory.
+  /// Returns nil if there is no memory.
   init?(on channel: WireChannel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
     guard let session = Self.makeSession(pool.transport.limits) else { return nil }
     self.session = session
@@ -95,14 +96,16 @@ final class HTTP2Connection: HTTPConnection {
     return session
   }
 
-  /// Windows are refilled when bytes were taken, and not when they came. Never changed after they are made.
+  /// Windows are refilled when bytes are consumed, not when they arrive. The options are never changed after they are
+  /// made.
   private nonisolated(unsafe) static let options: OpaquePointer? = {
     var options: OpaquePointer?
     guard nghttp2_option_new(&options) == 0 else { return nil }
     nghttp2_option_set_no_auto_window_update(options, 1)
     nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(assumedStreams))
     nghttp2_option_set_max_send_header_block_length(options, maximumHeadBytes)
-    // The limits of a head are `ResponseLimits`; this one only bounds empty frames, which those limits do not count.
+    // `ResponseLimits` has the limits of a head. The limit here only bounds empty frames, which those limits do not
+    // count.
     nghttp2_option_set_max_continuations(options, maximumContinuations)
     return options
   }()
@@ -123,9 +126,9 @@ final class HTTP2Connection: HTTPConnection {
   /// Whether the server accepts new streams, now or when others have ended.
   var isAccepting: Bool { !isClosed && !isDraining && nghttp2_session_check_request_allowed(session) != 0 }
 
-  /// Sends a PING if nothing has come from the peer for a long time.
+  /// Sends a PING if nothing has arrived from the peer for a long time.
   ///
-  /// - Returns: whether the answer must be waited for. The pool is told when it comes.
+  /// - Returns: whether the connection must not be used until the answer. The pool is told when the answer arrives.
   func tryIfSilent() -> Bool {
     guard lastReceived + transport.settings.trustedSilence < transport.loop.turnBegan else {
       return isTrying
@@ -138,14 +141,14 @@ final class HTTP2Connection: HTTPConnection {
     return true
   }
 
-  /// Reads what has come since the connection became idle, such as its end. Returns whether there was something.
+  /// Reads what has arrived since the connection became idle, such as its end. Returns whether anything had arrived.
   func catchUp() -> Bool {
     guard openStreams == 0, isIdle, channel.hasInput() else { return false }
     receive()
     return true
   }
 
-  /// The peer has answered.
+  /// Called when the peer has answered the PING.
   func endTry() {
     guard isTrying else { return }
     isTrying = false
@@ -218,7 +221,7 @@ final class HTTP2Connection: HTTPConnection {
     reset(stream, NGHTTP2_CANCEL)
   }
 
-  /// Tells the server that this side wants no more of a stream.
+  /// Tells the server with a reset that this side wants no more data of a stream.
   func reset(_ stream: HTTP2Stream, _ code: nghttp2_error_code) {
     guard !isClosed, !stream.isClosed else {
       streams[stream.id] = nil
@@ -240,14 +243,14 @@ final class HTTP2Connection: HTTPConnection {
     deliverHeld(stream)
   }
 
-  /// Passes on what the transfer could not take earlier.
+  /// Passes on the held bytes, which the transfer could not take earlier.
   private func deliverHeld(_ stream: HTTP2Stream) {
     while let transfer = stream.transfer, stream.heldOffset < stream.held.count {
       transfer.passRestOn()
       if transfer.isOver { return transfer.stop() }
       if transfer.isHeldBack { return }
       let count = min(Self.pieceBytes, stream.held.count - stream.heldOffset)
-      // The transfer may end the stream meanwhile.
+      // The array is retained, because the transfer may end the stream during the call.
       let held = stream.held
       let isTaken = held.withUnsafeBytes {
         transfer.receive(UnsafeRawBufferPointer(rebasing: $0[stream.heldOffset..<stream.heldOffset + count]))
@@ -264,9 +267,10 @@ final class HTTP2Connection: HTTPConnection {
 
   private static let pieceBytes = 16_384
 
-  /// A piece of the body has come.
+  /// Takes a piece of a response body.
   func take(_ piece: UnsafeRawBufferPointer, _ stream: HTTP2Stream) {
-    // Consumed at once, whether or not the stream can take it: the window of the stream holds the peer back.
+    // The connection's window is refilled at once, even if the stream cannot take the piece. The stream's own window
+    // limits what the peer can send.
     _ = nghttp2_session_consume_connection(session, piece.count)
     guard let transfer = stream.transfer else { return }
     transfer.times.receive(at: Loop.now)
@@ -281,23 +285,23 @@ final class HTTP2Connection: HTTPConnection {
     stream.held.append(contentsOf: piece)
   }
 
-  /// Lets the peer send as many bytes more.
+  /// Refills the window of the stream, so that the peer can send this many more bytes.
   private func consume(_ stream: HTTP2Stream, _ count: Int) {
     guard !isClosed, !stream.isClosed else { return }
     _ = nghttp2_session_consume_stream(session, stream.id, count)
     transport.flushLater(self)
   }
 
-  /// Bytes came for a stream that is forgotten.
+  /// Drops bytes that have arrived for a stream that no longer exists.
   func drop(_ count: Int) { _ = nghttp2_session_consume_connection(session, count) }
 
-  /// Adds the trailers of a request. Called while nghttp2 reads its body.
+  /// Adds the trailers of a request. Called while nghttp2 reads the request's body.
   func submit(_ trailers: borrowing HeaderFields, _ id: Int32) {
     transport.http2Fields.collect(trailers: trailers)
     transport.http2Fields.withFields { list, count in _ = nghttp2_submit_trailer(session, id, list, count) }
   }
 
-  /// The end of the response has come.
+  /// Called when the end of the response has arrived.
   func end(_ stream: HTTP2Stream) {
     stream.isWhole = true
     if stream.heldOffset == stream.held.count { finish(stream) }
@@ -308,7 +312,7 @@ final class HTTP2Connection: HTTPConnection {
     if stream.isClosed {
       streams[stream.id] = nil
     } else if !stream.isRequestSent {
-      // The server has answered without the rest of the request (RFC 9113 §8.1).
+      // The server has answered before it got the whole request (RFC 9113 §8.1).
       stream.dropRequest()
       reset(stream, NGHTTP2_CANCEL)
     }
@@ -321,7 +325,7 @@ final class HTTP2Connection: HTTPConnection {
     guard !isClosed else { return }
     if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { hasHungUp = true }
     if events & EPOLLOUT.rawValue != 0 { transport.flushLater(self) }
-    // TLS may have waited for the chance to write before it could read.
+    // With TLS, a read may have had to wait until the socket could be written.
     if events & ~EPOLLOUT.rawValue != 0 || channel.tls != nil { receive() }
   }
 
@@ -357,12 +361,12 @@ final class HTTP2Connection: HTTPConnection {
     // After an error nghttp2 must not be asked again.
     if result < 0 { return endBroken(saying: false) }
     noteRefusals()
-    // In other cases, what nghttp2 wants to say about the end is still sent.
+    // After a rule was broken without such an error, nghttp2 can still send a GOAWAY with the reason.
     if flood.isExceeded || nghttp2_session_want_read(session) == 0 { return endBroken() }
     settle()
   }
 
-  /// Notes what reading or writing has changed.
+  /// Acts on changes of the connection's state after reading or writing.
   private func settle() {
     guard !isClosed else { return }
     noteRefusals()
@@ -415,7 +419,7 @@ final class HTTP2Connection: HTTPConnection {
     unsentOffset = 0
   }
 
-  /// Returns whether the socket takes more.
+  /// Notes the result of a write. Returns whether the socket takes more bytes.
   private func take(_ outcome: StreamSocket.Outcome, _ count: inout Int) -> Bool {
     switch outcome {
     case .bytes(let sent):
@@ -424,7 +428,7 @@ final class HTTP2Connection: HTTPConnection {
       return true
     case .wouldBlock: return false
     case .end, .failed:
-      // What the peer has sent before it closed the connection is read first.
+      // The connection is not ended here, because bytes that the peer sent before it closed must be read first.
       dropUnsent()
       hasHungUp = true
       transport.readLater(self)
@@ -432,7 +436,7 @@ final class HTTP2Connection: HTTPConnection {
     }
   }
 
-  /// Gathers the next frames; returns false if that is no longer possible.
+  /// Collects the next frames to send. Returns false if nghttp2 fails.
   private func serialize() -> Bool {
     while unsent.count < Self.bytesPerSend {
       var bytes: UnsafePointer<UInt8>?
@@ -446,9 +450,9 @@ final class HTTP2Connection: HTTPConnection {
 
   // MARK: The end
 
-  /// Ends the connection because of what came on it.
+  /// Ends the connection because the peer has broken a rule.
   ///
-  /// - Parameter isSaying: whether the server learns the reason.
+  /// - Parameter isSaying: whether to send the server a GOAWAY with the reason.
   private func endBroken(saying isSaying: Bool = true) {
     guard !isClosed else { return }
     if isSaying, serialize() { _ = sendUnsent() }
@@ -495,7 +499,7 @@ final class HTTP2Connection: HTTPConnection {
     pool.didClose(self)
   }
 
-  /// Closes a connection without streams, and tells the server (RFC 9113 §6.8).
+  /// Closes a connection that has no streams, and tells the server with a GOAWAY (RFC 9113 §6.8).
   func closeIdle() {
     guard !isClosed else { return }
     _ = nghttp2_session_terminate_session(session, UInt32(NGHTTP2_NO_ERROR.rawValue))
@@ -505,7 +509,7 @@ final class HTTP2Connection: HTTPConnection {
 }
 
 extension HTTP2Connection: LoopTimerTarget {
-  /// The peer has not answered a PING. Requests that are under way keep their own limits.
+  /// Called when the peer has not answered a PING in time. Requests under way continue, within their own time limits.
   func timerDidFire(_ timer: LoopTimer) {
     isTrying = false
     guard openStreams > 0 else { return close() }

@@ -36,7 +36,7 @@ struct HTTP2Failure {
       .connectionLost, "the server reset the stream \(moment(stream)): \(reason); \(advice)", to: request.url)
   }
 
-  /// The server has said why it ends the connection, and then closed it.
+  /// The server has sent a GOAWAY with its reason, and then closed the connection.
   func closed(_ stream: HTTP2Stream, _ farewell: HTTP2Farewell) -> TransportError {
     TransportError(
       .connectionLost,
@@ -44,7 +44,7 @@ struct HTTP2Failure {
       to: request.url)
   }
 
-  /// What came on the connection is not HTTP/2, or breaks a rule of it.
+  /// The received bytes are not HTTP/2, or break a rule of HTTP/2.
   func brokenConnection(_ stream: HTTP2Stream) -> TransportError {
     broken("the server sent invalid HTTP/2 \(moment(stream))")
   }

@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-/// Why a server ends a connection: what its last GOAWAY says (RFC 9113 §6.8).
+/// The content of a server's last GOAWAY, which says why the server ends the connection (RFC 9113 §6.8).
 struct HTTP2Farewell: CustomStringConvertible {
   /// An error quotes at most this many bytes of the server's text.
   private static let quotedBytes = 120
@@ -17,7 +17,8 @@ struct HTTP2Farewell: CustomStringConvertible {
 
   var isGraceful: Bool { errorCode == NGHTTP2_NO_ERROR.rawValue }
 
-  /// The error code of a stream; for a refused stream, the server's demand for HTTP/1.1 if the GOAWAY has it.
+  /// The error code to report for a stream. If the stream was refused and the GOAWAY demands HTTP/1.1, this is the code
+  /// of that demand.
   func code(instead code: UInt32) -> UInt32 {
     let isRefused = code == NGHTTP2_REFUSED_STREAM.rawValue && errorCode == NGHTTP2_HTTP_1_1_REQUIRED.rawValue
     return isRefused ? errorCode : code

@@ -1,18 +1,18 @@
-/// How many requests a server takes on a connection of HTTP/2, learned from those it has refused without processing
-/// them.
+/// How many requests a server takes on a connection of HTTP/2, learned from the requests that it has refused without
+/// processing them.
 ///
-/// A server that closes each connection after some requests (RFC 9113 §6.8) refuses those that are already on their
-/// way. So the next connection carries as many requests as the server took on the last one, and more when all of these
-/// have ended. A server that refuses single streams (RFC 9113 §8.7) has too many at a time: it gets as many as it has
-/// taken, and one more for each response.
+/// A server that closes each connection after some requests (RFC 9113 §6.8) refuses the requests that are already on
+/// their way. So the next connection first carries only as many requests as the server took on the last one, and more
+/// when all of these have ended. A server that refuses single streams (RFC 9113 §8.7) cannot handle so many at a time.
+/// It gets only as many streams as it has taken, and one more after each response.
 struct HTTP2Refusals {
-  /// The requests that the connection carries until all of them have ended; the largest `Int` for no limit.
+  /// The number of requests that the connection carries until all of them have ended; the largest `Int` means no limit.
   private var allowance: Int
   /// The maximum number of streams at a time.
   private var streams = Int.max
   private var refusals = 0
   private var settledRefusals = 0
-  /// The server has refused streams without closing the connection, and has answered none since.
+  /// Whether the server has refused streams without closing the connection, and has not answered a request since then.
   private(set) var isRefusing = false
 
   init(allowance: Int) { self.allowance = allowance }
@@ -22,17 +22,17 @@ struct HTTP2Refusals {
 
   mutating func noteRefusal() { refusals += 1 }
 
-  /// The head of a response has come.
+  /// Notes that the head of a response has arrived.
   mutating func noteResponse() {
     isRefusing = false
     if streams < .max { streams += 1 }
   }
 
-  /// Learns from the frames of one read. Returns whether there is more room now.
+  /// Updates the limits after the frames of one read. Returns whether there is more room now.
   ///
   /// - Parameters:
   ///   - requests: the number of requests that were issued on the connection.
-  ///   - open: those that have not ended.
+  ///   - open: the number of these requests that have not ended.
   ///   - next: the allowance of the next connection.
   mutating func settle(requests: Int, open: Int, isDraining: Bool, next: inout Int) -> Bool {
     if refusals > settledRefusals {

@@ -2,8 +2,8 @@ import CNGHTTP2
 import SluiceHTTP1
 import SluiceMessages
 
-/// The fields of a request as nghttp2 takes them. One object serves all requests of a transport in turn, since nghttp2
-/// copies the bytes. Confined to the loop.
+/// The fields of a request in the form that nghttp2 takes. Because nghttp2 copies the bytes, one object serves all
+/// requests of a transport, one after the other. Only the loop uses it.
 final class HTTP2RequestFields {
   private struct Place {
     let name: Range<Int>
@@ -13,14 +13,14 @@ final class HTTP2RequestFields {
 
   @exclusivity(unchecked) private var bytes: [UInt8] = []
   @exclusivity(unchecked) private var places: [Place] = []
-  /// There is a body, and the request asks for a 100 response before it (RFC 9110 §10.1.1).
+  /// Whether there is a body and the request asks for a 100 response before it (RFC 9110 §10.1.1).
   private(set) var expectsContinue = false
 
-  /// Up to this size, the memory of the list is kept for the next request.
+  /// The list's memory is kept for the next request if it is not larger than this.
   private static let keptBytes = 65_536
 
   /// Collects the fields of one request: the pseudo fields (RFC 9113 §8.3.1), the default fields that it does not have,
-  /// and its own, without those that belong to a connection of HTTP/1 (§8.2.2).
+  /// and its own fields without those that belong to a connection of HTTP/1 (§8.2.2).
   func collect(
     _ request: borrowing Request, _ preamble: RequestHead.Preamble, _ fields: borrowing HeaderFields,
     _ framing: RequestHead.Framing

@@ -3,17 +3,17 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-/// One exchange on a connection of HTTP/2. Confined to the loop.
+/// One exchange on a connection of HTTP/2. Only the loop uses it.
 final class HTTP2Stream {
-  /// Set when the request is submitted.
+  /// The number of the stream, which is set when the request is submitted.
   var id: Int32 = 0
-  /// nil when nobody waits for the rest of the exchange.
+  /// The transfer of this exchange; nil after the transfer has ended or given the exchange up.
   @exclusivity(unchecked) var transfer: WireTransfer?
   /// Whether other requests went over the connection before this one.
   let isReused: Bool
   /// Why this side has ended the stream.
   var failure: TransportError?
-  /// nghttp2 has forgotten the stream.
+  /// Whether nghttp2 has closed the stream.
   var isClosed = false
 
   // The request.
@@ -26,22 +26,23 @@ final class HTTP2Stream {
   var waitsForContinue: Bool
   /// Whether nghttp2 asks for the body again only when it is told to.
   var isDeferred = false
-  /// The head of the request was handed to the socket.
+  /// Whether the head of the request was handed to the socket.
   var isHeadSent = false
-  /// The last frame of the request was handed to the socket.
+  /// Whether the last frame of the request was handed to the socket.
   var isRequestSent = false
 
   // The response.
-  /// The fields of the head, or of the trailers, that is being received.
+  /// The received fields of the head or of the trailers, until all of them have arrived.
   @exclusivity(unchecked) var fields = HeaderFields()
   var fieldBytes = 0
   var status = 0
   var informationalCount = 0
   var hasHead = false
-  /// The end of the response has come.
+  /// Whether the end of the response has arrived.
   var isWhole = false
   @exclusivity(unchecked) var receivedTrailers = HeaderFields()
-  /// Received bytes that the transfer could not take yet, from `heldOffset` on. The window of the stream bounds them.
+  /// Received bytes that the transfer could not take yet. They begin at `heldOffset`. The window of the stream limits
+  /// their number.
   @exclusivity(unchecked) var held: [UInt8] = []
   var heldOffset = 0
 
@@ -57,10 +58,10 @@ final class HTTP2Stream {
   /// Whether frames follow the head.
   var hasRequestBody: Bool { !body.isEmpty || upload != nil || trailers != nil }
 
-  /// What a read of the request body gave.
+  /// The result of a read of the request body.
   enum Piece {
     case bytes(Int, isLast: Bool, trailers: HeaderFields?)
-    /// The producer has nothing for now, or the server has not asked for the body yet.
+    /// The producer has no data for now, or the server has not asked for the body yet.
     case later
     case failed(TransportError)
   }
@@ -87,7 +88,8 @@ final class HTTP2Stream {
         isDeferred = true
         return .later
       }
-      // Without a length, the producer may have trailers, which it knows at its end.
+      // If the length is not announced, the last piece is not known as the last: the end, and perhaps trailers, come
+      // with a later read.
       guard count == 0 || upload.deliveredBytes == upload.byteCount else {
         return .bytes(count, isLast: false, trailers: nil)
       }
@@ -101,14 +103,14 @@ final class HTTP2Stream {
     heldOffset = 0
   }
 
-  /// Releases the bytes that the transfer has taken, but not for each small piece of a large buffer.
+  /// Frees the bytes that the transfer has taken. A large buffer is not moved for each small piece.
   func trimHeld() {
     guard heldOffset > 65_536, heldOffset > held.count / 2 else { return }
     held.removeFirst(heldOffset)
     heldOffset = 0
   }
 
-  /// Nothing more of the request is sent.
+  /// Drops the rest of the request, which is not sent any more.
   func dropRequest() {
     body = []
     upload = nil

@@ -76,7 +76,7 @@ package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInter
     guard let attributes = event.attributes else { return host.log(.info, "tracer=none") }
     let route = attributes["http.route"]
     host.log(.info, "tracer=\(attributes.names.count)", ["route": route ?? "none"])
-    // Refused, and counted as a violation.
+    // The host refuses this call, and counts a violation.
     let wasSet = try? attributes.set("late", true)
     host.log(.info, "late=\(wasSet.map { "\($0)" } ?? "refused")")
   }
@@ -85,7 +85,7 @@ package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInter
     let attributes = context.attributes
     attributes["http.route"] = "/items/{id}"
     attributes["tries"] = .integer(Int64(context.attemptNumber + 1))
-    // Still the same call after it was suspended.
+    // After its suspension, this is still the same call.
     try await host.sleep(for: .milliseconds(1))
     attributes["share"] = 0.25
     attributes["is-new"] = true
@@ -147,7 +147,7 @@ package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInter
     tell("largest", .bool(host.shared["largest"]?.bytes == largest))
   }
 
-  /// The host compares. A request that is kept after its call is on no list.
+  /// The host compares the URL with the list. For a request that is kept after its call, it reports no match.
   private func matchHosts(_ request: StageRequest, _ context: RequestContext) {
     let original = request.url
     var found: [String] = []
@@ -171,7 +171,7 @@ package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInter
     request.wantBody(of: .request)
   }
 
-  /// Writes more than the host buffers: the writer must wait for the reader.
+  /// Writes more bytes than the host buffers, so that the writer must wait for the reader.
   private func stream(_ request: StageRequest) {
     let response = request.respond(status: 203)
     response.headers["x-kind"] = "streamed"
